@@ -1,0 +1,132 @@
+import { PromptValidationError } from './errors.ts'
+
+/** Values that may stand in a template. Objects and lists must be formatted by the caller first. */
+export type Printable = string | number | bigint | boolean
+
+/**
+ * Names used as `${name}` in a literal template; `$${` is an escaped `${`. Tail-recursive, and the head is named, so that
+ * it takes 900 uses: the compiler's limit is 999 steps.
+ */
+export type PlaceholderNames<
+  Text extends string,
+  Found extends string = never,
+> = Text extends `${infer Head}\${${infer Name}}${infer Rest}`
+  ? Head extends `${string}$`
+    ? PlaceholderNames<`${Name}}${Rest}`, Found>
+    : PlaceholderNames<Rest, Found | Name>
+  : Found
+
+/** A template written with the `md` tag; its placeholder names are known to the compiler. */
+export interface Template<out Names extends string = string> {
+  /** The text between the placeholders: always one more than there are names. */
+  readonly literals: readonly string[]
+  readonly names: readonly string[]
+  readonly '~names'?: Names
+}
+
+/** Placeholder names of either form. A widened `string` (a file's content, say) has none the compiler can know. */
+export type NamesOf<T> =
+  T extends Template<infer Names> ? Names : T extends string ? (string extends T ? never : PlaceholderNames<T>) : never
+
+// Never constructed: their names and arguments are the compiler's messages.
+export interface UnknownPlaceholder<Name, Declared> {
+  readonly '~unknown': [Name, Declared]
+}
+export interface UnprintablePlaceholder<Name> {
+  readonly '~unprintable': Name
+}
+
+type Unprintable<Params> = { [K in keyof Params]-?: Params[K] extends Printable ? never : K }[keyof Params]
+
+/** `T` if every placeholder is declared in `Params` and printable, else a type that spells out the fault. */
+export type CheckedTemplate<T, Params> = [Exclude<NamesOf<T>, keyof Params>] extends [never]
+  ? [Extract<NamesOf<T>, Unprintable<Params>>] extends [never]
+    ? T
+    : UnprintablePlaceholder<Extract<NamesOf<T>, Unprintable<Params>>>
+  : UnknownPlaceholder<Exclude<NamesOf<T>, keyof Params>, keyof Params & string>
+
+/** Params a template asks for when none are declared. */
+export type InferredParams<T> = [NamesOf<T>] extends [never] ? {} : { readonly [K in NamesOf<T>]: Printable }
+
+/**
+ * A template with placeholders as JavaScript substitutions: `` md`Hello ${'name'}` ``. Unlike the string form it can put a
+ * literal `$` directly before a placeholder, and a literal `${` needs no escape of ours.
+ */
+export function md<const Names extends readonly string[]>(
+  strings: TemplateStringsArray,
+  ...names: Names
+): Template<Names[number]> {
+  return compiled(dedent(strings), names)
+}
+
+/** Reads the string form, or passes on what `md` has made. */
+export function parseTemplate(template: string | Template): Template {
+  if (typeof template !== 'string') return template
+  const literals: string[] = ['']
+  const names: string[] = []
+  let from = 0
+  for (const match of template.matchAll(PLACEHOLDER)) {
+    literals[names.length] += template.slice(from, match.index)
+    from = match.index + match[0].length
+    if (match[1] === undefined) {
+      literals[names.length] += '${'
+    } else {
+      names.push(match[1])
+      literals.push('')
+    }
+  }
+  literals[names.length] += template.slice(from)
+  return compiled(dedent(literals), names)
+}
+
+const PLACEHOLDER = /\$\$\{|\$\{([^}]*)\}/g
+
+function compiled<Names extends string>(literals: readonly string[], names: readonly Names[]): Template<Names> {
+  if (names.some((name) => name === '')) {
+    throw new PromptValidationError(
+      'A template contains the placeholder ${} without a name. Name it, or write $${} for the literal text.',
+      { placeholder: '' },
+    )
+  }
+  return Object.freeze({ literals: Object.freeze(literals), names: Object.freeze([...names]) })
+}
+
+/**
+ * The string form of a template, or `undefined` where there is none: a literal `$` directly before a placeholder would
+ * read as an escape.
+ */
+export function templateSource(template: Template): string | undefined {
+  const { literals, names } = template
+  let source = literals[0]!.replaceAll('${', '$${')
+  for (let i = 0; i < names.length; i++) {
+    if (source.endsWith('$')) return undefined
+    source += `\${${names[i]!}}${literals[i + 1]!.replaceAll('${', '$${')}`
+  }
+  return source
+}
+
+/** Removes the common indentation and the blank edges of a text given in pieces. Placeholders between them stay put. */
+function dedent(pieces: readonly string[]): string[] {
+  let indent = Infinity
+  pieces.forEach((piece, at) => {
+    const lines = piece.split('\n')
+    lines.forEach((line, i) => {
+      // The first line of a later piece goes on where a placeholder ended: it has no indentation of its own.
+      if (i === 0 && at > 0) return
+      const width = line.length - line.trimStart().length
+      const endsInPlaceholder = i === lines.length - 1 && at < pieces.length - 1
+      if (width < line.length || endsInPlaceholder) indent = Math.min(indent, width)
+    })
+  })
+  const cut = indent === Infinity ? 0 : indent
+  const result = pieces.map((piece, at) =>
+    piece
+      .split('\n')
+      .map((line, i) => (i === 0 && at > 0 ? line : line.slice(cut)))
+      .join('\n'),
+  )
+  // The text as a whole may begin or end with a placeholder, which is not to be stripped.
+  result[0] = result[0]!.replace(/^\s+/, '')
+  result[result.length - 1] = result[result.length - 1]!.replace(/\s+$/, '')
+  return result
+}

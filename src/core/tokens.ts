@@ -1,0 +1,52 @@
+import { estimateTokenCount } from 'tokenx'
+
+/** How tokens are counted. Pass your own where a model's tokenizer is at hand; `foldout/gpt-tokenizer` has OpenAI's. */
+export interface TokenCounter {
+  /** Shown with each figure, so that a reader knows what it is worth. */
+  readonly name: string
+  /** Whether the count is a tokenizer's own, not an estimate. */
+  readonly exact: boolean
+  count(text: string): number
+}
+
+/** A number of tokens that says who counted and whether it is exact. */
+export interface TokenCount {
+  readonly total: number
+  /** Of the text alone. */
+  readonly text: number
+  /** Of the tool definitions alone. */
+  readonly tools: number
+  readonly exact: boolean
+  readonly counter: string
+}
+
+/** Within about 8 % of OpenAI's tokenizers on prose and code, in a thousandth of the time to load. */
+export const estimatedTokens: TokenCounter = cachedCounter({
+  name: 'tokenx',
+  exact: false,
+  count: (text) => estimateTokenCount(text),
+})
+
+/**
+ * Counts each text once. The oldest texts are forgotten first, so that a long-lived process does not keep every prompt
+ * it has ever rendered.
+ */
+export function cachedCounter(counter: TokenCounter, limit = 20_000): TokenCounter {
+  const counts = new Map<string, number>()
+  return {
+    name: counter.name,
+    exact: counter.exact,
+    count(text) {
+      const known = counts.get(text)
+      if (known !== undefined) return known
+      const count = counter.count(text)
+      if (counts.size >= limit) counts.delete(counts.keys().next().value!)
+      counts.set(text, count)
+      return count
+    },
+  }
+}
+
+export function tokenCount(counter: TokenCounter, text: number, tools: number): TokenCount {
+  return Object.freeze({ total: text + tools, text, tools, exact: counter.exact, counter: counter.name })
+}

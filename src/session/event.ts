@@ -1,0 +1,22 @@
+/** Something that happened. Plain data, so that a session can be written down and resumed. */
+export interface Event<Type extends string = string, Payload = unknown> {
+  readonly type: Type
+  readonly payload: Payload
+}
+
+/** Makes events of one type. `type` is what reducers and listeners recognise them by. */
+export interface EventCreator<Type extends string = string, Payload = never> {
+  (...args: [Payload] extends [void] ? [] : [payload: Payload]): Event<Type, Payload>
+  readonly type: Type
+}
+
+/**
+ * Declares an event that belongs to no slice: `defineEvent<{ name: string }>()('tool/invoked')`. The payload's type is
+ * given in a call of its own because TypeScript infers all type arguments of a call or none.
+ */
+export function defineEvent<Payload = void>() {
+  return <const Type extends string>(type: Type): EventCreator<Type, Payload> =>
+    Object.freeze(
+      Object.assign((...args: unknown[]) => ({ type, payload: args[0] }), { type }),
+    ) as unknown as EventCreator<Type, Payload>
+}

@@ -1,0 +1,104 @@
+import { FoldoutError } from '../core/errors.ts'
+import { defineEvent, type Event, type EventCreator } from './event.ts'
+
+export type Reducer<State> = (state: State, payload: never) => State
+type Reducers<State> = Record<string, Reducer<State>>
+type PayloadOf<R> = R extends (state: never) => unknown
+  ? void
+  : R extends (state: never, payload: infer Payload) => unknown
+    ? Payload
+    : never
+
+export type SliceEvents<Name extends string, R> = {
+  readonly [K in keyof R & string]: EventCreator<`${Name}/${K}`, PayloadOf<R[K]>>
+}
+
+/**
+ * A part of a session's state and how it answers events. `'state'` goes back to what it was when a session is restored or
+ * a transaction abandoned; a `'log'` only ever grows.
+ */
+export interface Slice<Name extends string = string, State = unknown, Events = unknown> {
+  readonly name: Name
+  /** Of the shape of the state: count it up when old snapshots no longer fit. */
+  readonly version: number
+  readonly kind: 'state' | 'log'
+  readonly initial: State
+  /** Makes the events of this slice: `cart.events.added({ … })`. */
+  readonly events: Events
+  readonly reducers: ReadonlyMap<string, Reducer<State>>
+  /** The same slice beginning with another state. */
+  seed(state: State): Slice<Name, State, Events>
+  toJson(state: State): unknown
+  fromJson(json: unknown): State
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a slice is invariant in its state; only `any` takes them all
+export type AnySlice = Slice<string, any, unknown>
+
+interface Reaction<State> {
+  readonly type: string
+  readonly reducer: Reducer<State>
+}
+export type On<State> = <Payload>(
+  event: EventCreator<string, Payload>,
+  reducer: (state: State, payload: Payload) => State,
+) => Reaction<State>
+
+export interface SliceOptions<Name extends string, State, R> {
+  readonly name: Name
+  readonly initial: State
+  /** Each becomes an event `name/key` whose payload is the reducer's second parameter. They return the new state and never change the old. */
+  readonly reducers: R & Reducers<State>
+  /** What the slice does on events of others: `(on) => [on(toolInvoked, (state, payload) => …)]`. */
+  readonly reactions?: (on: On<State>) => readonly Reaction<State>[]
+  /** Default 1. */
+  readonly version?: number
+}
+
+/** State, and how it answers events: its own (`reducers`) and others' (`reactions`). */
+export function defineSlice<const Name extends string, State, R extends Reducers<State>>(
+  options: SliceOptions<Name, State, R>,
+): Slice<Name, State, SliceEvents<Name, R>> {
+  const events: Record<string, EventCreator<string, unknown>> = {}
+  const table = new Map<string, Reducer<State>>()
+  for (const [key, reducer] of Object.entries<Reducer<State>>(options.reducers)) {
+    const type = `${options.name}/${key}`
+    events[key] = defineEvent<unknown>()(type)
+    table.set(type, reducer)
+  }
+  const on: On<State> = (event, reducer) => ({ type: event.type, reducer: reducer as Reducer<State> })
+  for (const reaction of options.reactions?.(on) ?? []) {
+    if (table.has(reaction.type)) {
+      throw new FoldoutError(
+        'slice-invalid',
+        `Slice '${options.name}' answers the event '${reaction.type}' twice. Merge the two reducers.`,
+      )
+    }
+    table.set(reaction.type, reaction.reducer)
+  }
+  return makeSlice({
+    name: options.name,
+    version: options.version ?? 1,
+    kind: 'state',
+    initial: options.initial,
+    events: Object.freeze(events) as unknown as SliceEvents<Name, R>,
+    reducers: table,
+    toJson: (state) => state,
+    fromJson: (json) => json as State,
+  })
+}
+
+/** Freezes a slice and gives it `seed`. */
+export function makeSlice<Name extends string, State, Events>(
+  parts: Omit<Slice<Name, State, Events>, 'seed'>,
+): Slice<Name, State, Events> {
+  if (!/^[a-z][a-z0-9-]*$/i.test(parts.name)) {
+    throw new FoldoutError(
+      'slice-invalid',
+      `'${parts.name}' cannot name a slice. Use letters, digits and hyphens, beginning with a letter.`,
+    )
+  }
+  return Object.freeze({ ...parts, seed: (initial: State) => makeSlice({ ...parts, initial }) })
+}
+
+export type { Event }

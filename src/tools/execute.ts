@@ -1,0 +1,54 @@
+import { messageOf } from '../core/errors.ts'
+import { describeIssues } from '../core/schema.ts'
+import { fail, type ToolResult } from './result.ts'
+import type { AnyTool, ToolContext } from './tool.ts'
+
+/**
+ * Runs one call of a tool as a transaction. Whatever goes wrong becomes a failure the model can read, and then session
+ * and in-memory files are as before the call; on success what the tool did takes effect at once.
+ */
+export async function executeTool(tool: AnyTool, args: unknown, context: ToolContext): Promise<ToolResult> {
+  const session = context.session.begin()
+  const files = context.filesystem?.begin?.()
+  let result: ToolResult
+  try {
+    result = await validateAndRun(tool, args, {
+      ...context,
+      session: session.session,
+      filesystem: files?.filesystem ?? context.filesystem,
+    })
+  } catch (error) {
+    result = fail(`Tool '${tool.name}' failed: ${messageOf(error)}`)
+  }
+  if (!result.ok) {
+    files?.abandon()
+    session.abandon()
+    return result
+  }
+  files?.commit()
+  session.commit()
+  return result
+}
+
+async function validateAndRun(tool: AnyTool, args: unknown, context: ToolContext): Promise<ToolResult> {
+  const checked = await tool.params['~standard'].validate(args ?? {})
+  if (checked.issues) {
+    return fail(
+      `Wrong arguments for tool '${tool.name}': ${describeIssues(checked.issues)}. Its arguments are: ${JSON.stringify(tool.inputSchema)}`,
+    )
+  }
+  const result: unknown = await tool.execute(checked.value, context)
+  return isToolResult(result)
+    ? result
+    : fail(`Tool '${tool.name}' failed: it returned no result. Its execute() must return ok(…) or fail(…).`)
+}
+
+function isToolResult(value: unknown): value is ToolResult {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'ok' in value &&
+    'message' in value &&
+    typeof value.message === 'string'
+  )
+}

@@ -1,0 +1,40 @@
+import type { AnyTool } from './tool.ts'
+
+/** What a tool answers. `message` is what the model reads; `value` is for programs. */
+export type ToolResult<Value = unknown> = ToolSuccess<Value> | ToolFailure
+
+export interface ToolSuccess<Value = unknown> {
+  readonly ok: true
+  readonly message: string
+  readonly value: Value
+  /** What a disclosure tool opens. Other tools have none. */
+  readonly opening?: Opening
+}
+
+export interface ToolFailure {
+  readonly ok: false
+  readonly message: string
+}
+
+/** What a model has asked to see, found to be in order, and not yet applied. */
+export interface Opening {
+  /** The keys as the model gave them. */
+  readonly keys: readonly string[]
+  readonly reason: string
+  /** Every section that becomes full, ancestors before what lies in them. */
+  readonly paths: readonly string[]
+  /** The tools that the opening adds to those offered so far. */
+  readonly tools: readonly AnyTool[]
+  /** Whether the prompt must be rendered anew, whatever the adapter can do: the result does not hold the text. */
+  readonly halts: boolean
+}
+
+/** A success. `value` may be left out where the message says it all. */
+export function ok<Value = undefined>(message: string, value?: Value): ToolSuccess<Value> {
+  return { ok: true, message, value: value as Value }
+}
+
+/** A failure the model can read and act on. It never ends a run. */
+export function fail(message: string): ToolFailure {
+  return { ok: false, message }
+}
