@@ -26,7 +26,7 @@ export function defineParams<Params extends object>(): StandardSchemaV1<Params, 
 export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T> {
   let validator: Validator | undefined
   const validate = (value: unknown): StandardSchemaV1.Result<T> => {
-    validator ??= new Validator(schema as never, '2020-12', false)
+    validator ??= new Validator(schema, '2020-12', false)
     const { valid, errors } = validator.validate(value)
     if (valid) return { value: value as T }
     return { issues: errors.filter((error) => !SUMMARISING.has(error.keyword)).map(toIssue) }

@@ -1,4 +1,4 @@
-import { PromptValidationError } from './errors.ts'
+import { PromptRenderError, PromptValidationError } from './errors.ts'
 
 /** Values that may stand in a template. Objects and lists must be formatted by the caller first. */
 export type Printable = string | number | bigint | boolean
@@ -97,13 +97,16 @@ function compiled<Names extends string>(literals: readonly string[], names: read
  */
 export function templateSource(template: Template): string | undefined {
   const { literals, names } = template
-  let source = literals[0]!.replaceAll('${', '$${')
+  let source = escaped(literals[0]!)
   for (let i = 0; i < names.length; i++) {
     if (source.endsWith('$')) return undefined
-    source += `\${${names[i]!}}${literals[i + 1]!.replaceAll('${', '$${')}`
+    source += `\${${names[i]!}}${escaped(literals[i + 1]!)}`
   }
   return source
 }
+
+// A function, because `$$` means `$` in a replacement text.
+const escaped = (literal: string): string => literal.replaceAll('${', () => '$${')
 
 /** Removes the common indentation and the blank edges of a text given in pieces. Placeholders between them stay put. */
 function dedent(pieces: readonly string[]): string[] {
@@ -129,4 +132,38 @@ function dedent(pieces: readonly string[]): string[] {
   result[0] = result[0]!.replace(/^\s+/, '')
   result[result.length - 1] = result[result.length - 1]!.replace(/\s+$/, '')
   return result
+}
+
+/** Puts values into a template, each once and as it is. */
+export function fillTemplate(template: Template, values: Readonly<Record<string, unknown>>, path: string): string {
+  const { literals, names } = template
+  let text = literals[0]!
+  for (let i = 0; i < names.length; i++) {
+    const value = values[names[i]!]
+    text += typeof value === 'string' ? value : printed(value, names[i]!, path)
+    text += literals[i + 1]!
+  }
+  return text
+}
+
+function printed(value: unknown, name: string, path: string): string {
+  if (isPrintable(value)) return String(value)
+  const fault = value === undefined ? 'is missing. Bind it' : `is ${kindOf(value)}. Bind a string, number or boolean`
+  throw new PromptRenderError(`Section '${path}' cannot be rendered: the value '${name}' ${fault}.`, {
+    path,
+    placeholder: name,
+  })
+}
+
+export function isPrintable(value: unknown): value is Printable {
+  return (
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
+  )
+}
+
+/** What a value is, for a message. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

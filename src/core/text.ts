@@ -18,3 +18,10 @@ export function listed(words: readonly string[]): string {
   if (words.length < 2) return words.join('')
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`
 }
+
+/** The paths a path lies in, outermost first: `a.b.c` → `a`, `a.b`. */
+export function ancestorsOf(path: string): string[] {
+  const ancestors: string[] = []
+  for (let at = path.indexOf('.'); at !== -1; at = path.indexOf('.', at + 1)) ancestors.push(path.slice(0, at))
+  return ancestors
+}

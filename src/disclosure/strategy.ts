@@ -48,3 +48,12 @@ export interface StrategyOptions {
   /** Says below each summary how many tokens opening it costs. Default false. */
   readonly showCost?: boolean
 }
+
+/** A strategy whose only option is `showCost`. There is one value for each setting, so that equal renders know each other. */
+export function strategyWithCost(
+  parts: Omit<DisclosureStrategy, 'showCost'>,
+): (options?: StrategyOptions) => DisclosureStrategy {
+  const plain = Object.freeze({ ...parts, showCost: false })
+  const withCost = Object.freeze({ ...parts, showCost: true })
+  return (options = {}) => (options.showCost ? withCost : plain)
+}

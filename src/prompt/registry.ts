@@ -3,6 +3,7 @@ import { fieldNames } from '../core/schema.ts'
 import { listed } from '../core/text.ts'
 import type { Template } from '../core/template.ts'
 import type { AnyTool } from '../tools/tool.ts'
+import { examplesText } from './examples.ts'
 import type { AnySection } from './section.ts'
 
 /** A section at its place in a prompt. All that follows from the definition alone is worked out once, here. */
@@ -18,6 +19,8 @@ export interface Slot {
   readonly parent: number
   /** The first slot behind its subtree. */
   readonly end: number
+  /** Examples of its tools, shown while it is open; empty if there are none. */
+  readonly examples: string
   /** The direct children's slots. */
   readonly children: readonly number[]
   /** Whether the section or any in it has tools, were all enabled. */
@@ -85,6 +88,7 @@ export function createRegistry(
       heading: heading({ title: section.title, number, depth, path }),
       parent: parent?.index ?? -1,
       end: 0,
+      examples: examplesText(section.tools),
       children: [],
       toolsBelow: section.tools.length > 0,
       dynamic:

@@ -36,13 +36,16 @@ export interface Section<in Params = never, out Keys extends string = string> {
 
 export type AnySection = Section<never, string>
 
+/** The values of sections that the compiler knows nothing of, such as a list put together at run time. */
+export type AnyValues = { readonly [name: string]: unknown }
+
 /** The values that some sections need together. */
 export type NeedsOf<S extends readonly AnySection[]> = [S[number]] extends [never]
   ? {}
   : (
         S[number] extends infer One
           ? One extends Section<infer Params, string>
-            ? (params: Params) => void
+            ? (params: [Params] extends [never] ? AnyValues : Params) => void
             : never
           : never
       ) extends (params: infer All) => void
@@ -134,8 +137,8 @@ export function defineSection<
     summary: options.summary === undefined ? undefined : parseTemplate(options.summary as string | Template),
     summarySuffix,
     params: options.params,
-    visibility: visibility as AnySection['visibility'],
-    enabled: enabled as AnySection['enabled'],
+    visibility,
+    enabled,
     tools: Object.freeze([...(options.tools ?? [])]),
     children: Object.freeze([...children]),
     acceptsOverrides: options.acceptsOverrides ?? true,

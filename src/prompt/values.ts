@@ -1,6 +1,6 @@
 import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
 import { describeIssues, issueKeys } from '../core/schema.ts'
-import type { Template } from '../core/template.ts'
+import { isPrintable, kindOf } from '../core/template.ts'
 import { listed, nearest } from '../core/text.ts'
 import type { Registry, Slot } from './registry.ts'
 
@@ -103,37 +103,4 @@ function refuseExcess(flat: FlatValues, known: ReadonlySet<string>): void {
     `No section has a value ${listed(excess.map((name) => `'${name}'`))}.${near === undefined ? ' This prompt takes no values.' : ` Did you mean '${near}'?`}`,
     { placeholder: excess[0] },
   )
-}
-
-/** Puts values into a template, each once and as it is. */
-export function fillTemplate(template: Template, values: FlatValues, path: string): string {
-  const { literals, names } = template
-  let text = literals[0]!
-  for (let i = 0; i < names.length; i++) {
-    const value = values[names[i]!]
-    text += typeof value === 'string' ? value : printed(value, names[i]!, path)
-    text += literals[i + 1]!
-  }
-  return text
-}
-
-function printed(value: unknown, name: string, path: string): string {
-  if (isPrintable(value)) return String(value)
-  const fault = value === undefined ? 'is missing. Bind it' : `is ${kindOf(value)}. Bind a string, number or boolean`
-  throw new PromptRenderError(`Section '${path}' cannot be rendered: the value '${name}' ${fault}.`, {
-    path,
-    placeholder: name,
-  })
-}
-
-function isPrintable(value: unknown): boolean {
-  return (
-    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
-  )
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

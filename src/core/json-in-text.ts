@@ -1,0 +1,220 @@
+/** A piece of JSON that stands complete in a text. */
+export interface FoundJson {
+  readonly value: unknown
+  /** Characters it takes in the text. */
+  readonly length: number
+}
+
+/** What began as JSON and then was none. */
+export interface BrokenJson {
+  readonly container: 'object' | 'array'
+  readonly length: number
+  readonly reason: 'cut-off' | 'malformed' | 'too-deep'
+  /** Where in the text it stopped being JSON. */
+  readonly offset: number
+}
+
+export interface JsonInText {
+  /** The whole text; else the fenced blocks and then the objects and lists between other words, in reading order. */
+  readonly found: readonly FoundJson[]
+  /** The longest piece that is broken. What stands inside such a piece is not found: it is no answer by itself. */
+  readonly broken: BrokenJson | undefined
+}
+
+/** Validators descend into values recursively, and the stack must hold. */
+export const MAX_JSON_DEPTH = 100
+
+/** Finds the JSON in what a model wrote, in time linear in the text. */
+export function findJson(text: string): JsonInText {
+  const trimmed = text.trim()
+  const whole = parseWhole(trimmed)
+  if (whole) return { found: [whole], broken: undefined }
+  const found: FoundJson[] = []
+  const starts = new Set<number>()
+  for (const block of fencedBlocks(text)) {
+    const content = text.slice(block.start, block.end)
+    const parsed = parseWhole(content.trim())
+    if (!parsed) continue
+    found.push(parsed)
+    starts.add(block.start + content.length - content.trimStart().length)
+  }
+  let broken: BrokenJson | undefined
+  let partners: ReadonlyMap<number, number> | undefined
+  for (let at = nextOpener(text, 0); at < text.length;) {
+    const scan = scanContainer(text, at)
+    if ('end' in scan) {
+      if (!starts.has(at)) found.push({ value: JSON.parse(text.slice(at, scan.end)), length: scan.end - at })
+      at = nextOpener(text, scan.end)
+    } else if (scan.begun) {
+      const length = scan.offset - at
+      if (length > (broken?.length ?? 0)) {
+        const container = text[at] === '{' ? 'object' : 'array'
+        broken = { container, length, reason: scan.reason, offset: scan.offset }
+      }
+      partners ??= matchBrackets(text)
+      at = nextOpener(text, Math.max(scan.offset, partners.get(at) ?? 0))
+    } else {
+      at = nextOpener(text, scan.innermost + 1)
+    }
+  }
+  return { found, broken }
+}
+
+function parseWhole(text: string): FoundJson | undefined {
+  return scanValue(text) === text.length ? { value: JSON.parse(text), length: text.length } : undefined
+}
+
+function scanValue(text: string): number | undefined {
+  if (text[0] === '"') return scanString(text, 0)
+  if (text[0] !== '{' && text[0] !== '[') return scanWord(text, 0)
+  const scan = scanContainer(text, 0)
+  return 'end' in scan ? scan.end : undefined
+}
+
+// With `s` the rest of the line always matches, so that nothing is tried twice.
+const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
+
+/** Where the contents of the blocks fenced with ``` or ~~~ are. A block that is never closed ends with the text. */
+function fencedBlocks(text: string): { readonly start: number; readonly end: number }[] {
+  const blocks: { start: number; end: number }[] = []
+  let open: { readonly fence: string; readonly start: number } | undefined
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    const match = FENCE.exec(text.slice(start, end).trimEnd())
+    const next = end + 1
+    if (match) {
+      const [, fence = '', info = ''] = match
+      if (open === undefined) {
+        // A backtick in the info string makes it code within a line, such as ```{}```.
+        if (fence[0] === '~' || !info.includes('`')) open = { fence, start: next }
+      } else if (info === '' && fence.startsWith(open.fence)) {
+        blocks.push({ start: open.start, end: start })
+        open = undefined
+      }
+    }
+    start = next
+  }
+  if (open !== undefined && open.start < text.length) blocks.push({ start: open.start, end: text.length })
+  return blocks
+}
+
+function nextOpener(text: string, from: number): number {
+  let at = from
+  while (at < text.length && text[at] !== '{' && text[at] !== '[') at++
+  return at
+}
+
+/** The offset behind the bracket that closes each opening one, by counting alone: inside broken JSON strings mean little. */
+function matchBrackets(text: string): ReadonlyMap<number, number> {
+  const partners = new Map<number, number>()
+  const open: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '{' || char === '[') open.push(at)
+    else if ((char === '}' || char === ']') && open.length > 0) partners.set(open.pop()!, at + 1)
+  }
+  return partners
+}
+
+interface Container {
+  readonly at: number
+  readonly isObject: boolean
+  /** Whether it got past its first `"key":` or `value,`, which a bracket in prose does not. */
+  begun: boolean
+}
+
+type Scan =
+  | { readonly end: number }
+  | {
+      readonly reason: BrokenJson['reason']
+      readonly offset: number
+      readonly begun: boolean
+      /** Where the innermost container that is not closed opens. */
+      readonly innermost: number
+    }
+
+type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end'
+
+/**
+ * Follows the grammar of JSON from an opening bracket to the end of what it opens. A failed scan need not be repeated
+ * from the brackets it went through: those not closed would fail at the same place. Only a string that it took for JSON
+ * may hide others, and there `innermost` leads.
+ */
+function scanContainer(text: string, start: number): Scan {
+  const open: Container[] = []
+  let expected: Expected = 'value'
+  let at = start
+  const fail = (reason: BrokenJson['reason'], offset: number): Scan => ({
+    reason: reason === 'malformed' && offset >= text.length ? 'cut-off' : reason,
+    offset: Math.min(offset, text.length),
+    begun: reason === 'too-deep' || open.some((container) => container.begun),
+    innermost: open.at(-1)?.at ?? start,
+  })
+  for (;;) {
+    at = skipSpace(text, at)
+    const char = text[at]
+    const inner = open.at(-1)
+    if ((char === '}' || char === ']') && inner !== undefined) {
+      if (!expected.endsWith('-or-end') || inner.isObject !== (char === '}')) return fail('malformed', at)
+      open.pop()
+      at++
+      if (open.length === 0) return { end: at }
+      expected = 'comma-or-end'
+    } else if (expected === 'comma-or-end' || expected === 'colon') {
+      if (char !== (expected === 'colon' ? ':' : ',')) return fail('malformed', at)
+      if (expected === 'colon' || !inner!.isObject) inner!.begun = true
+      expected = expected === 'colon' || !inner!.isObject ? 'value' : 'key'
+      at++
+    } else if (expected === 'key' || expected === 'key-or-end') {
+      const end = scanString(text, at)
+      if (end < 0) return fail('malformed', ~end)
+      at = end
+      expected = 'colon'
+    } else if (char === '{' || char === '[') {
+      if (open.length === MAX_JSON_DEPTH) return fail('too-deep', at)
+      open.push({ at, isObject: char === '{', begun: false })
+      expected = char === '{' ? 'key-or-end' : 'value-or-end'
+      at++
+    } else {
+      const end = char === '"' ? scanString(text, at) : scanWord(text, at)
+      if (end < 0) return fail('malformed', ~end)
+      at = end
+      expected = 'comma-or-end'
+    }
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+  return at
+}
+
+const HEX = /[0-9a-fA-F]{4}/y
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+/** The end of the string that begins here, or the complement (`~`) of where it is wrong. */
+function scanString(text: string, start: number): number {
+  if (text[start] !== '"') return ~start
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) return at + 1
+    if (code < 0x20) return ~at
+    if (code !== 0x5c) continue
+    at++
+    if (text[at] === 'u') {
+      HEX.lastIndex = at + 1
+      if (!HEX.test(text)) return ~at
+      at += 4
+    } else if (at < text.length && !'"\\/bfnrt'.includes(text[at]!)) return ~at
+  }
+  return ~text.length
+}
+
+/** The end of the number, `true`, `false` or `null` that begins here, or the complement (`~`) of where none does. */
+function scanWord(text: string, start: number): number {
+  for (const word of ['true', 'false', 'null']) if (text.startsWith(word, start)) return start + word.length
+  NUMBER.lastIndex = start
+  return NUMBER.test(text) ? NUMBER.lastIndex : ~start
+}

@@ -1,0 +1,28 @@
+import { FoldoutError, messageOf } from './errors.ts'
+
+/** Loads an optional package, `importPeer('libsql', () => import('libsql'))`, or says how to install it. */
+export async function importPeer<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load()
+  } catch (error) {
+    if (isMissing(error, name)) {
+      throw new FoldoutError(
+        'peer-missing',
+        `The package '${name}' is needed here and is not installed. Run: npm install ${name}`,
+        { cause: error },
+      )
+    }
+    throw new FoldoutError(
+      'peer-broken',
+      `The package '${name}' cannot be loaded, though it seems to be installed. Install it again: npm install ${name}. The reason: ${messageOf(error)}`,
+      { cause: error },
+    )
+  }
+}
+
+function isMissing(error: unknown, name: string): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const isNotFound = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
+  // The package may be there and lack a dependency of its own, which the quotes tell apart from a name that contains it.
+  return isNotFound && (messageOf(error).includes(`'${name}'`) || messageOf(error).includes(`'${name}/`))
+}

@@ -1,0 +1,94 @@
+export { FoldoutError, PromptRenderError, PromptValidationError, type PromptErrorDetails } from './core/errors.ts'
+export type { Json, JsonObject } from './core/json.ts'
+export {
+  defineParams,
+  fromJsonSchema,
+  type InputOf,
+  type JsonSchema,
+  type OutputOf,
+  type StandardSchemaV1,
+  type ToolSchema,
+} from './core/schema.ts'
+export {
+  md,
+  type InferredParams,
+  type Printable,
+  type Template,
+  type UnknownPlaceholder,
+  type UnprintablePlaceholder,
+} from './core/template.ts'
+export { cachedCounter, estimatedTokens, type TokenCount, type TokenCounter } from './core/tokens.ts'
+
+export { defineEvent, type Event, type EventCreator } from './session/event.ts'
+export { Log, defineLog, type LogOptions } from './session/log.ts'
+export { memoryStore } from './session/memory-store.ts'
+export {
+  DispatchError,
+  createSession,
+  type DispatchFailure,
+  type Listener,
+  type Scope,
+  type Session,
+  type SessionOptions,
+  type SessionReader,
+  type SessionTransaction,
+} from './session/session.ts'
+export { defineSlice, type AnySlice, type On, type Slice, type SliceEvents, type SliceOptions } from './session/slice.ts'
+export type { Snapshot } from './session/snapshot.ts'
+export {
+  openSession,
+  type KeptSession,
+  type SessionStore,
+  type StoredEvent,
+  type StoredSession,
+  type StoredSessionOptions,
+} from './session/store.ts'
+export { visibility, type Visibility, type VisibilityOverrides } from './session/visibility.ts'
+
+export { executeTool } from './tools/execute.ts'
+export type { FileEntry, Filesystem, FilesystemTransaction } from './tools/filesystem.ts'
+export { memoryFilesystem } from './tools/memory-filesystem.ts'
+export { fail, ok, type Opening, type ToolFailure, type ToolResult, type ToolSuccess } from './tools/result.ts'
+export {
+  defineTool,
+  type AnyTool,
+  type PromptView,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolExample,
+  type ToolOptions,
+} from './tools/tool.ts'
+
+export { contextFiles, type ContextFilesOptions } from './disclosure/context-files.ts'
+export { openOrRead } from './disclosure/open-or-read.ts'
+export { openSections } from './disclosure/open-sections.ts'
+export { readSection } from './disclosure/read-section.ts'
+export type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions } from './disclosure/strategy.ts'
+
+export type { BudgetTrace, TokenBudget } from './prompt/budget.ts'
+export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from './prompt/descriptor.ts'
+export { ignoredOverrides, sourceOverrides } from './prompt/editing.ts'
+export type { RenderedNode } from './prompt/node.ts'
+export type { IgnoredOverride, PromptOverrides, SectionOverride, ToolOverride } from './prompt/overrides.ts'
+export {
+  definePrompt,
+  type AnyPrompt,
+  type BoundPrompt,
+  type ConflictingValue,
+  type Prompt,
+  type PromptOptions,
+  type RenderOptions,
+} from './prompt/prompt.ts'
+export type { Heading, HeadingParts } from './prompt/registry.ts'
+export type { IgnoredVisibility, RenderedPrompt, TraceEntry } from './prompt/rendered.ts'
+export {
+  defineSection,
+  type AnySection,
+  type AnyValues,
+  type RenderedBody,
+  type Section,
+  type SectionOptions,
+  type Selector,
+  type SelectorContext,
+} from './prompt/section.ts'

@@ -1,0 +1,301 @@
+import { PromptRenderError, PromptValidationError, messageOf } from '../core/errors.ts'
+import { fillTemplate, type Template } from '../core/template.ts'
+import type { TokenCounter } from '../core/tokens.ts'
+import type { DisclosureStrategy, FoldedSection } from '../disclosure/strategy.ts'
+import { isVisibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
+import { toolTokens, type AnyTool } from '../tools/tool.ts'
+import { createFrame, joinNodes, type Frame, type Nodes } from './frame.ts'
+import { RenderedNode } from './node.ts'
+import type { AppliedOverrides } from './overrides.ts'
+import type { Registry, Slot } from './registry.ts'
+import type { SelectorContext } from './section.ts'
+import type { BoundValues } from './values.ts'
+
+export interface RendererOptions {
+  readonly registry: Registry
+  readonly values: BoundValues
+  readonly strategy: DisclosureStrategy
+  readonly overrides: AppliedOverrides | undefined
+  readonly counter: TokenCounter
+}
+
+/** What decides a render besides the definition and the values. */
+export interface FrameInput {
+  readonly context: SelectorContext
+  /** What was asked of sections, whoever asked. */
+  readonly asked: VisibilityOverrides
+  /** Shows every enabled section in full, whatever was asked. */
+  readonly openAll?: boolean
+}
+
+/**
+ * Decides section by section what a render shows. Nodes are kept: one whose text cannot depend on anything but the bound
+ * values is made once, and a frame made from an earlier frame touches only what may have changed.
+ */
+export class Renderer {
+  readonly options: RendererOptions
+  readonly #fullNodes: RenderedNode[] = []
+  readonly #summaryNodes: RenderedNode[] = []
+
+  constructor(options: RendererOptions) {
+    this.options = options
+  }
+
+  /** The frame for some input, made from an earlier one where that is right. */
+  frame(input: FrameInput, earlier?: Frame): Frame {
+    this.#refuseMissingSummaries(input.asked, earlier?.asked)
+    // What opening costs depends on all that lies below a summary: too much to follow for a figure in a suffix.
+    if (!earlier || input.openAll || this.options.strategy.showCost) {
+      const nodes: Nodes = new Array(this.options.registry.slots.length).fill(undefined)
+      this.#walk(nodes, 0, nodes.length, input)
+      return createFrame(nodes, input)
+    }
+    return this.#update(earlier, input)
+  }
+
+  #update(earlier: Frame, input: FrameInput): Frame {
+    const { slots } = this.options.registry
+    const nodes = [...earlier.nodes]
+    const changed = new Set<number>()
+    let done = 0
+    for (const index of this.#suspects(earlier.asked, input.asked)) {
+      const slot = slots[index]!
+      const isHidden = slot.parent !== -1 && nodes[slot.parent]?.visibility !== 'full'
+      if (index < done || isHidden) continue
+      const before = nodes[index]
+      const after = this.#decide(slot, input, before)
+      if (after === before) continue
+      nodes[index] = after
+      changed.add(index)
+      if ((before?.visibility === 'full') === (after?.visibility === 'full')) continue
+      nodes.fill(undefined, index + 1, slot.end)
+      if (after?.visibility === 'full') this.#walk(nodes, index + 1, slot.end, input)
+      for (let i = index + 1; i < slot.end; i++) changed.add(i)
+      done = slot.end
+    }
+    return createFrame(nodes, input, { earlier, changed })
+  }
+
+  /** The slots that may look different, in walking order. */
+  #suspects(before: VisibilityOverrides, after: VisibilityOverrides): readonly number[] {
+    const { byPath, changeable } = this.options.registry
+    const suspects = changeable.map((slot) => slot.index)
+    if (before === after) return suspects
+    const add = (path: string): void => {
+      const slot = byPath.get(path)
+      if (slot) suspects.push(slot.index)
+    }
+    for (const path in after) if (before[path] !== after[path]) add(path)
+    for (const path in before) if (!(path in after)) add(path)
+    return suspects.sort((a, b) => a - b)
+  }
+
+  #walk(nodes: Nodes, from: number, to: number, input: FrameInput): void {
+    const { slots } = this.options.registry
+    for (let index = from; index < to;) {
+      const slot = slots[index]!
+      const node = this.#decide(slot, input, undefined)
+      nodes[index] = node
+      index = node?.visibility === 'full' ? index + 1 : slot.end
+    }
+  }
+
+  /** A section's node, or none if it is disabled or its renderer leaves it out. `before` is used again if it is the same. */
+  #decide(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode | undefined {
+    if (!this.isEnabled(slot, input.context)) return undefined
+    return this.#visibility(slot, input) === 'full'
+      ? this.#fullNode(slot, input, before)
+      : this.#summaryNode(slot, input, before)
+  }
+
+  isEnabled(slot: Slot, context: SelectorContext): boolean {
+    const { enabled } = slot.section
+    if (typeof enabled !== 'function') return enabled
+    const result: unknown = this.#select('enabled', slot, () =>
+      enabled(this.options.values.asGiven(slot) as never, context),
+    )
+    if (typeof result === 'boolean') return result
+    throw new PromptRenderError(
+      `Section '${slot.path}': its \`enabled\` returned ${describe(result)}. It must return true or false.`,
+      { path: slot.path },
+    )
+  }
+
+  #visibility(slot: Slot, input: FrameInput): Visibility {
+    if (input.openAll) return 'full'
+    const asked = input.asked[slot.path] ?? this.options.overrides?.sections.get(slot.path)?.visibility
+    if (asked !== undefined) return asked
+    const { visibility } = slot.section
+    if (typeof visibility !== 'function') return visibility
+    const result: unknown = this.#select('visibility', slot, () =>
+      visibility(this.options.values.of(slot) as never, input.context),
+    )
+    if (!isVisibility(result)) {
+      throw new PromptRenderError(
+        `Section '${slot.path}': its \`visibility\` returned ${describe(result)}. It must return 'full' or 'summary'.`,
+        { path: slot.path },
+      )
+    }
+    if (result === 'summary' && !this.summaryOf(slot)) throw noSummary(slot.path)
+    return result
+  }
+
+  #select(what: string, slot: Slot, select: () => unknown): unknown {
+    try {
+      return select()
+    } catch (error) {
+      if (error instanceof PromptRenderError) throw error
+      throw new PromptRenderError(`Section '${slot.path}': its \`${what}\` threw: ${messageOf(error)}`, {
+        path: slot.path,
+        cause: error,
+      })
+    }
+  }
+
+  #fullNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode | undefined {
+    const { section } = slot
+    if (typeof section.body !== 'function') {
+      return (this.#fullNodes[slot.index] ??= this.#node(
+        slot,
+        'full',
+        fillTemplate(this.#template(slot), this.options.values.of(slot), slot.path),
+      ))
+    }
+    const render = section.body
+    const body: unknown = this.#select('render', slot, () =>
+      render(this.options.values.of(slot) as never, input.context),
+    )
+    if (body === undefined || body === null) return undefined
+    if (typeof body !== 'string') {
+      throw new PromptRenderError(
+        `Section '${slot.path}': its \`render\` returned ${describe(body)}. It must return a string, or nothing to leave the section out.`,
+        { path: slot.path },
+      )
+    }
+    return this.#again(before, this.#node(slot, 'full', body))
+  }
+
+  #summaryNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode {
+    const known = this.#summaryNodes[slot.index]
+    if (known) return known
+    const summary = fillTemplate(this.summaryOf(slot)!, this.options.values.of(slot), slot.path)
+    const suffix = `---\n${this.#suffix(slot, input)}`
+    const node = this.#node(slot, 'summary', isBlank(summary) ? suffix : `${summary}\n\n${suffix}`)
+    if (slot.dynamicBelow || this.options.strategy.showCost) return this.#again(before, node)
+    return (this.#summaryNodes[slot.index] = node)
+  }
+
+  /** What a section would cost as its summary. */
+  summaryTokens(slot: Slot, input: FrameInput): number {
+    return this.#summaryNode(slot, input, undefined).tokens
+  }
+
+  #again(before: RenderedNode | undefined, node: RenderedNode): RenderedNode {
+    return before?.visibility === node.visibility && before.text === node.text ? before : node
+  }
+
+  #node(slot: Slot, visibility: Visibility, text: string): RenderedNode {
+    const body = isBlank(text) ? '' : text
+    const examples = visibility === 'full' ? slot.examples : ''
+    const whole = examples === '' ? body : body === '' ? examples : `${body}\n\n${examples}`
+    return new RenderedNode(slot, visibility, whole, this.toolsOf(slot), this.options.counter)
+  }
+
+  #template(slot: Slot): Template {
+    return this.options.overrides?.sections.get(slot.path)?.body ?? (slot.section.body as Template)
+  }
+
+  summaryOf(slot: Slot): Template | undefined {
+    return this.options.overrides?.sections.get(slot.path)?.summary ?? slot.section.summary
+  }
+
+  #suffix(slot: Slot, input: FrameInput): string {
+    const { section, path } = slot
+    const { strategy, counter } = this.options
+    const line = section.summarySuffix
+      ? fillTemplate(section.summarySuffix, { section_key: path }, path)
+      : strategy.suffix(this.folded(slot, input.context))
+    if (!strategy.showCost) return line
+    const tokens = this.#openingCost(slot, input)
+    return `${line}\n[Opening it costs ${counter.exact ? '' : 'about '}${tokens} tokens.]`
+  }
+
+  /** What a section adds once it is open: the text of all that it shows, and its tools' definitions. */
+  #openingCost(slot: Slot, input: FrameInput): number {
+    const nodes: Nodes = []
+    this.#walk(nodes, slot.index, slot.end, { ...input, asked: { ...input.asked, [slot.path]: 'full' } })
+    const { counter } = this.options
+    const tools = nodes.flatMap((node) => node?.tools ?? [])
+    return (
+      counter.count(joinNodes(nodes.map((node) => node?.text))) +
+      tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+    )
+  }
+
+  folded(slot: Slot, context: SelectorContext): FoldedSection {
+    const enabledChildren = (): string[] =>
+      slot.children
+        .map((index) => this.options.registry.slots[index]!)
+        .filter((child) => this.isEnabled(child, context))
+        .map((child) => child.section.key)
+    const hasTools = (): boolean => this.hasTools(slot, context)
+    // Asked only by strategies that say it; an `enabled` below a folded section need not run for the others.
+    return {
+      path: slot.path,
+      get childKeys() {
+        return enabledChildren()
+      },
+      get hasTools() {
+        return hasTools()
+      },
+    }
+  }
+
+  /** Whether an enabled section or any enabled one in it has tools. */
+  hasTools(slot: Slot, context: SelectorContext): boolean {
+    if (!slot.toolsBelow) return false
+    if (slot.section.tools.length > 0 || !slot.dynamicBelow) return true
+    const { slots } = this.options.registry
+    return slot.children.some(
+      (index) => this.isEnabled(slots[index]!, context) && this.hasTools(slots[index]!, context),
+    )
+  }
+
+  toolsOf(slot: Slot): readonly AnyTool[] {
+    const replaced = this.options.overrides?.tools
+    if (!replaced || replaced.size === 0) return slot.section.tools
+    return slot.section.tools.map((tool) => replaced.get(tool.name) ?? tool)
+  }
+
+  #refuseMissingSummaries(asked: VisibilityOverrides, checked: VisibilityOverrides | undefined): void {
+    if (asked === checked) return
+    for (const path in asked) {
+      const visibility: unknown = asked[path]
+      if (checked?.[path] === visibility) continue
+      if (!isVisibility(visibility)) {
+        throw new PromptValidationError(
+          `The visibility asked for section '${path}' is ${describe(visibility)}. Use 'full' or 'summary'.`,
+          { path },
+        )
+      }
+      const slot = this.options.registry.byPath.get(path)
+      if (visibility === 'summary' && slot && !this.summaryOf(slot)) throw noSummary(path)
+    }
+  }
+}
+
+function noSummary(path: string): PromptValidationError {
+  return new PromptValidationError(
+    `Section '${path}' is to be shown as its summary, but it has none. Give it a \`summary\`.`,
+    { path },
+  )
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text)
+}
+
+function describe(value: unknown): string {
+  if (value instanceof Promise) return 'a promise'
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { definePrompt, type BoundPrompt } from '../prompt/prompt.ts'
+import { defineSection, type AnySection, type AnyValues } from '../prompt/section.ts'
+import { ok } from '../tools/result.ts'
+import { defineTool } from '../tools/tool.ts'
+
+/** The shape of a generated section; its texts and tools follow from its path. */
+export interface Shape {
+  readonly folds: 'never' | 'may' | 'folded'
+  readonly enabled: boolean
+  readonly dynamic: boolean
+  readonly tools: number
+  readonly params: boolean
+  readonly children: readonly Shape[]
+}
+
+const shapeAt = (depth: number): fc.Arbitrary<Shape> =>
+  fc.record({
+    folds: fc.constantFrom('never', 'may', 'folded', 'folded'),
+    enabled: fc.constantFrom(true, true, true, true, false),
+    dynamic: fc.boolean(),
+    tools: fc.constantFrom(0, 0, 0, 1, 2),
+    params: fc.boolean(),
+    children: depth === 0 ? fc.constant([]) : fc.array(shapeAt(depth - 1), { maxLength: 3 }),
+  })
+
+export const shapes: fc.Arbitrary<readonly Shape[]> = fc.array(shapeAt(3), { minLength: 1, maxLength: 4 })
+
+/** Sections of some shapes. A body says `body of a.b.`, a summary `summary of a.b.`, so that texts can be told apart. */
+export function sectionsOf(shapes: readonly Shape[], parent = ''): AnySection[] {
+  return shapes.map((shape, i) => {
+    const key = String.fromCharCode(97 + i)
+    const path = parent ? `${parent}.${key}` : key
+    const folded = shape.folds === 'folded' ? ('summary' as const) : ('full' as const)
+    return defineSection({
+      key,
+      title: `Title ${path}`,
+      template: `body of ${path}.${shape.params ? ' ${value}' : ''}` as string,
+      ...(shape.folds === 'never' ? {} : { summary: `summary of ${path}.` }),
+      visibility: shape.dynamic ? () => folded : folded,
+      enabled: shape.dynamic ? () => shape.enabled : shape.enabled,
+      tools: Array.from({ length: shape.tools }, (_, n) =>
+        defineTool({
+          name: `${path.replaceAll('.', '-')}_${n}`,
+          description: `Tool ${n} of ${path}.`,
+          execute: () => ok('done'),
+        }),
+      ),
+      children: sectionsOf(shape.children, path),
+    })
+  })
+}
+
+/** A prompt of some shapes, with the value they need. */
+export function boundOf(shapes: readonly Shape[]): BoundPrompt<AnyValues> {
+  const needsValue = (list: readonly Shape[]): boolean =>
+    list.some(({ params, children }) => params || needsValue(children))
+  const prompt = definePrompt({ ns: 'test', key: 'generated', sections: sectionsOf(shapes) })
+  return prompt.bind(needsValue(shapes) ? { value: 'v' } : {})
+}
+
+/** Every path in some shapes, disabled ones included. */
+export function pathsOf(shapes: readonly Shape[], parent = ''): string[] {
+  return shapes.flatMap((shape, i) => {
+    const key = String.fromCharCode(97 + i)
+    const path = parent ? `${parent}.${key}` : key
+    return [path, ...pathsOf(shape.children, path)]
+  })
+}
