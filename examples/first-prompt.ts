@@ -29,7 +29,11 @@ const context = defineSection({
   visibility: 'summary',
   tools: [findDecision],
   children: [
-    defineSection({ key: 'style', title: 'Code style', template: 'Small functions, no classes, errors as values at the edges.' }),
+    defineSection({
+      key: 'style',
+      title: 'Code style',
+      template: 'Small functions, no classes, errors as values at the edges.',
+    }),
   ],
 })
 
@@ -47,13 +51,17 @@ assert.deepEqual(
 
 // The model calls read_section. Here nobody but us does: a run of the agent loop would do the same.
 const readSection = first.tools.at(-1)!
-const result = await executeTool(readSection, { section_key: 'context' }, {
-  session,
-  signal: new AbortController().signal,
-  deadline: undefined,
-  filesystem: undefined,
-  prompt: first,
-})
+const result = await executeTool(
+  readSection,
+  { section_key: 'context' },
+  {
+    session,
+    signal: new AbortController().signal,
+    deadline: undefined,
+    filesystem: undefined,
+    prompt: first,
+  },
+)
 assert(result.ok && result.opening)
 assert(result.message.startsWith('# Project context\n\nAcme is a web service'))
 for (const path of result.opening.paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
@@ -65,7 +73,10 @@ assert.deepEqual(
   second.tools.map((tool) => tool.name),
   ['find_decision'],
 )
-assert(second.text.startsWith(first.text.slice(0, first.text.indexOf('## 2'))), 'what comes before the section is unchanged')
+assert(
+  second.text.startsWith(first.text.slice(0, first.text.indexOf('## 2'))),
+  'what comes before the section is unchanged',
+)
 assert(first.tokens.total < first.tokensIfAllOpen.total)
 
 function show(title: string, rendered: typeof first): void {
@@ -74,5 +85,7 @@ function show(title: string, rendered: typeof first): void {
   console.log(`\n━━ ${title} ━━\n`)
   console.log(rendered.text)
   console.log(`\n   tools   ${rendered.tools.map((tool) => tool.name).join(', ')}`)
-  console.log(`   tokens  ${figure(tokens)} now, ${figure(tokensIfAllOpen)} with everything open (counted by ${tokens.counter})`)
+  console.log(
+    `   tokens  ${figure(tokens)} now, ${figure(tokensIfAllOpen)} with everything open (counted by ${tokens.counter})`,
+  )
 }

@@ -33,7 +33,14 @@ export {
   type SessionReader,
   type SessionTransaction,
 } from './session/session.ts'
-export { defineSlice, type AnySlice, type On, type Slice, type SliceEvents, type SliceOptions } from './session/slice.ts'
+export {
+  defineSlice,
+  type AnySlice,
+  type On,
+  type Slice,
+  type SliceEvents,
+  type SliceOptions,
+} from './session/slice.ts'
 export type { Snapshot } from './session/snapshot.ts'
 export {
   openSession,
@@ -46,7 +53,15 @@ export {
 export { visibility, type Visibility, type VisibilityOverrides } from './session/visibility.ts'
 
 export { executeTool } from './tools/execute.ts'
-export type { FileEntry, Filesystem, FilesystemTransaction } from './tools/filesystem.ts'
+export { fileTools, type FileToolsOptions } from './tools/file-tools.ts'
+export {
+  FilesystemError,
+  type FileEntry,
+  type Filesystem,
+  type FilesystemErrorDetails,
+  type FilesystemErrorReason,
+  type FilesystemTransaction,
+} from './tools/filesystem.ts'
 export { memoryFilesystem } from './tools/memory-filesystem.ts'
 export { fail, ok, type Opening, type ToolFailure, type ToolResult, type ToolSuccess } from './tools/result.ts'
 export {
@@ -69,7 +84,15 @@ export type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions
 export type { BudgetTrace, TokenBudget } from './prompt/budget.ts'
 export type { PromptDescriptor, SectionDescriptor, ToolDescriptor } from './prompt/descriptor.ts'
 export { ignoredOverrides, sourceOverrides } from './prompt/editing.ts'
+export { filesSection, type FilesSectionOptions } from './prompt/files-section.ts'
 export type { RenderedNode } from './prompt/node.ts'
+export {
+  OutputParseError,
+  parseOutput,
+  type OutputParseErrorKind,
+  type OutputSpec,
+  type OutputValue,
+} from './prompt/output.ts'
 export type { IgnoredOverride, PromptOverrides, SectionOverride, ToolOverride } from './prompt/overrides.ts'
 export {
   definePrompt,

@@ -64,7 +64,7 @@ function resolve(root: JsonSchema, reference: string): unknown {
 
 /** What is said of the values below a place: of a field by its name, of an item by its index. */
 export function shapeBelow(shape: Shape, key: PropertyKey): Shape {
-  let { opaque } = shape
+  let opaque = shape.opaque || shape.some.some(isFreeBranch)
   const below = (schema: JsonSchema): unknown => {
     if (typeof key === 'number') {
       const first = listAt(schema, 'prefixItems')
@@ -77,7 +77,7 @@ export function shapeBelow(shape: Shape, key: PropertyKey): Shape {
   }
   const all = shape.all.map(below)
   const some = shape.some.map(below)
-  return shapeOf(shape.root, all, some.filter(isPlainObject), opaque)
+  return shapeOf(shape.root, all, some, opaque)
 }
 
 /** The fields that some part of a shape names. */
@@ -123,12 +123,15 @@ export function isUnion(shape: Shape): boolean {
   return shape.some.length > 0 && !shape.all.some((schema) => 'properties' in schema || 'items' in schema)
 }
 
-/** Unions may contain themselves; and what is deeper the model finds in the schema itself. */
-const MAX_DEPTH = 6
+/** Unions may contain themselves. */
+const MAX_UNION_DEPTH = 6
+
+/** What is deeper the model finds in the schema itself. */
+const MAX_DESCRIBED_DEPTH = 2
 
 /** The kinds of values that a shape takes, or `undefined` where it takes any. */
 export function kindsOf(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undefined {
-  if (depth > MAX_DEPTH) return undefined
+  if (depth > MAX_UNION_DEPTH) return undefined
   const values = listedValues(shape)
   if (values) return new Set(values.map(kindOf))
   const types = typesOf(shape)
@@ -186,7 +189,7 @@ export function listedValues(shape: Shape): readonly unknown[] | undefined {
 
 /** What values of a shape are, in words: `an object with the fields 'a' and 'b'`. `undefined` where it says nothing. */
 export function describeShape(shape: Shape, depth = 0): string | undefined {
-  if (depth > MAX_DEPTH) return undefined
+  if (depth > MAX_DESCRIBED_DEPTH) return undefined
   const values = listedValues(shape)
   if (values) return orList(values.map((value) => JSON.stringify(value)))
   const alternatives = alternativesOf(shape)?.map((alternative) => describeShape(alternative, depth + 1))

@@ -1,4 +1,4 @@
-import { Validator } from '@cfworker/json-schema'
+import { Validator, type OutputUnit } from '@cfworker/json-schema'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { isPlainObject } from './json.ts'
 
@@ -26,10 +26,11 @@ export function defineParams<Params extends object>(): StandardSchemaV1<Params, 
 export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T> {
   let validator: Validator | undefined
   const validate = (value: unknown): StandardSchemaV1.Result<T> => {
-    validator ??= new Validator(schema, '2020-12', false)
+    // A copy, because the validator writes into the schema it is given.
+    validator ??= new Validator(structuredClone(schema), '2020-12', false)
     const { valid, errors } = validator.validate(value)
     if (valid) return { value: value as T }
-    return { issues: errors.filter((error) => !SUMMARISING.has(error.keyword)).map(toIssue) }
+    return { issues: errors.filter((error) => !SUMMARISING.has(error.keyword)).map((error) => toIssue(error, value)) }
   }
   return {
     '~standard': {
@@ -52,17 +53,22 @@ const SUMMARISING = new Set([
   'patternProperties',
 ])
 
-function toIssue(error: { instanceLocation: string; keyword: string; error: string }): StandardSchemaV1.Issue {
-  const path = error.instanceLocation
-    .split('/')
-    .slice(1)
-    .map((segment) => decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~'))
-  return { message: error.error, path }
+function toIssue(error: OutputUnit, value: unknown): StandardSchemaV1.Issue {
+  const path: PropertyKey[] = []
+  let at = value
+  for (const segment of error.instanceLocation.split('/').slice(1)) {
+    const name = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~')
+    path.push(Array.isArray(at) ? Number(name) : name)
+    at = isPlainObject(at) || Array.isArray(at) ? (at as Record<string, unknown>)[name] : undefined
+  }
+  // Said of the object that lacks it; a reader looks for the field.
+  const missing = error.keyword === 'required' ? /required property "(.*)"/s.exec(error.error)?.[1] : undefined
+  return missing === undefined ? { message: error.error, path } : { message: 'is required', path: [...path, missing] }
 }
 
 /** `a.b[0]: must be a string; c: is required` of the issues a schema found. */
 export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): string {
-  return issues.map((issue) => `${issuePath(issue) || 'value'}: ${issue.message}`).join('; ')
+  return issues.map((issue) => `${issuePath(issue) || 'value'}: ${issue.message.replace(/\.$/, '')}`).join('; ')
 }
 
 /** The place an issue is about, as `a.b[0]`; empty for the whole value. */
@@ -75,7 +81,8 @@ export function issuePath(issue: StandardSchemaV1.Issue): string {
 
 /** The keys on the way to the place an issue is about. */
 export function issueKeys(issue: StandardSchemaV1.Issue): readonly PropertyKey[] {
-  return (issue.path ?? []).map((segment) => (typeof segment === 'object' ? segment.key : segment))
+  // Copied first: arktype's path is a kind of list whose `map` turns an empty one into one that is not.
+  return [...(issue.path ?? [])].map((segment) => (typeof segment === 'object' ? segment.key : segment))
 }
 
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
@@ -99,7 +106,8 @@ export function toJsonSchema(
 ): JsonSchema {
   const { $schema: _, ...rest } = schema['~standard'].jsonSchema[side]({
     target: 'draft-2020-12',
-    ...(options.lenient ? { libraryOptions: { unrepresentable: 'any' } } : {}),
+    // zod's word for it, and valibot's.
+    ...(options.lenient ? { libraryOptions: { unrepresentable: 'any', errorMode: 'ignore' } } : {}),
   })
   return rest
 }

@@ -36,13 +36,15 @@ export interface UnprintablePlaceholder<Name> {
   readonly '~unprintable': Name
 }
 
-type Unprintable<Params> = { [K in keyof Params]-?: Params[K] extends Printable ? never : K }[keyof Params]
+type UnprintableOf<Names, Params> = {
+  [Name in Names & keyof Params]: Params[Name] extends Printable ? never : Name
+}[Names & keyof Params]
 
 /** `T` if every placeholder is declared in `Params` and printable, else a type that spells out the fault. */
 export type CheckedTemplate<T, Params> = [Exclude<NamesOf<T>, keyof Params>] extends [never]
-  ? [Extract<NamesOf<T>, Unprintable<Params>>] extends [never]
+  ? [UnprintableOf<NamesOf<T>, Params>] extends [never]
     ? T
-    : UnprintablePlaceholder<Extract<NamesOf<T>, Unprintable<Params>>>
+    : UnprintablePlaceholder<UnprintableOf<NamesOf<T>, Params>>
   : UnknownPlaceholder<Exclude<NamesOf<T>, keyof Params>, keyof Params & string>
 
 /** Params a template asks for when none are declared. */
@@ -132,6 +134,11 @@ function dedent(pieces: readonly string[]): string[] {
   result[0] = result[0]!.replace(/^\s+/, '')
   result[result.length - 1] = result[result.length - 1]!.replace(/\s+$/, '')
   return result
+}
+
+/** Whether a template shows something whatever its values are. */
+export function hasInk(template: Template): boolean {
+  return template.literals.some((literal) => /\S/.test(literal))
 }
 
 /** Puts values into a template, each once and as it is. */

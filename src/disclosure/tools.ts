@@ -1,5 +1,5 @@
 import { fromJsonSchema, type JsonSchema, type ToolSchema } from '../core/schema.ts'
-import { ok, type ToolResult } from '../tools/result.ts'
+import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
 import { checkKeys, openingOf, planOpening, type OpeningPlan } from './engine.ts'
 import type { DisclosureView } from './strategy.ts'
@@ -54,23 +54,37 @@ function asking<T>(fields: {
   return { '~standard': { ...checked['~standard'], jsonSchema: shown['~standard'].jsonSchema } }
 }
 
+// Made once: every render offers its own tools, and only what they do differs.
+const readSectionDefinition = defineTool({
+  name: READ_SECTION,
+  description: 'Read the full content of a summarized section.',
+  params: readSectionParams,
+  execute: notOffered,
+})
+const openSectionsDefinition = defineTool({
+  name: OPEN_SECTIONS,
+  description: 'Open summarized sections to view their full content.',
+  params: openSectionsParams,
+  execute: notOffered,
+})
+
+function notOffered(): ToolResult {
+  return fail('This tool belongs to no prompt.')
+}
+
 /** Answers with a section's text; its tools join those of the conversation, or the turn halts where they cannot. */
 export function readSectionTool(offered: DisclosureView): AnyTool {
-  return defineTool({
-    name: READ_SECTION,
-    description: 'Read the full content of a summarized section.',
-    params: readSectionParams,
-    execute({ section_key: key }, context) {
-      const view = offered.at(context.session)
-      const fault = checkKeys(view, [key], { takesFull: true })
-      if (fault) return fault
-      if (view.state(key) === 'full') {
-        const content = view.content(key)
-        return ok(`Section is already expanded.\n\n${content}`, { content })
-      }
-      return shown(view, planOpening(view, [key], ''))
-    },
-  })
+  const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: key }, context) => {
+    const view = offered.at(context.session)
+    const fault = checkKeys(view, [key], { takesFull: true })
+    if (fault) return fault
+    if (view.state(key) === 'full') {
+      const content = view.content(key)
+      return ok(`Section is already expanded.\n\n${content}`, { content })
+    }
+    return shown(view, planOpening(view, [key], ''))
+  }
+  return Object.freeze({ ...readSectionDefinition, execute })
 }
 
 /** Opens several sections at once; the strategy says what that means for those it is given. */
@@ -78,15 +92,11 @@ export function openSectionsTool(
   offered: DisclosureView,
   answer: (plan: OpeningPlan, view: DisclosureView, context: ToolContext) => ToolResult | Promise<ToolResult>,
 ): AnyTool {
-  return defineTool({
-    name: OPEN_SECTIONS,
-    description: 'Open summarized sections to view their full content.',
-    params: openSectionsParams,
-    execute({ section_keys: keys, reason = '' }, context) {
-      const view = offered.at(context.session)
-      return checkKeys(view, keys, { takesFull: false }) ?? answer(planOpening(view, keys, reason), view, context)
-    },
-  })
+  const execute: (typeof openSectionsDefinition)['execute'] = ({ section_keys: keys, reason = '' }, context) => {
+    const view = offered.at(context.session)
+    return checkKeys(view, keys, { takesFull: false }) ?? answer(planOpening(view, keys, reason), view, context)
+  }
+  return Object.freeze({ ...openSectionsDefinition, execute })
 }
 
 /** The result that holds the text, so that the turn can go on. */

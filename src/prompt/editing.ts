@@ -12,7 +12,8 @@ import { registryOf, type AnyPrompt } from './prompt.ts'
 export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
   const registry = registryOf(prompt)
   const sections: Record<string, SectionOverride> = {}
-  const tools: Record<string, ToolOverride> = {}
+  // Without a prototype, because a tool may be named `__proto__`.
+  const tools = Object.create(null) as Record<string, ToolOverride>
   for (const { path, hash, acceptsOverrides } of prompt.descriptor.sections) {
     if (!acceptsOverrides) continue
     const { body, summary } = registry.byPath.get(path)!.section

@@ -40,14 +40,22 @@ export function createFrame(
     asked: input.asked,
     text() {
       if (whole !== undefined) return whole
-      for (let i = 0; i < blocks.length; i++) {
-        blocks[i] ??= joinNodes(nodes.slice(i * BLOCK, (i + 1) * BLOCK).map((node) => node?.text))
-      }
+      for (let i = 0; i < blocks.length; i++) blocks[i] ??= blockText(nodes, i * BLOCK)
       return (whole = joinNodes(blocks))
     },
   }
   blocksOf.set(frame, blocks)
   return frame
+}
+
+function blockText(nodes: Nodes, from: number): string {
+  const texts: string[] = []
+  const to = Math.min(from + BLOCK, nodes.length)
+  for (let i = from; i < to; i++) {
+    const node = nodes[i]
+    if (node !== undefined) texts.push(node.text)
+  }
+  return texts.join('\n\n')
 }
 
 /** Texts with one blank line between them; those that are absent or empty take no room. */

@@ -1,5 +1,5 @@
 import { PromptValidationError } from '../core/errors.ts'
-import type { JsonSchema, OutputOf, ToolSchema } from '../core/schema.ts'
+import type { JsonSchema, ToolSchema } from '../core/schema.ts'
 import { KEY_PATTERN } from '../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens.ts'
 import { readSection } from '../disclosure/read-section.ts'
@@ -9,7 +9,7 @@ import type { SessionReader } from '../session/session.ts'
 import type { Visibility, VisibilityOverrides } from '../session/visibility.ts'
 import type { TokenBudget } from './budget.ts'
 import { describePrompt, type PromptDescriptor } from './descriptor.ts'
-import { outputSpec, type OutputSpec } from './output.ts'
+import { outputSpec, type OutputSpec, type OutputValue } from './output.ts'
 import { applyOverrides, type AppliedOverrides, type PromptOverrides } from './overrides.ts'
 import { createRegistry, numberedHeading, type Heading, type Registry } from './registry.ts'
 import { once, renderedPrompt, type RenderedPrompt } from './rendered.ts'
@@ -88,12 +88,12 @@ export interface RenderOptions<Keys extends string = string> {
   readonly deadline?: Date
 }
 
-type OutputValue<O> = O extends ToolSchema ? OutputOf<O> : O extends JsonSchema ? unknown : undefined
-
 export function definePrompt<
   const S extends readonly AnySection[],
   Output extends ToolSchema | JsonSchema | undefined = undefined,
->(options: PromptOptions<S, Output>): Prompt<Flat<NeedsOf<S>>, KeysOf<S>, OutputValue<Output>> {
+>(
+  options: PromptOptions<S, Output>,
+): Prompt<Flat<NeedsOf<S>>, KeysOf<S>, Output extends undefined ? undefined : OutputValue<Output>> {
   const { ns, key, name = key } = options
   if (!ns.split('/').every((segment) => KEY_PATTERN.test(segment))) {
     throw new PromptValidationError(

@@ -277,6 +277,18 @@ describe('enabled and visibility', () => {
     expect(shown({ visibility: { a: undefined } as never })).toBe('summary')
   })
 
+  it('R13 a section may be named like a property of every object', () => {
+    const b = bound(
+      defineSection({ key: 'constructor', title: 'C', template: 'full', summary: 's', visibility: 'summary' }),
+    )
+    const session = createSession()
+    expect(b.render({ session }).summarized).toEqual(['constructor'])
+    session.dispatch(visibility.events.set({ path: 'constructor', visibility: 'full' }))
+    expect(b.render({ session }).summarized).toEqual([])
+    session.dispatch(visibility.events.cleared({ path: 'constructor' }))
+    expect(b.render({ session }).summarized).toEqual(['constructor'])
+  })
+
   it('R13 an override for a path that does not exist is ignored and traced', () => {
     const b = bound(defineSection({ key: 'a', title: 'A', template: 'x' }))
     const session = createSession({ slices: [visibility.seed({ gone: 'full' })] })

@@ -1,5 +1,5 @@
 import { PromptRenderError, PromptValidationError, messageOf } from '../core/errors.ts'
-import { fillTemplate, type Template } from '../core/template.ts'
+import { fillTemplate, hasInk, type Template } from '../core/template.ts'
 import type { TokenCounter } from '../core/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
@@ -86,7 +86,7 @@ export class Renderer {
       if (slot) suspects.push(slot.index)
     }
     for (const path in after) if (before[path] !== after[path]) add(path)
-    for (const path in before) if (!(path in after)) add(path)
+    for (const path in before) if (!Object.hasOwn(after, path)) add(path)
     return suspects.sort((a, b) => a - b)
   }
 
@@ -123,21 +123,27 @@ export class Renderer {
 
   #visibility(slot: Slot, input: FrameInput): Visibility {
     if (input.openAll) return 'full'
-    const asked = input.asked[slot.path] ?? this.options.overrides?.sections.get(slot.path)?.visibility
-    if (asked !== undefined) return asked
+    const wanted = this.#wanted(slot, input)
+    if (wanted === 'summary' && !this.summaryOf(slot)) throw noSummary(slot.path)
+    return wanted
+  }
+
+  #wanted(slot: Slot, input: FrameInput): Visibility {
+    const asked: unknown = input.asked[slot.path]
+    // Compared, because a section may have the key `constructor`, which every object seems to have.
+    if (isVisibility(asked)) return asked
+    const overridden = this.options.overrides?.sections.get(slot.path)?.visibility
+    if (overridden !== undefined) return overridden
     const { visibility } = slot.section
     if (typeof visibility !== 'function') return visibility
     const result: unknown = this.#select('visibility', slot, () =>
       visibility(this.options.values.of(slot) as never, input.context),
     )
-    if (!isVisibility(result)) {
-      throw new PromptRenderError(
-        `Section '${slot.path}': its \`visibility\` returned ${describe(result)}. It must return 'full' or 'summary'.`,
-        { path: slot.path },
-      )
-    }
-    if (result === 'summary' && !this.summaryOf(slot)) throw noSummary(slot.path)
-    return result
+    if (isVisibility(result)) return result
+    throw new PromptRenderError(
+      `Section '${slot.path}': its \`visibility\` returned ${describe(result)}. It must return 'full' or 'summary'.`,
+      { path: slot.path },
+    )
   }
 
   #select(what: string, slot: Slot, select: () => unknown): unknown {
@@ -154,13 +160,7 @@ export class Renderer {
 
   #fullNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode | undefined {
     const { section } = slot
-    if (typeof section.body !== 'function') {
-      return (this.#fullNodes[slot.index] ??= this.#node(
-        slot,
-        'full',
-        fillTemplate(this.#template(slot), this.options.values.of(slot), slot.path),
-      ))
-    }
+    if (typeof section.body !== 'function') return (this.#fullNodes[slot.index] ??= this.#templateNode(slot))
     const render = section.body
     const body: unknown = this.#select('render', slot, () =>
       render(this.options.values.of(slot) as never, input.context),
@@ -172,15 +172,26 @@ export class Renderer {
         { path: slot.path },
       )
     }
-    return this.#again(before, this.#node(slot, 'full', body))
+    return this.#again(before, this.#node(slot, 'full', isBlank(body) ? '' : body))
+  }
+
+  #templateNode(slot: Slot): RenderedNode {
+    const template = this.#template(slot)
+    return this.#node(slot, 'full', this.#filled(template, slot))
+  }
+
+  /** A template with its values, or an empty string if that is blank. A text of which the template alone shows something is not searched. */
+  #filled(template: Template, slot: Slot): string {
+    const text = fillTemplate(template, this.options.values.of(slot), slot.path)
+    return hasInk(template) || !isBlank(text) ? text : ''
   }
 
   #summaryNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode {
     const known = this.#summaryNodes[slot.index]
     if (known) return known
-    const summary = fillTemplate(this.summaryOf(slot)!, this.options.values.of(slot), slot.path)
+    const summary = this.#filled(this.summaryOf(slot)!, slot)
     const suffix = `---\n${this.#suffix(slot, input)}`
-    const node = this.#node(slot, 'summary', isBlank(summary) ? suffix : `${summary}\n\n${suffix}`)
+    const node = this.#node(slot, 'summary', summary === '' ? suffix : `${summary}\n\n${suffix}`)
     if (slot.dynamicBelow || this.options.strategy.showCost) return this.#again(before, node)
     return (this.#summaryNodes[slot.index] = node)
   }
@@ -194,8 +205,7 @@ export class Renderer {
     return before?.visibility === node.visibility && before.text === node.text ? before : node
   }
 
-  #node(slot: Slot, visibility: Visibility, text: string): RenderedNode {
-    const body = isBlank(text) ? '' : text
+  #node(slot: Slot, visibility: Visibility, body: string): RenderedNode {
     const examples = visibility === 'full' ? slot.examples : ''
     const whole = examples === '' ? body : body === '' ? examples : `${body}\n\n${examples}`
     return new RenderedNode(slot, visibility, whole, this.toolsOf(slot), this.options.counter)
@@ -233,32 +243,20 @@ export class Renderer {
   }
 
   folded(slot: Slot, context: SelectorContext): FoldedSection {
-    const enabledChildren = (): string[] =>
-      slot.children
-        .map((index) => this.options.registry.slots[index]!)
-        .filter((child) => this.isEnabled(child, context))
-        .map((child) => child.section.key)
-    const hasTools = (): boolean => this.hasTools(slot, context)
-    // Asked only by strategies that say it; an `enabled` below a folded section need not run for the others.
-    return {
-      path: slot.path,
-      get childKeys() {
-        return enabledChildren()
-      },
-      get hasTools() {
-        return hasTools()
-      },
-    }
+    return new FoldedSlot(this, slot, context)
+  }
+
+  enabledChildren(slot: Slot, context: SelectorContext): Slot[] {
+    return slot.children
+      .map((index) => this.options.registry.slots[index]!)
+      .filter((child) => this.isEnabled(child, context))
   }
 
   /** Whether an enabled section or any enabled one in it has tools. */
   hasTools(slot: Slot, context: SelectorContext): boolean {
     if (!slot.toolsBelow) return false
     if (slot.section.tools.length > 0 || !slot.dynamicBelow) return true
-    const { slots } = this.options.registry
-    return slot.children.some(
-      (index) => this.isEnabled(slots[index]!, context) && this.hasTools(slots[index]!, context),
-    )
+    return this.enabledChildren(slot, context).some((child) => this.hasTools(child, context))
   }
 
   toolsOf(slot: Slot): readonly AnyTool[] {
@@ -281,6 +279,29 @@ export class Renderer {
       const slot = this.options.registry.byPath.get(path)
       if (visibility === 'summary' && slot && !this.summaryOf(slot)) throw noSummary(path)
     }
+  }
+}
+
+/** Asks only when it is asked: an `enabled` below a folded section need not run for strategies that do not care. */
+class FoldedSlot implements FoldedSection {
+  readonly path: string
+  readonly #renderer: Renderer
+  readonly #slot: Slot
+  readonly #context: SelectorContext
+
+  constructor(renderer: Renderer, slot: Slot, context: SelectorContext) {
+    this.path = slot.path
+    this.#renderer = renderer
+    this.#slot = slot
+    this.#context = context
+  }
+
+  get childKeys(): readonly string[] {
+    return this.#renderer.enabledChildren(this.#slot, this.#context).map((child) => child.section.key)
+  }
+
+  get hasTools(): boolean {
+    return this.#renderer.hasTools(this.#slot, this.#context)
   }
 }
 

@@ -72,11 +72,7 @@ describe('keys and paths', () => {
     expect(first.render().text).toBe('## 1 Shared\n\nHello Ada')
     expect(Object.isFrozen(shared)).toBe(true)
     const clone = { ...shared }
-    expect(
-      prompt(clone)
-        .bind({ name: 'Cy' })
-        .render().text,
-    ).toBe('## 1 Shared\n\nHello Cy')
+    expect(prompt(clone).bind({ name: 'Cy' }).render().text).toBe('## 1 Shared\n\nHello Cy')
   })
 })
 

@@ -6,7 +6,9 @@ export interface Event<Type extends string = string, Payload = unknown> {
 
 /** Makes events of one type. `type` is what reducers and listeners recognise them by. */
 export interface EventCreator<Type extends string = string, Payload = never> {
-  (...args: [Payload] extends [void] ? [] : [payload: Payload]): Event<Type, Payload>
+  (
+    ...args: [Payload] extends [void] ? [] : undefined extends Payload ? [payload?: Payload] : [payload: Payload]
+  ): Event<Type, Payload>
   readonly type: Type
 }
 

@@ -1,5 +1,6 @@
-import { FoldoutError } from '../core/errors.ts'
-import type { Event, EventCreator } from './event.ts'
+import { isPlainObject } from '../core/json.ts'
+import type { Event } from './event.ts'
+import { frozen } from './freeze.ts'
 import { makeSlice, type Reducer, type Slice } from './slice.ts'
 
 const CHUNK = 1024
@@ -48,12 +49,24 @@ export class Log<Entry> implements Iterable<Entry> {
     for (let i = 0; i < this.#lastLength; i++) yield this.#last[i]!
   }
 
+  /** Whether it begins with every entry of another log. */
+  continues(other: Log<unknown>): boolean {
+    if (this.length < other.length) return false
+    let i = 0
+    for (const entry of other) if (!sameJson(entry, this.at(i++))) return false
+    return true
+  }
+
   toJSON(): Entry[] {
     return [...this]
   }
 }
 
-export interface LogOptions<Name extends string, Creators extends readonly EventCreator<string, never>[]> {
+const sameJson = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
+
+type AnyEventCreator = ((...args: never) => Event) & { readonly type: string }
+
+export interface LogOptions<Name extends string, Creators extends readonly AnyEventCreator[]> {
   readonly name: Name
   /** The events it keeps. */
   readonly of: Creators
@@ -61,16 +74,16 @@ export interface LogOptions<Name extends string, Creators extends readonly Event
   readonly version?: number
 }
 
-type EventOf<Creator> = Creator extends EventCreator<infer Type, infer Payload> ? Event<Type, Payload> : never
+type EventOf<Creator> = Creator extends (...args: never) => infer Made ? Made : never
 
 /** A slice that keeps every event of some types, in order. It survives restores and abandoned transactions. */
-export function defineLog<const Name extends string, const Creators extends readonly EventCreator<string, never>[]>(
+export function defineLog<const Name extends string, const Creators extends readonly AnyEventCreator[]>(
   options: LogOptions<Name, Creators>,
 ): Slice<Name, Log<EventOf<Creators[number]>>, {}> {
   type Entry = EventOf<Creators[number]>
   const reducers = new Map<string, Reducer<Log<Entry>>>()
   for (const { type } of options.of) {
-    reducers.set(type, (log, payload: unknown) => log.append({ type, payload } as unknown as Entry))
+    reducers.set(type, (log, payload: unknown) => log.append(entryOf(type, payload) as Entry))
   }
   return makeSlice({
     name: options.name,
@@ -81,9 +94,14 @@ export function defineLog<const Name extends string, const Creators extends read
     reducers,
     toJson: (log) => log.toJSON(),
     fromJson: (json) => {
-      if (!Array.isArray(json))
-        throw new FoldoutError('snapshot-invalid', `The log '${options.name}' in the snapshot is not a list.`)
-      return Log.of(json as Entry[])
+      if (!Array.isArray(json) || !json.every(isEvent)) throw new TypeError('it is not a list of events.')
+      return Log.of(frozen(json as Entry[]))
     },
   })
 }
+
+// JSON has no `undefined`: an entry without a payload is the same before and after a snapshot.
+const entryOf = (type: string, payload: unknown): object =>
+  Object.freeze(payload === undefined ? { type } : { type, payload: frozen(payload) })
+
+const isEvent = (entry: unknown): boolean => isPlainObject(entry) && typeof entry['type'] === 'string'

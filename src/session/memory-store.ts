@@ -1,29 +1,35 @@
-import { FoldoutError } from '../core/errors.ts'
-import type { SessionStore, StoredEvent, StoredSession } from './store.ts'
+import { checkAppend, checkEvent, checkId, checkSave, type StoredRange } from './store-checks.ts'
+import type { SessionStore, StoredEvent } from './store.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** Keeps sessions for as long as the process lives. Contents are copied in and out, as a file would. */
 export function memoryStore(): SessionStore {
-  interface Kept extends StoredSession {
-    readonly events: StoredEvent[]
+  interface Kept {
+    readonly snapshot?: Snapshot
+    readonly sequence: number
+    readonly events: readonly StoredEvent[]
   }
   const sessions = new Map<string, Kept>()
-  const keptAs = (id: string): Kept => {
-    const known = sessions.get(id) ?? { sequence: 0, events: [] }
-    sessions.set(id, known)
-    return known
-  }
+  const keptAs = (id: string): Kept => sessions.get(id) ?? { sequence: 0, events: [] }
   return {
     async load(id) {
-      return structuredClone(sessions.get(id))
+      const kept = sessions.get(id)
+      return kept && copy(kept)
     },
     async append(id, events) {
-      const known = keptAs(id)
-      refuseGap(id, known.events.at(-1)?.sequence ?? known.sequence, events)
-      for (const event of events) known.events.push(structuredClone(event))
+      checkId(id)
+      const kept = keptAs(id)
+      checkAppend(id, rangeOf(kept), events)
+      for (const { event } of events) checkEvent(event)
+      if (events.length === 0) return
+      sessions.set(id, { ...kept, events: kept.events.concat(copy(events)) })
     },
     async save(id, snapshot, sequence) {
-      const events = keptAs(id).events.filter((event) => event.sequence > sequence)
-      sessions.set(id, { snapshot: structuredClone(snapshot), sequence, events })
+      checkId(id)
+      const kept = keptAs(id)
+      checkSave(id, rangeOf(kept), sequence)
+      const events = kept.events.filter((event) => event.sequence > sequence)
+      sessions.set(id, { snapshot: copy(snapshot), sequence, events })
     },
     async list() {
       return [...sessions.keys()].sort()
@@ -35,13 +41,9 @@ export function memoryStore(): SessionStore {
   }
 }
 
-/** Refuses events that do not go on where the session's journal ends: someone else has written meanwhile. */
-export function refuseGap(id: string, last: number, events: readonly StoredEvent[]): void {
-  const expected = last + 1
-  const first = events[0]?.sequence
-  if (first === undefined || first === expected) return
-  throw new FoldoutError(
-    'store-conflict',
-    `Session '${id}' cannot take event ${first}: its next is ${expected}. Another writer has changed it; open it again.`,
-  )
-}
+const rangeOf = (kept: { readonly sequence: number; readonly events: readonly StoredEvent[] }): StoredRange => ({
+  snapshot: kept.sequence,
+  last: kept.events.at(-1)?.sequence ?? kept.sequence,
+})
+
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T

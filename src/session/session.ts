@@ -1,5 +1,7 @@
 import { FoldoutError, messageOf } from '../core/errors.ts'
 import type { Event } from './event.ts'
+import { frozen } from './freeze.ts'
+import type { Log } from './log.ts'
 import type { AnySlice, Reducer, Slice } from './slice.ts'
 import { readSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 import { visibility } from './visibility.ts'
@@ -18,11 +20,14 @@ export interface Session extends SessionReader {
    * the others; when all have run, a {@link DispatchError} says what failed.
    */
   dispatch(event: Event): void
-  /** Calls the listener after each event, in order, until the returned function is called. */
+  /**
+   * Calls the listener after each event, in order, until the returned function is called. What a listener dispatches is
+   * given out when all listeners have had the event before it.
+   */
   subscribe(listener: Listener): () => void
   /** The state of every slice as plain JSON. */
   snapshot(): Snapshot
-  /** Takes state slices back to a snapshot. Logs never lose entries: one that is longer than the snapshot's stays. */
+  /** Takes state slices back to a snapshot. Logs never lose entries: one changes only if the snapshot's continues it. */
   restore(snapshot: Snapshot): void
   /**
    * Begins changes that can be abandoned as a whole. They show in the transaction's own session at once and here when it
@@ -33,35 +38,35 @@ export interface Session extends SessionReader {
 
 export interface SessionTransaction {
   readonly session: Session
-  /** Dispatches to the outer session what was dispatched in here. */
+  /** Dispatches to the outer session what was dispatched in here; a {@link DispatchError} says what failed there. */
   commit(): void
   /** Forgets what was dispatched in here, but for what logs keep. */
   abandon(): void
 }
 
 export interface DispatchFailure {
+  readonly event: Event
   /** The slice whose reducer failed, or `undefined` for a listener. */
   readonly slice: string | undefined
   readonly error: unknown
 }
 
-/** Some reducers or listeners failed on an event; the others have run. */
+/** Some reducers or listeners failed; the others have run. */
 export class DispatchError extends FoldoutError {
+  /** The first event that something failed on. */
   readonly event: Event
+  /** At least one; also those on events that listeners dispatched in answer. */
   readonly failures: readonly DispatchFailure[]
 
-  constructor(event: Event, failures: readonly DispatchFailure[]) {
+  constructor(failures: readonly [DispatchFailure, ...DispatchFailure[]]) {
     const said = failures.map(
-      ({ slice, error }) => `${slice === undefined ? 'a listener' : `slice '${slice}'`} failed: ${messageOf(error)}`,
+      ({ event, slice, error }) =>
+        `${slice === undefined ? 'a listener' : `slice '${slice}'`} failed on the event '${event.type}': ${messageOf(error)}`,
     )
-    super(
-      'dispatch-failed',
-      `On the event '${event.type}' ${said.join('; ')}. Every other slice and listener has taken the event.`,
-      {
-        cause: failures[0]?.error,
-      },
-    )
-    this.event = event
+    super('dispatch-failed', `While dispatching, ${said.join('; ')}. All other slices and listeners have run.`, {
+      cause: failures[0].error,
+    })
+    this.event = failures[0].event
     this.failures = failures
   }
 }
@@ -83,43 +88,49 @@ export type Scope = 'all' | 'logs'
 
 /** Told of everything that must be kept to build the session again; what stores write down. */
 export interface Journal {
+  /** Throws if it could not keep this event; then nothing happens. */
+  check(event: Event): void
   recorded(event: Event, scope: Scope): void
+  /** The snapshot has only the slices that changed. Told before they do: by throwing it prevents the restore. */
   restored(snapshot: Snapshot): void
 }
 
 /** A session and what only its owner may do with it. */
 export interface OwnedSession {
   readonly session: Session
-  /** As `dispatch`, and for logs alone. */
-  record(event: Event, scope: Scope): void
   /** Takes an event from a journal: nobody is told, nothing is recorded again. */
   replay(event: Event, scope: Scope): void
+  /** Takes a restore from a journal. */
+  replayRestore(snapshot: Snapshot): void
 }
 
 export function createJournaledSession(options: SessionOptions, journal?: Journal): OwnedSession {
   const slices = sliceTable(options.slices ?? [])
   const states = new Map<string, unknown>()
   for (const slice of slices.values()) states.set(slice.name, slice.initial)
-  if (options.snapshot) for (const [name, state] of readSnapshot(options.snapshot, slices)) states.set(name, state)
-  return sessionOver({ slices, answers: answersOf(slices), states }, journal)
+  if (options.snapshot !== undefined) {
+    for (const [name, state] of readSnapshot(options.snapshot, slices)) states.set(name, state)
+  }
+  return sessionOver({ slices, answers: answersOf(slices), reducing: false }, states, journal)
 }
 
 interface Answer {
   readonly slice: AnySlice
   readonly reduce: Reducer<unknown>
 }
-interface Store {
+/** What a session and its transactions have in common. */
+interface Definition {
   readonly slices: ReadonlyMap<string, AnySlice>
   /** For each type of event, the slices that answer it. */
   readonly answers: ReadonlyMap<string, readonly Answer[]>
-  readonly states: Map<string, unknown>
+  reducing: boolean
 }
 
 function sliceTable(given: readonly AnySlice[]): Map<string, AnySlice> {
   const slices = new Map<string, AnySlice>([[visibility.name, visibility]])
   const seen = new Set<string>()
   for (const slice of given) {
-    if (seen.has(slice.name)) {
+    if (seen.has(slice.name) || (slice.name === visibility.name && slice.events !== visibility.events)) {
       throw new FoldoutError(
         'session-invalid',
         `Two slices are named '${slice.name}'. A session has one slice of a name; rename one of them.`,
@@ -143,62 +154,68 @@ function answersOf(slices: ReadonlyMap<string, AnySlice>): Map<string, Answer[]>
   return answers
 }
 
-function sessionOver(store: Store, journal?: Journal): OwnedSession {
-  const { slices, answers, states } = store
+function sessionOver(definition: Definition, states: Map<string, unknown>, journal?: Journal): OwnedSession {
+  const { slices, answers } = definition
   // Replaced, never changed, so that a listener may subscribe or leave while events are given out.
   let listeners: readonly Listener[] = []
-  const waiting: { event: Event; failures: DispatchFailure[] }[] = []
-  let reducing = false
+  const waiting: Event[] = []
   let notifying = false
 
   function reduce(event: Event, scope: Scope): DispatchFailure[] | undefined {
-    if (reducing) {
-      throw new FoldoutError(
-        'dispatch-in-reducer',
-        `A reducer dispatched '${event.type}'. Reducers only compute state: dispatch from a listener, or let a slice react to the event.`,
-      )
-    }
     const all = answers.get(event.type)
     if (all === undefined) return undefined
     let failures: DispatchFailure[] | undefined
-    reducing = true
+    definition.reducing = true
     for (const { slice, reduce } of all) {
       if (scope === 'logs' && slice.kind !== 'log') continue
       try {
-        states.set(slice.name, reduce(states.get(slice.name), event.payload as never))
+        const before = states.get(slice.name)
+        states.set(slice.name, frozen(reduce(before, event.payload as never), before))
       } catch (error) {
-        failures = [...(failures ?? []), { slice: slice.name, error }]
+        failures = [...(failures ?? []), { event, slice: slice.name, error }]
       }
     }
-    reducing = false
+    definition.reducing = false
     return failures
   }
 
-  /** Gives events out in the order they came, also when a listener dispatches. */
-  function notify(event: Event, failures: DispatchFailure[]): void {
-    waiting.push({ event, failures })
-    if (notifying) return
+  /** Gives events out in the order they came, also when a listener dispatches; what fails is the first dispatch's. */
+  function notify(event: Event): DispatchFailure[] | undefined {
+    waiting.push(event)
+    if (notifying) return undefined
+    let failures: DispatchFailure[] | undefined
     notifying = true
-    try {
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        for (const listener of listeners) {
-          try {
-            listener(next.event)
-          } catch (error) {
-            next.failures.push({ slice: undefined, error })
-          }
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      for (const listener of listeners) {
+        try {
+          listener(next)
+        } catch (error) {
+          failures = [...(failures ?? []), { event: next, slice: undefined, error }]
         }
       }
-    } finally {
-      notifying = false
     }
+    notifying = false
+    return failures
   }
 
   function record(event: Event, scope: Scope): void {
-    const failures = reduce(event, scope) ?? []
+    if (definition.reducing) throw inReducer(`dispatched '${event.type}'`)
+    if (scope === 'logs' && !answers.get(event.type)?.some(({ slice }) => slice.kind === 'log')) return
+    journal?.check(event)
     journal?.recorded(event, scope)
-    if (scope === 'all' && listeners.length > 0) notify(event, failures)
-    if (failures.length > 0) throw new DispatchError(event, failures)
+    const reducing = reduce(event, scope)
+    const notifying = scope === 'all' && listeners.length > 0 ? notify(event) : undefined
+    if (reducing || notifying) throwFailures([...(reducing ?? []), ...(notifying ?? [])])
+  }
+
+  function adopt(restored: ReadonlyMap<string, unknown>): void {
+    for (const [name, state] of restored) states.set(name, state)
+  }
+  /** The states of a snapshot that take effect. */
+  function restorable(snapshot: Snapshot): ReadonlyMap<string, unknown> {
+    const changes = ([name, state]: [string, unknown]): boolean =>
+      slices.get(name)!.kind === 'state' || isContinued(states.get(name) as Log<unknown>, state as Log<unknown>)
+    return new Map([...readSnapshot(snapshot, slices)].filter(changes))
   }
 
   const session: Session = {
@@ -213,56 +230,86 @@ function sessionOver(store: Store, journal?: Journal): OwnedSession {
     },
     dispatch: (event: Event) => record(event, 'all'),
     subscribe(listener: Listener) {
-      listeners = [...listeners, listener]
+      let subscribed = true
+      const own: Listener = (event) => {
+        if (subscribed) listener(event)
+      }
+      listeners = [...listeners, own]
       return () => {
-        listeners = listeners.filter((other) => other !== listener)
+        subscribed = false
+        listeners = listeners.filter((other) => other !== own)
       }
     },
-    snapshot: () => writeSnapshot(slices, states),
+    snapshot: () => writeSnapshot(slices.values(), states),
     restore(snapshot: Snapshot) {
-      const restored = readSnapshot(snapshot, slices)
-      for (const [name, state] of restored) {
-        const isShorterLog = slices.get(name)!.kind === 'log' && lengthOf(state) < lengthOf(states.get(name))
-        if (!isShorterLog) states.set(name, state)
-      }
-      journal?.restored(writeSnapshot(slices, states))
+      if (definition.reducing) throw inReducer('restored a snapshot')
+      const restored = restorable(snapshot)
+      const changed = [...slices.values()].filter(({ name }) => restored.has(name))
+      journal?.restored(writeSnapshot(changed, restored))
+      adopt(restored)
     },
-    begin: () => transactionOn(store, record),
+    begin: () => transactionOn(definition, states, record, journal),
   }
-  return { session, record, replay: (event, scope) => void reduce(event, scope) }
+  return {
+    session,
+    replay: (event, scope) => void reduce(event, scope),
+    replayRestore: (snapshot) => adopt(restorable(snapshot)),
+  }
 }
 
-const lengthOf = (log: unknown): number => (log as { length: number }).length
-
-function transactionOn(store: Store, recordOutside: OwnedSession['record']): SessionTransaction {
+function transactionOn(
+  definition: Definition,
+  outside: ReadonlyMap<string, unknown>,
+  recordOutside: (event: Event, scope: Scope) => void,
+  journal?: Journal,
+): SessionTransaction {
   const events: { readonly event: Event; readonly scope: Scope }[] = []
   let state: 'open' | 'committed' | 'abandoned' = 'open'
-  const { session } = sessionOver(
-    { ...store, states: new Map(store.states) },
-    {
-      recorded: (event, scope) => void events.push({ event, scope }),
-      restored: () => {
-        throw new FoldoutError(
-          'transaction-restore',
-          'A session cannot be restored inside a transaction. Abandon the transaction and restore the outer session.',
-        )
-      },
+  function refuseEnded(what: string): void {
+    if (state === 'open') return
+    throw new FoldoutError('transaction-ended', `This transaction was ${state} before; ${what}`)
+  }
+  const { session } = sessionOver(definition, new Map(outside), {
+    check(event) {
+      refuseEnded(`it cannot take the event '${event.type}' now. Dispatch to the outer session.`)
+      journal?.check(event)
     },
-  )
+    recorded: (event, scope) => void events.push({ event, scope }),
+    restored: () => {
+      throw new FoldoutError(
+        'transaction-restore',
+        'A session cannot be restored inside a transaction. Abandon the transaction and restore the outer session.',
+      )
+    },
+  })
   function end(how: 'committed' | 'abandoned'): void {
-    if (state !== 'open')
-      throw new FoldoutError('transaction-ended', `This transaction was ${state} before; it cannot be ${how} now.`)
+    if (definition.reducing) throw inReducer('ended a transaction')
+    refuseEnded(`it cannot be ${how} now.`)
     state = how
-    const failures: unknown[] = []
+    const failures: DispatchFailure[] = []
     for (const { event, scope } of events) {
       try {
         recordOutside(event, how === 'committed' ? scope : 'logs')
       } catch (error) {
-        failures.push(error)
+        if (!(error instanceof DispatchError)) throw error
+        failures.push(...error.failures)
       }
     }
-    // The inner session has already told of a reducer that fails; only the first is told again.
-    if (failures.length > 0) throw failures[0]
+    throwFailures(failures)
   }
   return { session, commit: () => end('committed'), abandon: () => end('abandoned') }
+}
+
+const isContinued = (log: Log<unknown>, by: Log<unknown>): boolean => by.length > log.length && by.continues(log)
+
+function inReducer(did: string): FoldoutError {
+  return new FoldoutError(
+    'dispatch-in-reducer',
+    `A reducer ${did}. Reducers only compute state: dispatch from a listener, or let a slice react to the event.`,
+  )
+}
+
+function throwFailures(failures: readonly DispatchFailure[]): void {
+  const [first, ...others] = failures
+  if (first) throw new DispatchError([first, ...others])
 }

@@ -1,13 +1,14 @@
 import { FoldoutError } from '../core/errors.ts'
-import { defineEvent, type Event, type EventCreator } from './event.ts'
+import { defineEvent, type EventCreator } from './event.ts'
+import { frozen } from './freeze.ts'
 
 export type Reducer<State> = (state: State, payload: never) => State
 type Reducers<State> = Record<string, Reducer<State>>
-type PayloadOf<R> = R extends (state: never) => unknown
-  ? void
-  : R extends (state: never, payload: infer Payload) => unknown
-    ? Payload
-    : never
+type PayloadOf<R> = R extends (...args: infer Args) => unknown
+  ? Args extends readonly [unknown, unknown?]
+    ? Args[1]
+    : void
+  : never
 
 export type SliceEvents<Name extends string, R> = {
   readonly [K in keyof R & string]: EventCreator<`${Name}/${K}`, PayloadOf<R[K]>>
@@ -47,12 +48,17 @@ export type On<State> = <Payload>(
 export interface SliceOptions<Name extends string, State, R> {
   readonly name: Name
   readonly initial: State
-  /** Each becomes an event `name/key` whose payload is the reducer's second parameter. They return the new state and never change the old. */
+  /**
+   * Each becomes an event `name/key` whose payload is the reducer's second parameter. They return the new state and never
+   * change the old: it is frozen.
+   */
   readonly reducers: R & Reducers<State>
   /** What the slice does on events of others: `(on) => [on(toolInvoked, (state, payload) => …)]`. */
   readonly reactions?: (on: On<State>) => readonly Reaction<State>[]
   /** Default 1. */
   readonly version?: number
+  /** Reads the state from a snapshot and throws if it cannot be one. By default it is taken as it is. */
+  readonly fromJson?: (json: unknown) => State
 }
 
 /** State, and how it answers events: its own (`reducers`) and others' (`reactions`). */
@@ -66,7 +72,7 @@ export function defineSlice<const Name extends string, State, R extends Reducers
     events[key] = defineEvent<unknown>()(type)
     table.set(type, reducer)
   }
-  const on: On<State> = (event, reducer) => ({ type: event.type, reducer: reducer as Reducer<State> })
+  const on: On<State> = (event, reducer) => ({ type: event.type, reducer })
   for (const reaction of options.reactions?.(on) ?? []) {
     if (table.has(reaction.type)) {
       throw new FoldoutError(
@@ -84,11 +90,11 @@ export function defineSlice<const Name extends string, State, R extends Reducers
     events: Object.freeze(events) as unknown as SliceEvents<Name, R>,
     reducers: table,
     toJson: (state) => state,
-    fromJson: (json) => json as State,
+    fromJson: options.fromJson ?? ((json) => json as State),
   })
 }
 
-/** Freezes a slice and gives it `seed`. */
+/** Freezes a slice and its first state, which all sessions share, and gives it `seed`. */
 export function makeSlice<Name extends string, State, Events>(
   parts: Omit<Slice<Name, State, Events>, 'seed'>,
 ): Slice<Name, State, Events> {
@@ -98,7 +104,9 @@ export function makeSlice<Name extends string, State, Events>(
       `'${parts.name}' cannot name a slice. Use letters, digits and hyphens, beginning with a letter.`,
     )
   }
-  return Object.freeze({ ...parts, seed: (initial: State) => makeSlice({ ...parts, initial }) })
+  return Object.freeze({
+    ...parts,
+    initial: frozen(parts.initial),
+    seed: (initial: State) => makeSlice({ ...parts, initial }),
+  })
 }
-
-export type { Event }

@@ -1,13 +1,15 @@
 import type { Event } from './event.ts'
 import { createJournaledSession, type Scope, type Session, type SessionOptions } from './session.ts'
 import type { Snapshot } from './snapshot.ts'
+import { checkEvent, checkId } from './store-checks.ts'
 
 /** One entry of a session's journal. */
 export interface StoredEvent {
   /** Counts up by one from the session's first event. */
   readonly sequence: number
   readonly event: Event
-  readonly scope: Scope
+  /** Who takes it: all slices or only logs. `'restore'` is no event but a restore; the payload is its snapshot. */
+  readonly scope: Scope | 'restore'
 }
 
 /** What a store knows of a session: the last snapshot, if any, and every event after it. */
@@ -20,7 +22,8 @@ export interface StoredSession {
 
 /**
  * Where sessions are kept. When a promise resolves, what was written outlives the process. A second writer of the same
- * session is refused: its sequence numbers are taken.
+ * session is refused with the code `store-conflict`: its sequence numbers are taken. An event that JSON cannot
+ * carry is refused with `event-lossy`.
  */
 export interface SessionStore {
   /** What is known of a session, or `undefined`. */
@@ -43,7 +46,10 @@ export interface StoredSessionOptions extends Omit<SessionOptions, 'snapshot'> {
 /** A session whose events are written to a store as they happen. */
 export interface KeptSession extends Session {
   readonly id: string
-  /** Resolves when everything dispatched so far is in the store; rejects if it could not be written. */
+  /**
+   * Resolves when everything dispatched so far is in the store. Rejects if it could not be written; what is missing is
+   * kept and tried again with the next event or call.
+   */
   saved(): Promise<void>
   /** Replaces the journal so far by a snapshot, so that the next opening is quick. */
   compact(): Promise<void>
@@ -52,52 +58,59 @@ export interface KeptSession extends Session {
 /** Opens a session in a store: a new one, or where it was left. */
 export async function openSession(options: StoredSessionOptions): Promise<KeptSession> {
   const { store, id, slices = [] } = options
+  checkId(id)
   const known = await store.load(id)
   let sequence = known?.events.at(-1)?.sequence ?? known?.sequence ?? 0
-  let unwritten: StoredEvent[] = []
-  let writing: Promise<void> = Promise.resolve()
+  const unwritten: StoredEvent[] = []
+  let isFlushComing = false
+  let lastJob: Promise<void> = Promise.resolve()
 
-  function write(job: () => Promise<void>): void {
-    // After a failure nothing more is written: a journal with a hole in it would restore a state that never was.
-    writing = writing.then(job)
+  function enqueue(job: () => Promise<void>): Promise<void> {
+    lastJob = lastJob.then(job, job)
     // `saved` reports it; without this the process would end on an unhandled rejection first.
-    writing.catch(() => undefined)
+    lastJob.catch(() => undefined)
+    return lastJob
   }
-  function flush(): Promise<void> {
-    const batch = unwritten
-    unwritten = []
-    return batch.length === 0 ? Promise.resolve() : store.append(id, batch)
+  // Events leave `unwritten` when they are written, never before: a journal with a hole would restore a state that never was.
+  async function flush(): Promise<void> {
+    isFlushComing = false
+    const batch = [...unwritten]
+    if (batch.length === 0) return
+    await store.append(id, batch)
+    unwritten.splice(0, batch.length)
+  }
+  function keep(event: Event, scope: StoredEvent['scope']): void {
+    sequence += 1
+    unwritten.push({ sequence, event, scope })
+    // Events of one tick are written together.
+    if (!isFlushComing) void enqueue(flush)
+    isFlushComing = true
   }
 
-  const { session, replay } = createJournaledSession(
+  const { session, replay, replayRestore } = createJournaledSession(
     { slices, ...(known?.snapshot ? { snapshot: known.snapshot } : {}) },
     {
-      recorded(event, scope) {
-        sequence += 1
-        unwritten.push({ sequence, event, scope })
-        // Events of one tick are written together.
-        if (unwritten.length === 1) write(flush)
-      },
-      restored(snapshot) {
-        save(snapshot)
-      },
+      check: checkEvent,
+      // A copy, because whoever dispatched it may change the payload before it is written.
+      recorded: ({ type, payload }, scope) => keep({ type, payload: structuredClone(payload) }, scope),
+      restored: (snapshot) => keep({ type: 'session/restored', payload: snapshot }, 'restore'),
     },
   )
-  function save(snapshot: Snapshot): void {
-    const upTo = sequence
-    write(async () => {
-      await flush()
-      await store.save(id, snapshot, upTo)
-    })
+  for (const { event, scope } of known?.events ?? []) {
+    if (scope === 'restore') replayRestore(event.payload as Snapshot)
+    else replay(event, scope)
   }
-  for (const { event, scope } of known?.events ?? []) replay(event, scope)
   return {
     ...session,
     id,
-    saved: () => writing,
-    compact() {
-      save(session.snapshot())
-      return writing
+    saved: () => enqueue(flush),
+    async compact() {
+      const snapshot = session.snapshot()
+      const upTo = sequence
+      await enqueue(async () => {
+        await flush()
+        await store.save(id, snapshot, upTo)
+      })
     },
   }
 }

@@ -20,12 +20,19 @@ export async function executeTool(tool: AnyTool, args: unknown, context: ToolCon
   } catch (error) {
     result = fail(`Tool '${tool.name}' failed: ${messageOf(error)}`)
   }
+  if (result.ok) {
+    try {
+      // Refused where another call has changed a file that this one read and changed.
+      files?.commit()
+    } catch (error) {
+      result = fail(`Tool '${tool.name}' failed: ${messageOf(error)}`)
+    }
+  }
   if (!result.ok) {
     files?.abandon()
     session.abandon()
     return result
   }
-  files?.commit()
   session.commit()
   return result
 }

@@ -1,3 +1,5 @@
+import { FoldoutError } from '../core/errors.ts'
+
 /** What a path leads to. */
 export interface FileEntry {
   /** Relative to the root, with `/` between its parts. */
@@ -5,11 +7,13 @@ export interface FileEntry {
   readonly kind: 'file' | 'folder'
   /** In bytes of UTF-8; 0 for folders. */
   readonly size: number
+  /** Set where the path is a link. Walks do not go into folders that are links, so that they end. */
+  readonly link?: true
 }
 
 /**
- * Text files below one root. Paths are relative to it, with `/`; nothing outside can be named. Operations reject with a
- * {@link FilesystemError} that says which path and what to do.
+ * Text files below one root. Paths are relative to it, with `/`; nothing outside can be named. A folder is there as long
+ * as something is in it. Operations reject with a {@link FilesystemError} that says which path and what to do.
  */
 export interface Filesystem {
   read(path: string): Promise<string>
@@ -19,15 +23,41 @@ export interface Filesystem {
   list(folder: string): Promise<readonly FileEntry[]>
   /** What is at a path, or `undefined`. */
   stat(path: string): Promise<FileEntry | undefined>
-  /** Removes a file, or a folder with all in it. */
+  /** Removes a file, or a folder with all in it, and the folders that are empty then. */
   remove(path: string): Promise<void>
   /** Begins changes that can be abandoned as a whole; absent where the files cannot do that. */
   begin?(): FilesystemTransaction
 }
 
+/** Shows the files as they were when it began, with its own changes. */
 export interface FilesystemTransaction {
   readonly filesystem: Filesystem
+  /**
+   * Makes the changes show outside. Where a file that was read and changed in here was changed outside too, or what was
+   * written has no place there any more, it throws a {@link FilesystemError} and changes nothing; then abandon it.
+   */
   commit(): void
   /** Forgets what was written in here. */
   abandon(): void
+}
+
+export type FilesystemErrorReason = 'not-found' | 'outside' | 'is-folder' | 'not-folder' | 'invalid-path' | 'failed'
+
+export interface FilesystemErrorDetails {
+  readonly path: string
+  readonly reason: FilesystemErrorReason
+  readonly cause?: unknown
+}
+
+/** A path cannot be used as asked. The message is fit for a model: it tells nothing of the host but the path given. */
+export class FilesystemError extends FoldoutError {
+  /** As it was asked for. */
+  readonly path: string
+  readonly reason: FilesystemErrorReason
+
+  constructor(message: string, details: FilesystemErrorDetails) {
+    super('filesystem', message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.path = details.path
+    this.reason = details.reason
+  }
 }

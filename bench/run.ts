@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util'
+import { printResult, type Bench, type BenchResult } from './report.ts'
+import { leaveFunctionsUnnamed } from './unnamed-functions.ts'
+
+const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  render: async () => (await import('./render.ts')).renderBench,
+  session: async () => (await import('./session.ts')).sessionBench,
+  types: async () => (await import('./types.ts')).typesBench,
+}
+
+interface Arguments {
+  readonly name: string | undefined
+  readonly json: boolean
+  readonly quick: boolean
+}
+
+function readArguments(): Arguments {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+    })
+    if (positionals.length > 1) refuse(`One bench at a time, please: not ${positionals.join(' and ')}.`)
+    return { name: positionals[0], json: values.json, quick: values.quick }
+  } catch (error) {
+    // What follows the first sentence explains how to pass a name that begins with a hyphen.
+    return refuse(`${String((error as Error).message).split('. ')[0]!}.`)
+  }
+}
+
+function refuse(message: string): never {
+  console.error(`${message}\n\nUsage: npm run bench -- <name> [--json] [--quick]`)
+  process.exit(2)
+}
+
+async function list(): Promise<void> {
+  console.log('npm run bench -- <name> [--json] [--quick]\n')
+  for (const load of Object.values(benches)) {
+    const { name, question } = await load()
+    console.log(`  ${name.padEnd(8)}  ${question}`)
+  }
+}
+
+const { name, json, quick } = readArguments()
+if (name === undefined) {
+  await list()
+} else {
+  if (!Object.hasOwn(benches, name)) {
+    refuse(`There is no bench '${name}'. There are: ${Object.keys(benches).join(', ')}.`)
+  }
+  leaveFunctionsUnnamed()
+  const bench = await benches[name]!()
+  const result: BenchResult = { bench: name, ...(await bench.run({ quick })) }
+  printResult(bench, result)
+  if (json) console.log(JSON.stringify(result))
+}

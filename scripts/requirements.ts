@@ -1,0 +1,47 @@
+// Lists each requirement of docs/specification.md with the tests that name it, and fails when one has none.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+interface ListedTest {
+  readonly name: string
+  readonly file: string
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const specification = readFileSync(`${root}/docs/specification.md`, 'utf8')
+const stated = [...specification.matchAll(/^- \*\*(R\d+)\*\* (.*)$/gm)].map((match) => ({
+  id: match[1]!,
+  text: match[2]!,
+}))
+
+const { stdout, stderr, status } = spawnSync(
+  process.execPath,
+  [`${root}/node_modules/vitest/vitest.mjs`, 'list', '--json'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  },
+)
+if (status !== 0) {
+  console.error(stderr || stdout)
+  process.exit(1)
+}
+const tests = JSON.parse(stdout.slice(stdout.indexOf('['))) as ListedTest[]
+
+const ids = new Set(stated.map(({ id }) => id))
+const named = new Set(tests.flatMap(({ name }) => name.match(/\bR\d+\b/g) ?? []))
+const unknown = [...named].filter((id) => !ids.has(id))
+let without = 0
+for (const { id, text } of stated) {
+  const own = tests.filter(({ name }) => new RegExp(`\\b${id}\\b`).test(name))
+  if (own.length === 0) without += 1
+  console.log(`${id.padEnd(4)} ${text.length > 100 ? `${text.slice(0, 99)}…` : text}`)
+  for (const { name, file } of own) console.log(`       ${file.slice(root.length)} › ${name}`)
+  if (own.length === 0) console.log('       NO TEST NAMES IT')
+}
+console.log(`\n${stated.length} requirements, ${stated.length - without} named by tests, ${without} by none.`)
+if (unknown.length > 0)
+  console.log(`Tests name requirements that the specification does not state: ${unknown.join(', ')}.`)
+process.exit(without > 0 || unknown.length > 0 || stated.length === 0 ? 1 : 0)

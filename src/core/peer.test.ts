@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { importPeer } from './peer.ts'
+
+const failing = (message: string, code: string) => () =>
+  Promise.reject<never>(Object.assign(new Error(message), { code }))
+
+describe('importPeer', () => {
+  it('gives the module that is there', async () => {
+    const { default: fc } = await importPeer('fast-check', () => import('fast-check'))
+    expect(fc.assert).toBeTypeOf('function')
+  })
+
+  it.each([
+    ["Cannot find package 'libsql' imported from /app/index.js", 'ERR_MODULE_NOT_FOUND'],
+    ["Cannot find module 'libsql'\nRequire stack:\n- /app/index.js", 'MODULE_NOT_FOUND'],
+    ["Cannot find package 'libsql/promise' imported from /app/index.js", 'ERR_MODULE_NOT_FOUND'],
+  ])('R25 says how to install what is missing: %j', async (message, code) => {
+    await expect(importPeer('libsql', failing(message, code))).rejects.toMatchObject({
+      code: 'peer-missing',
+      message: "The package 'libsql' is needed here and is not installed. Run: npm install libsql",
+      cause: { code },
+    })
+  })
+
+  it('R25 says how a package really is missing', async () => {
+    const name = 'foldout-no-such-package'
+    await expect(importPeer(name, () => import(/* @vite-ignore */ name))).rejects.toMatchObject({
+      code: 'peer-missing',
+    })
+  })
+
+  it.each([
+    ["Cannot find module '@libsql/linux-x64-gnu'", 'MODULE_NOT_FOUND'],
+    ['invalid ELF header', 'ERR_DLOPEN_FAILED'],
+  ])('R25 tells a package that is broken from one that is missing: %j', async (message, code) => {
+    await expect(importPeer('libsql', failing(message, code))).rejects.toMatchObject({
+      code: 'peer-broken',
+      message: `The package 'libsql' cannot be loaded, though it seems to be installed. Install it again: npm install libsql. The reason: ${message}`,
+    })
+  })
+})

@@ -1,0 +1,1 @@
+export { gptTokenizer, type Encoding, type GptTokenizerOptions } from './gpt-tokenizer.ts'

@@ -1,0 +1,1 @@
+export { libsqlStore, type LibsqlStoreOptions } from './libsql-store.ts'

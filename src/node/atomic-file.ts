@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
+import { open, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { codeOf, type HeldLock } from './lock.ts'
+
+/**
+ * Replaces a file or makes it. Whoever reads meanwhile sees the old text or the new, never a part of it, also after a
+ * crash.
+ */
+export async function replaceFile(path: string, text: string, lock: HeldLock): Promise<void> {
+  const mode = await modeOf(path)
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
+  try {
+    const file = await open(temporary, 'wx')
+    try {
+      await file.writeFile(text, 'utf8')
+      if (mode !== undefined) await file.chmod(mode)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    lock.commit(() => renameSync(temporary, path))
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+const UNIQUE = String.raw`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`
+const LEFT_OVER = new RegExp(String.raw`^(?:\.(.+)\.${UNIQUE}\.tmp|(.+)\.lock\.${UNIQUE}\.old)$`)
+
+/** Removes what killed processes left of their work on a file. Only under its lock: what others work with looks the same. */
+export function removeLeftOvers(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    const [, written, locked] = LEFT_OVER.exec(name) ?? []
+    if ((written ?? locked) === basename(path)) rmSync(join(dirname(path), name), { force: true })
+  }
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mode & 0o777
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}

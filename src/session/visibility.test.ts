@@ -1,0 +1,99 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { createSession } from './session.ts'
+import { isVisibility, visibility, type VisibilityOverrides } from './visibility.ts'
+
+describe('visibility', () => {
+  it('R22 has the events visibility/set, visibility/cleared and visibility/reset', () => {
+    expect(visibility.events.set({ path: 'a.b', visibility: 'full' })).toEqual({
+      type: 'visibility/set',
+      payload: { path: 'a.b', visibility: 'full' },
+    })
+    expect(visibility.events.cleared({ path: 'a.b' })).toEqual({ type: 'visibility/cleared', payload: { path: 'a.b' } })
+    expect(visibility.events.reset().type).toBe('visibility/reset')
+    expectTypeOf(visibility.events.set.type).toEqualTypeOf<'visibility/set'>()
+    expectTypeOf(visibility.initial).toEqualTypeOf<VisibilityOverrides>()
+    // @ts-expect-error -- there are two visibilities
+    visibility.events.set({ path: 'a', visibility: 'hidden' })
+  })
+
+  it('R22 is in every session', () => {
+    const session = createSession()
+    expect(session.get(visibility)).toEqual({})
+    session.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
+    session.dispatch(visibility.events.set({ path: 'context.examples', visibility: 'summary' }))
+    session.dispatch(visibility.events.set({ path: 'context', visibility: 'summary' }))
+    expect(session.get(visibility)).toEqual({ context: 'summary', 'context.examples': 'summary' })
+    session.dispatch(visibility.events.cleared({ path: 'context' }))
+    expect(session.get(visibility)).toEqual({ 'context.examples': 'summary' })
+    session.dispatch(visibility.events.reset())
+    expect(session.get(visibility)).toEqual({})
+  })
+
+  it('R22 can be seeded', () => {
+    const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
+    expect(session.get(visibility)).toEqual({ context: 'full' })
+    expect(createSession().get(visibility)).toEqual({})
+    session.dispatch(visibility.events.reset())
+    expect(session.get(visibility)).toEqual({})
+  })
+
+  it('R22 is immutable, however it came to be', () => {
+    const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
+    const states = [session.get(visibility)]
+    session.dispatch(visibility.events.set({ path: 'a', visibility: 'full' }))
+    states.push(session.get(visibility))
+    session.dispatch(visibility.events.cleared({ path: 'a' }))
+    states.push(session.get(visibility))
+    session.restore(session.snapshot())
+    states.push(session.get(visibility))
+    session.dispatch(visibility.events.reset())
+    states.push(session.get(visibility))
+    expect(states.map((state) => Object.isFrozen(state))).toEqual([true, true, true, true, true])
+    expect(states).toEqual([
+      { context: 'full' },
+      { context: 'full', a: 'full' },
+      { context: 'full' },
+      { context: 'full' },
+      {},
+    ])
+  })
+
+  it('R22 stays the same object when nothing changes', () => {
+    const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
+    const before = session.get(visibility)
+    session.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
+    session.dispatch(visibility.events.cleared({ path: 'unknown' }))
+    session.dispatch(visibility.events.cleared({ path: 'constructor' }))
+    expect(session.get(visibility)).toBe(before)
+  })
+
+  it('R22 takes paths that objects know by other means', () => {
+    const session = createSession()
+    session.dispatch(visibility.events.set({ path: 'constructor', visibility: 'full' }))
+    session.dispatch(visibility.events.set({ path: '__proto__', visibility: 'summary' }))
+    const restored = createSession({ snapshot: JSON.parse(JSON.stringify(session.snapshot())) })
+    expect(Object.entries(restored.get(visibility))).toEqual([
+      ['constructor', 'full'],
+      ['__proto__', 'summary'],
+    ])
+  })
+
+  it.each([[[]], [{ context: 'open' }], [{ context: true }], ['full'], [null]])(
+    'R22 R23 refuses %j from a snapshot',
+    (state) => {
+      const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
+      expect(() => session.restore({ version: 1, slices: { visibility: { version: 1, state } } })).toThrow(
+        expect.objectContaining({
+          code: 'snapshot-invalid',
+          message:
+            "The slice 'visibility' in the snapshot cannot be read: it is not an object of 'full' and 'summary' by path.",
+        }),
+      )
+      expect(session.get(visibility)).toEqual({ context: 'full' })
+    },
+  )
+
+  it('R1 knows the two visibilities', () => {
+    expect(['full', 'summary', 'hidden', undefined, {}].map(isVisibility)).toEqual([true, true, false, false, false])
+  })
+})

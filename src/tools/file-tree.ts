@@ -1,0 +1,68 @@
+import { belowFile, isFolder } from './filesystem-faults.ts'
+import { ancestorsOf, partsOf } from './path.ts'
+
+export interface FileNode {
+  readonly text: string
+  /** In bytes of UTF-8. */
+  readonly size: number
+}
+/** Never changed: a changed tree is a new one that shares what stayed. */
+export type FileTree = ReadonlyMap<string, FileNode | FileTree>
+
+export const EMPTY_TREE: FileTree = new Map()
+
+export function isTree(node: FileNode | FileTree): node is FileTree {
+  return node instanceof Map
+}
+
+export function nodeAt(tree: FileTree, path: string): FileNode | FileTree | undefined {
+  let node: FileNode | FileTree | undefined = tree
+  for (const part of partsOf(path)) {
+    if (node === undefined || !isTree(node)) return undefined
+    node = node.get(part)
+  }
+  return node
+}
+
+export function fileAt(tree: FileTree, path: string): FileNode | undefined {
+  const node = nodeAt(tree, path)
+  return node === undefined || isTree(node) ? undefined : node
+}
+
+/** The tree with a file in it; refuses to put one where a folder is, or below a file. */
+export function withFile(tree: FileTree, path: string, file: FileNode): FileTree {
+  const there = nodeAt(tree, path)
+  if (there !== undefined && isTree(there)) throw isFolder(path)
+  const inTheWay = ancestorsOf(path).find((ancestor) => fileAt(tree, ancestor))
+  if (inTheWay !== undefined) throw belowFile(path, inTheWay)
+  return replaced(tree, partsOf(path), file)
+}
+
+/** The tree without what is at a path, and without the folders that are empty then. */
+export function without(tree: FileTree, path: string): FileTree {
+  return replaced(tree, partsOf(path), undefined)
+}
+
+function replaced(tree: FileTree, parts: readonly string[], node: FileNode | undefined): FileTree {
+  const [part, ...rest] = parts
+  const copy = new Map(tree)
+  if (rest.length === 0) {
+    if (node) copy.set(part!, node)
+    else copy.delete(part!)
+    return copy
+  }
+  const inner = tree.get(part!)
+  const changed = replaced(inner !== undefined && isTree(inner) ? inner : EMPTY_TREE, rest, node)
+  if (changed.size > 0) copy.set(part!, changed)
+  else copy.delete(part!)
+  return copy
+}
+
+/** The paths of all files at or below a path. */
+export function* filesBelow(node: FileNode | FileTree, path: string): Generator<string> {
+  if (!isTree(node)) {
+    yield path
+    return
+  }
+  for (const [name, inner] of node) yield* filesBelow(inner, path === '' ? name : `${path}/${name}`)
+}

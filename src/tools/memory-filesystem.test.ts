@@ -1,0 +1,224 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { filesystemSuite, refusal } from '../testing/filesystem-suite.ts'
+import type { Filesystem, FilesystemTransaction } from './filesystem.ts'
+import { memoryFilesystem } from './memory-filesystem.ts'
+
+filesystemSuite('memoryFilesystem', () => memoryFilesystem())
+filesystemSuite('a transaction of memoryFilesystem', () => begin(memoryFilesystem()).filesystem)
+
+function begin(files: Filesystem): FilesystemTransaction {
+  return files.begin!()
+}
+
+/** Every file with its text. */
+async function contents(files: Filesystem, folder = ''): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const { kind, path } of await files.list(folder)) {
+    if (kind === 'file') found[path] = await files.read(path)
+    else Object.assign(found, await contents(files, path))
+  }
+  return found
+}
+
+describe('memoryFilesystem', () => {
+  it('R19 begins with the files given', async () => {
+    expect(await contents(memoryFilesystem({ './a/b': 'x', c: 'y' }))).toEqual({ 'a/b': 'x', c: 'y' })
+  })
+
+  it('R19 refuses files that cannot be together', () => {
+    expect(() => memoryFilesystem({ a: '', 'a/b': '' })).toThrow(
+      "'a/b' cannot be written: 'a' is a file, not a folder. Choose another path.",
+    )
+    expect(() => memoryFilesystem({ '../a': '' })).toThrow("'../a' has a '..' in it.")
+  })
+})
+
+describe('transactions of memoryFilesystem', () => {
+  it('R20 shows changes inside at once and outside when committed', async () => {
+    const files = memoryFilesystem({ old: '1', gone: '2' })
+    const { filesystem, commit } = begin(files)
+    await filesystem.write('new/x', '3')
+    await filesystem.write('old', '4')
+    await filesystem.remove('gone')
+    expect(await contents(filesystem)).toEqual({ 'new/x': '3', old: '4' })
+    expect(await contents(files)).toEqual({ old: '1', gone: '2' })
+    commit()
+    expect(await contents(files)).toEqual({ 'new/x': '3', old: '4' })
+  })
+
+  it('R20 forgets everything when abandoned', async () => {
+    const files = memoryFilesystem({ 'a/b': '1', c: '2' })
+    const { filesystem, abandon } = begin(files)
+    await filesystem.remove('a')
+    await filesystem.write('c', 'x')
+    await filesystem.write('a', 'a file')
+    abandon()
+    expect(await contents(files)).toEqual({ 'a/b': '1', c: '2' })
+  })
+
+  it('R20 shows the files as they were when it began', async () => {
+    const files = memoryFilesystem({ a: '1' })
+    const { filesystem } = begin(files)
+    await files.write('a', '2')
+    await files.write('b', '2')
+    expect(await contents(filesystem)).toEqual({ a: '1' })
+  })
+
+  it('R20 commits side by side without undoing what others changed', async () => {
+    const files = memoryFilesystem({ 'f/a': '0', 'f/b': '0', 'f/c': '0' })
+    const one = begin(files)
+    const two = begin(files)
+    const three = begin(files)
+    await one.filesystem.write('f/a', '1')
+    await two.filesystem.remove('f/b')
+    await two.filesystem.write('f/d', '2')
+    await three.filesystem.remove('f')
+    two.commit()
+    three.abandon()
+    one.commit()
+    expect(await contents(files)).toEqual({ 'f/a': '1', 'f/c': '0', 'f/d': '2' })
+  })
+
+  it('R20 removes of a folder only what was in it when it was removed', async () => {
+    const files = memoryFilesystem({ 'f/a': '' })
+    const one = begin(files)
+    const two = begin(files)
+    await one.filesystem.remove('f')
+    await two.filesystem.write('f/b', '')
+    two.commit()
+    one.commit()
+    expect(await contents(files)).toEqual({ 'f/b': '' })
+  })
+
+  it('R20 lets the later of two blind writes win', async () => {
+    const files = memoryFilesystem()
+    const one = begin(files)
+    const two = begin(files)
+    await one.filesystem.write('a', '1')
+    expect(await one.filesystem.read('a')).toBe('1')
+    await two.filesystem.write('a', '2')
+    two.commit()
+    one.commit()
+    expect(await contents(files)).toEqual({ a: '1' })
+  })
+
+  it('R20 refuses to commit over a change of a file it has read, and changes nothing', async () => {
+    const files = memoryFilesystem({ a: '0', b: '0' })
+    const one = begin(files)
+    const two = begin(files)
+    for (const { filesystem } of [one, two]) await filesystem.write('a', `${await filesystem.read('a')}+1`)
+    await two.filesystem.write('b', '2')
+    one.commit()
+    expect(await refusal((async () => two.commit())())).toEqual([
+      'failed',
+      "'a' was changed by another call at the same time, so this change was not made. Read it again and repeat the change.",
+    ])
+    expect(await contents(files)).toEqual({ a: '0+1', b: '0' })
+    two.abandon()
+  })
+
+  it('R20 commits what was only read though others changed it', async () => {
+    const files = memoryFilesystem({ a: '0' })
+    const one = begin(files)
+    await one.filesystem.read('a')
+    await one.filesystem.write('b', '1')
+    await files.write('a', '2')
+    one.commit()
+    expect(await contents(files)).toEqual({ a: '2', b: '1' })
+  })
+
+  it('R20 refuses to commit a file where a folder has come to be, and the other way round', async () => {
+    const files = memoryFilesystem()
+    const one = begin(files)
+    const two = begin(files)
+    const three = begin(files)
+    await one.filesystem.write('a/b', '')
+    await two.filesystem.write('a', '')
+    await three.filesystem.write('a/b/c', '')
+    one.commit()
+    expect(() => two.commit()).toThrow("'a' is a folder, not a file.")
+    expect(() => three.commit()).toThrow("'a/b/c' cannot be written: 'a/b' is a file, not a folder.")
+    expect(await contents(files)).toEqual({ 'a/b': '' })
+  })
+
+  it('R20 commits a folder in place of a file, and a file in place of a folder', async () => {
+    const files = memoryFilesystem({ a: '1', 'b/c': '2' })
+    const { filesystem, commit } = begin(files)
+    await filesystem.remove('a')
+    await filesystem.write('a/x', '3')
+    await filesystem.remove('b')
+    await filesystem.write('b', '4')
+    commit()
+    expect(await contents(files)).toEqual({ 'a/x': '3', b: '4' })
+  })
+
+  it('R20 nests', async () => {
+    const files = memoryFilesystem({ a: '0' })
+    const outer = begin(files)
+    await outer.filesystem.write('b', '1')
+    const kept = begin(outer.filesystem)
+    await kept.filesystem.write('c', `${await kept.filesystem.read('b')}2`)
+    kept.commit()
+    const dropped = begin(outer.filesystem)
+    await dropped.filesystem.remove('a')
+    dropped.abandon()
+    expect(await contents(outer.filesystem)).toEqual({ a: '0', b: '1', c: '12' })
+    expect(await contents(files)).toEqual({ a: '0' })
+    outer.commit()
+    expect(await contents(files)).toEqual({ a: '0', b: '1', c: '12' })
+  })
+
+  it('R20 notices in the outer transaction what a nested one has read and changed', async () => {
+    const files = memoryFilesystem({ a: '0' })
+    const outer = begin(files)
+    const inner = begin(outer.filesystem)
+    await inner.filesystem.write('a', `${await inner.filesystem.read('a')}1`)
+    inner.commit()
+    await files.write('a', 'changed')
+    expect(() => outer.commit()).toThrow("'a' was changed by another call at the same time")
+  })
+
+  it('R20 ends once, and takes no changes after that', async () => {
+    const files = memoryFilesystem({ a: '0' })
+    const transaction = begin(files)
+    const inner = begin(transaction.filesystem)
+    transaction.commit()
+    const ended =
+      'This transaction was committed before; its files cannot be changed now. Change them in the outer filesystem.'
+    await expect(transaction.filesystem.write('a', '1')).rejects.toThrow(ended)
+    await expect(transaction.filesystem.remove('a')).rejects.toThrow(ended)
+    expect(() => inner.commit()).toThrow(ended)
+    expect(await contents(files)).toEqual({ a: '0' })
+    expect(() => transaction.abandon()).toThrow('This transaction was committed before; it cannot be abandoned now.')
+    expect(() => transaction.commit()).toThrow('This transaction was committed before; it cannot be committed now.')
+  })
+
+  it('R20 does by a commit exactly what doing it outside would have done, and nothing by abandoning', async () => {
+    const path = fc.constantFrom('a', 'b', 'a/b', 'a/c', 'a/b/c', 'd/e/f', 'd/e')
+    const change = fc.record({ path, text: fc.option(fc.string({ maxLength: 3 }), { nil: undefined }) })
+    const make = async (files: Filesystem, changes: readonly { path: string; text: string | undefined }[]) => {
+      for (const { path, text } of changes) {
+        await (text === undefined ? files.remove(path) : files.write(path, text)).catch(() => undefined)
+      }
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(change), fc.array(change), async (before, changes) => {
+        const direct = memoryFilesystem()
+        const files = memoryFilesystem()
+        await make(direct, before)
+        await make(files, before)
+        const was = await contents(files)
+        const dropped = begin(files)
+        await make(dropped.filesystem, changes)
+        dropped.abandon()
+        expect(await contents(files)).toEqual(was)
+        const kept = begin(files)
+        await make(kept.filesystem, changes)
+        kept.commit()
+        await make(direct, changes)
+        expect(await contents(files)).toEqual(await contents(direct))
+      }),
+    )
+  })
+})

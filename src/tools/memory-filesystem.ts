@@ -1,0 +1,150 @@
+import { FoldoutError } from '../core/errors.ts'
+import {
+  EMPTY_TREE,
+  fileAt,
+  filesBelow,
+  isTree,
+  nodeAt,
+  without,
+  withFile,
+  type FileNode,
+  type FileTree,
+} from './file-tree.ts'
+import { FilesystemError, type FileEntry, type Filesystem, type FilesystemTransaction } from './filesystem.ts'
+import { isFolder, notFolder, notFound, rootRemoved } from './filesystem-faults.ts'
+import { byPath, childPath, normalizePath } from './path.ts'
+
+/** Files that live in the process, by path. A tool call that fails leaves them as they were. */
+export function memoryFilesystem(initial: Readonly<Record<string, string>> = {}): Filesystem {
+  let tree = EMPTY_TREE
+  for (const [path, text] of Object.entries(initial)) tree = withFile(tree, normalizePath(path), fileOf(text))
+  return filesystemOver({
+    tree: () => tree,
+    replace(changed) {
+      tree = changed
+    },
+    read: () => undefined,
+  })
+}
+
+/** Where a filesystem keeps its files, told what is read and changed in them. */
+interface Holder {
+  tree(): FileTree
+  replace(tree: FileTree, changed: Iterable<string>): void
+  read(path: string): void
+}
+
+function filesystemOver(holder: Holder): Filesystem {
+  // Async, so that a refused path rejects as it does on a host's files.
+  return {
+    async read(path) {
+      const at = normalizePath(path)
+      const node = nodeAt(holder.tree(), at)
+      if (node === undefined) throw notFound(at)
+      if (isTree(node)) throw isFolder(at)
+      holder.read(at)
+      return node.text
+    },
+    async write(path, text) {
+      const at = normalizePath(path)
+      holder.replace(withFile(holder.tree(), at, fileOf(text)), [at])
+    },
+    async list(folder) {
+      const at = normalizePath(folder)
+      const node = nodeAt(holder.tree(), at)
+      if (node === undefined) throw notFound(at)
+      if (!isTree(node)) throw notFolder(at)
+      return [...node].map(([name, inner]) => entryOf(childPath(at, name), inner)).sort(byPath)
+    },
+    async stat(path) {
+      const at = normalizePath(path)
+      const node = nodeAt(holder.tree(), at)
+      return node && entryOf(at, node)
+    },
+    async remove(path) {
+      const at = normalizePath(path)
+      if (at === '') throw rootRemoved()
+      const node = nodeAt(holder.tree(), at)
+      if (node === undefined) throw notFound(at)
+      holder.replace(without(holder.tree(), at), filesBelow(node, at))
+    },
+    begin: () => transactionOn(holder),
+  }
+}
+
+function transactionOn(outer: Holder): FilesystemTransaction {
+  const before = outer.tree()
+  let tree = before
+  const changed = new Set<string>()
+  const read = new Set<string>()
+  let state: 'open' | 'committed' | 'abandoned' = 'open'
+  function refuseEnded(what: string): void {
+    if (state === 'open') return
+    throw new FoldoutError('transaction-ended', `This transaction was ${state} before; ${what}`)
+  }
+  function refuseLost(path: string): void {
+    const isLost = read.has(path) && fileAt(outer.tree(), path)?.text !== fileAt(before, path)?.text
+    if (isLost) throw changedMeanwhile(path)
+  }
+  const filesystem = filesystemOver({
+    tree: () => tree,
+    replace(replacement, paths) {
+      refuseEnded('its files cannot be changed now. Change them in the outer filesystem.')
+      tree = replacement
+      for (const path of paths) changed.add(path)
+    },
+    read(path) {
+      // What was changed in here first is our own text, not one that others may have changed.
+      if (!changed.has(path)) read.add(path)
+    },
+  })
+  return {
+    filesystem,
+    commit() {
+      refuseEnded('it cannot be committed now.')
+      for (const path of changed) refuseLost(path)
+      const together = merged(outer.tree(), tree, changed)
+      for (const path of read) outer.read(path)
+      outer.replace(together, changed)
+      state = 'committed'
+    },
+    abandon() {
+      refuseEnded('it cannot be abandoned now.')
+      state = 'abandoned'
+    },
+  }
+}
+
+/** What is outside, with only the changed paths as they are inside: others' changes stay. */
+function merged(outside: FileTree, inside: FileTree, changed: ReadonlySet<string>): FileTree {
+  let tree = outside
+  const written: [string, FileNode][] = []
+  for (const path of changed) {
+    const file = fileAt(inside, path)
+    if (file) written.push([path, file])
+    else if (fileAt(tree, path)) tree = without(tree, path)
+  }
+  // After all removals: a folder may stand where a file was.
+  for (const [path, file] of written) tree = withFile(tree, path, file)
+  return tree
+}
+
+function changedMeanwhile(path: string): FilesystemError {
+  return new FilesystemError(
+    `'${path}' was changed by another call at the same time, so this change was not made. Read it again and repeat the change.`,
+    { path, reason: 'failed' },
+  )
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+function fileOf(text: string): FileNode {
+  const bytes = encoder.encode(text)
+  // Decoded again, because a lone surrogate would not come back from a host's file either.
+  return { text: decoder.decode(bytes), size: bytes.length }
+}
+
+function entryOf(path: string, node: FileNode | FileTree): FileEntry {
+  return isTree(node) ? { path, kind: 'folder', size: 0 } : { path, kind: 'file', size: node.size }
+}

@@ -1,0 +1,45 @@
+import { FilesystemError } from './filesystem.ts'
+
+const MOST_CHARACTERS = 1024
+
+/**
+ * A path as every filesystem keeps it: parts joined by `/`, without `.`; `''` is the root. Refuses what could name
+ * something outside, and what hosts read differently.
+ */
+export function normalizePath(path: string): string {
+  const invalid = (message: string): FilesystemError => new FilesystemError(message, { path, reason: 'invalid-path' })
+  if (path === '') return ''
+  if (path.length > MOST_CHARACTERS) throw invalid(`A path can have at most ${MOST_CHARACTERS} characters.`)
+  if (path.includes('\0')) throw invalid('A path cannot contain a NUL character.')
+  // Hosts write a lone surrogate as another character, so that two paths would lead to one file.
+  if (/\p{Surrogate}/u.test(path)) throw invalid('A path must be well-formed Unicode.')
+  if (path.includes('\\')) throw invalid(`'${path}' has a backslash. Separate the parts of a path with '/'.`)
+  if (path.startsWith('/') || /^[a-z]:/i.test(path))
+    throw invalid(`'${path}' is an absolute path. Give it relative to the root, as in 'folder/file.txt'.`)
+  const parts = path.split('/')
+  if (parts.includes('..')) throw invalid(`'${path}' has a '..' in it. Give the path from the root down.`)
+  if (parts.includes(''))
+    throw invalid(`'${path}' has an empty part. Separate parts with one '/', and end without one.`)
+  return parts.filter((part) => part !== '.').join('/')
+}
+
+/** The parts of a normal path; none for the root. */
+export function partsOf(path: string): string[] {
+  return path === '' ? [] : path.split('/')
+}
+
+/** The path of something in a folder. */
+export function childPath(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`
+}
+
+/** The folders above a path, outermost first, without the root. */
+export function ancestorsOf(path: string): string[] {
+  const parts = partsOf(path)
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+}
+
+/** Order by code units: the same on every machine. */
+export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
+}

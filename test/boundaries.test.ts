@@ -1,0 +1,49 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** Each folder of `src` and the folders it may import, types included. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  session: ['core'],
+  tools: ['core', 'session'],
+  disclosure: ['core', 'session', 'tools'],
+  prompt: ['core', 'session', 'tools', 'disclosure'],
+  // Behind subpaths of their own.
+  'gpt-tokenizer': ['core'],
+  libsql: ['core', 'session'],
+  node: ['core', 'tools', 'prompt', 'session'],
+  testing: ['core', 'session', 'tools', 'disclosure', 'prompt'],
+}
+
+const src = join(import.meta.dirname, '..', 'src')
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !/\.(test|fixtures)\.ts$/.test(file) && file.includes(sep),
+)
+const folderOf = (file: string): string => relative(src, file).split(sep)[0]!
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(src, file), 'utf8').matchAll(/\b(?:from|import) ?\(? ?'([^']+)'/g)].map((match) => match[1]!)
+
+describe('layers', () => {
+  it('every folder is listed', () => {
+    expect([...new Set(files.map((file) => file.split(sep)[0]!))].filter((folder) => !(folder in mayImport))).toEqual(
+      [],
+    )
+  })
+
+  it('every import stays within them', () => {
+    const broken = files.flatMap((file) => {
+      const from = folderOf(join(src, file))
+      return importsOf(file)
+        .filter((target) => target.startsWith('.'))
+        .map((target) => folderOf(join(src, dirname(file), target)))
+        .filter((to) => to !== from && !mayImport[from]?.includes(to))
+        .map((to) => `${file}: ${from} must not import ${to}`)
+    })
+    expect(broken).toEqual([])
+  })
+
+  it('no source file is longer than 400 lines', () => {
+    expect(files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 400)).toEqual([])
+  })
+})

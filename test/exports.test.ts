@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, normalize } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+
+const root = join(import.meta.dirname, '..')
+const entries = Object.entries(packageJson.exports).filter(([, target]) => typeof target !== 'string') as [
+  string,
+  { types: string; default: string },
+][]
+
+/** Every package that a compiled file reaches through static imports. */
+function packagesReachedFrom(file: string, seen = new Set<string>(), packages = new Set<string>()): Set<string> {
+  if (seen.has(file)) return packages
+  seen.add(file)
+  for (const match of readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^'"]*['"]([^'"]+)['"]/gm)) {
+    const target = match[1]!
+    if (target.startsWith('.')) packagesReachedFrom(normalize(join(dirname(file), target)), seen, packages)
+    else packages.add(target)
+  }
+  return packages
+}
+const isBuiltin = (name: string): boolean => name.startsWith('node:') || builtinModules.includes(name)
+
+describe('exports', () => {
+  beforeAll(() => {
+    expect(existsSync(join(root, 'dist/index.js')), 'Run `npm run build` first.').toBe(true)
+  })
+
+  it.each(entries)('%s leads to files that are there', (_, { types, default: file }) => {
+    expect(existsSync(join(root, types))).toBe(true)
+    expect(existsSync(join(root, file))).toBe(true)
+  })
+
+  it('the root entry has no Node built-ins and no package but its own dependencies', () => {
+    const packages = [...packagesReachedFrom(join(root, 'dist/index.js'))]
+    expect(packages.filter(isBuiltin)).toEqual([])
+    const names = packages.map((name) =>
+      name
+        .split('/')
+        .slice(0, name.startsWith('@') ? 2 : 1)
+        .join('/'),
+    )
+    expect(names.filter((name) => !(name in packageJson.dependencies))).toEqual([])
+  })
+
+  it.each(['gpt-tokenizer', 'libsql'])('./%s loads its peer only when it is used', (name) => {
+    expect([...packagesReachedFrom(join(root, 'dist', name, 'index.js'))]).not.toContain(name)
+  })
+
+  it('the list of the root entry is as known', async () => {
+    expect(Object.keys((await import('../dist/index.js' as string)) as object).sort()).toMatchInlineSnapshot()
+  })
+
+  it('every dependency is one of those that have been decided on', () => {
+    const decisions = readFileSync(join(root, 'docs/decisions/dependencies.md'), 'utf8')
+    const undecided = [...Object.keys(packageJson.dependencies), ...Object.keys(packageJson.peerDependencies)].filter(
+      (name) => !decisions.includes(`\`${name}\``),
+    )
+    expect(undecided).toEqual([])
+  })
+})

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+const file = 'test/types/cases/mistakes.ts'
+
+/** What the compiler says of each case, by the case's name. */
+function messages(): Map<string, string> {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n')
+  const cases = new Map<string, string>()
+  const caseAt = (line: number): string => {
+    for (let i = line - 1; i >= 0; i--) {
+      const name = /^\/\/ case: (.*)$/.exec(lines[i]!)?.[1]
+      if (name) return name
+    }
+    return 'before the first case'
+  }
+  for (const line of lines) {
+    const name = /^\/\/ case: (.*)$/.exec(line)?.[1]
+    if (name) cases.set(name, '')
+  }
+  const { stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'test/types/cases'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  let current = ''
+  for (const line of stdout.split('\n')) {
+    const match = /^(.*)\((\d+),\d+\): error (TS\d+: .*)$/.exec(line)
+    if (match) {
+      expect(match[1]).toBe(file)
+      current = caseAt(Number(match[2]))
+      cases.set(current, `${cases.get(current) ?? ''}${match[3]}\n`)
+    } else if (line.trim()) {
+      cases.set(current, `${cases.get(current)}${line}\n`)
+    }
+  }
+  return cases
+}
+
+describe('what the compiler says of mistakes', () => {
+  it('R5 R8 every mistake is found, in the words that are written down', async () => {
+    const found = messages()
+    expect([...found.keys()]).not.toContain('before the first case')
+    expect([...found].filter(([, message]) => message === '').map(([name]) => name)).toEqual([])
+    const text = [...found]
+      .map(([name, message]) => `${name}\n    ${message.trimEnd().replaceAll('\n', '\n    ')}\n`)
+      .join('\n')
+    await expect(text).toMatchFileSnapshot('messages.txt')
+  })
+
+  it('R5 the longest message about a placeholder says no more than its name and the names there are', () => {
+    const message = messages().get('a misspelt placeholder in a string template')
+    expect(message).toBe(
+      `TS2322: Type 'string' is not assignable to type 'UnknownPlaceholder<"objectve", "audience" | "files" | "note" | "objective" | "verbose">'.\n`,
+    )
+  })
+})
