@@ -30,7 +30,7 @@ export const HANDLEBARS = 'handlebars'
 export const PROMPT_TSX = 'prompt-tsx'
 
 /** The contenders for one size. Those that give one text have been seen to give the same. */
-export async function renderContenders(count: number, options: { readonly promptTsx: boolean }): Promise<Contender[]> {
+export async function renderContenders(count: number): Promise<Contender[]> {
   const roots = sampleSections(count)
   const tree = placeSections(roots)
   const placed = walked(tree)
@@ -41,17 +41,17 @@ export async function renderContenders(count: number, options: { readonly prompt
   mustEqual(foldout.fromNothing(), expected, FROM_NOTHING)
   mustEqual(handlebars(), expected, HANDLEBARS)
   foldout.check()
-  const contenders: Contender[] = [
+  const messages = promptTsx(tree)
+  const promptTsxText = async (): Promise<string> => (await messages()).join('\n\n')
+  mustEqual(await promptTsxText(), expected, PROMPT_TSX)
+  return [
     { name: FROM_NOTHING, run: () => flat(foldout.fromNothing()) },
     { name: AFTER_OPENING, run: () => flat(foldout.afterOpening()) },
     { name: BARE_JOIN, run: () => flat(bare()) },
     { name: ONE_COPY, run: oneCopy(expected) },
     { name: HANDLEBARS, run: () => flat(handlebars()) },
+    { name: PROMPT_TSX, run: async () => flat(await promptTsxText()) },
   ]
-  if (!options.promptTsx) return contenders
-  const messages = promptTsx(tree)
-  mustEqual((await messages()).join('\n\n'), expected, PROMPT_TSX)
-  return [...contenders, { name: PROMPT_TSX, run: async () => flat((await messages()).join('\n\n')) }]
 }
 
 /** Makes one piece of memory of a string that the engine keeps as a tree of parts: what sending it would do. */
@@ -141,11 +141,12 @@ function bareJoin(placed: readonly PlacedSection[]): () => string {
 function oneCopy(text: string): () => number {
   const bytes = Buffer.from(text)
   const parts: string[] = []
-  for (let from = 0; from < bytes.length; from += PART) parts.push(bytes.toString('latin1', from, from + PART))
+  const size = Math.min(LARGEST_PART, Math.ceil(bytes.length / 2))
+  for (let from = 0; from < bytes.length; from += size) parts.push(bytes.toString('latin1', from, from + size))
   return () => flat(parts.join(''))
 }
 
-const PART = 16_384
+const LARGEST_PART = 16_384
 
 const PLACEHOLDER = /\$\{(\w+)\}/
 

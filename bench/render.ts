@@ -12,7 +12,6 @@ import { goal, progress, type Bench, type Goal, type Row } from './report.ts'
 
 const SIZES = [10, 100, 1_000, 10_000] as const
 const CONTENDERS = [FROM_NOTHING, AFTER_OPENING, BARE_JOIN, ONE_COPY, HANDLEBARS, PROMPT_TSX] as const
-const TOO_MANY_FOR_PROMPT_TSX = 10_000
 
 type Times = ReadonlyMap<number, ReadonlyMap<string, number>>
 
@@ -27,13 +26,12 @@ export const renderBench: Bench = {
     { key: 'nanosecondsPerSection', label: 'ns per section' },
     { key: 'timesBareJoin', label: '× bare join' },
     { key: 'growthFrom100', label: 'growth from 100' },
-    { key: 'note', label: '' },
   ],
   async run({ quick }) {
     const times = new Map<number, ReadonlyMap<string, number>>()
     for (const size of SIZES) {
       progress(`${size.toLocaleString('en')} sections ...`)
-      const contenders = await renderContenders(size, { promptTsx: size < TOO_MANY_FOR_PROMPT_TSX })
+      const contenders = await renderContenders(size)
       times.set(size, await measure(contenders, quick ? QUICK : THOROUGH))
     }
     return { rows: rowsOf(times), goals: goalsOf(times) }
@@ -43,10 +41,7 @@ export const renderBench: Bench = {
 function rowsOf(times: Times): Row[] {
   return SIZES.flatMap((size) =>
     CONTENDERS.map((contender): Row => {
-      const nanoseconds = times.get(size)!.get(contender)
-      if (nanoseconds === undefined) {
-        return { sections: size, contender, microseconds: null, note: 'left out: about a second for each render' }
-      }
+      const nanoseconds = times.get(size)!.get(contender)!
       return {
         sections: size,
         contender,

@@ -24,7 +24,7 @@ function readArguments(): Arguments {
     return { name: positionals[0], json: values.json, quick: values.quick }
   } catch (error) {
     // What follows the first sentence explains how to pass a name that begins with a hyphen.
-    return refuse(`${String((error as Error).message).split('. ')[0]!}.`)
+    return refuse(`${(error as Error).message.split('. ')[0]!}.`)
   }
 }
 

@@ -141,6 +141,14 @@ export function hasInk(template: Template): boolean {
   return template.literals.some((literal) => /\S/.test(literal))
 }
 
+/** A template between two texts. */
+export function wrapped(before: string, template: Template, after: string): Template {
+  const literals = [...template.literals]
+  literals[0] = before + literals[0]!
+  literals[literals.length - 1] += after
+  return { literals, names: template.names }
+}
+
 /** Puts values into a template, each once and as it is. */
 export function fillTemplate(template: Template, values: Readonly<Record<string, unknown>>, path: string): string {
   const { literals, names } = template

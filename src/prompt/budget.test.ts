@@ -20,8 +20,8 @@ const section = (key: string, size: number, options: { priority?: number; childr
   defineSection({
     key,
     title: key.toUpperCase(),
-    template: sentence(size) as string,
-    summary: `About ${key}.` as string,
+    template: sentence(size),
+    summary: `About ${key}.`,
     ...options,
   })
 const bound = (...sections: AnySection[]) => definePrompt({ ns: 'test', key: 'p', sections, counter: words }).bind()
@@ -34,7 +34,7 @@ describe('R41 tokens', () => {
       defineSection({
         key: 'b',
         title: 'B',
-        template: sentence(100) as string,
+        template: sentence(100),
         summary: 'short',
         visibility: 'summary',
         tools: [{ ...look, name: 'peek' }],
@@ -66,7 +66,7 @@ describe('R41 tokens', () => {
   it('R41 tokensIfAllOpen leaves out what is disabled, and the disclosure tools', () => {
     const rendered = bound(
       section('a', 10),
-      defineSection({ key: 'off', title: 'Off', template: sentence(500) as string, enabled: () => false }),
+      defineSection({ key: 'off', title: 'Off', template: sentence(500), enabled: () => false }),
     ).render({
       visibility: { a: 'summary' },
     })
@@ -142,7 +142,7 @@ describe('R41 a budget', () => {
     const inner = section('inner', 100)
     const b = bound(
       section('outer', 100, { children: [inner] }),
-      defineSection({ key: 'bare', title: 'Bare', template: sentence(100) as string }),
+      defineSection({ key: 'bare', title: 'Bare', template: sentence(100) }),
       section('other', 100),
     )
     const session = createSession({ slices: [visibility.seed({ 'outer.inner': 'full' })] })

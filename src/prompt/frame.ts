@@ -12,53 +12,86 @@ export interface Frame {
   readonly asked: VisibilityOverrides
   /** The whole text. */
   text(): string
+  /** The text of each block of slots, as far as it is known. */
+  blocks(): readonly (string | undefined)[]
 }
 
-interface Progress {
-  readonly earlier: Frame
-  /** Slots whose node is another than in the earlier frame. */
-  readonly changed: ReadonlySet<number>
+interface FrameInput {
+  readonly context: SelectorContext
+  readonly asked: VisibilityOverrides
 }
 
-// Text is joined in blocks, so that after a change only the blocks it touches are joined again.
+// After a change only the blocks it touches are joined again; the others are taken over.
 const BLOCK = 64
-const blocksOf = new WeakMap<Frame, (string | undefined)[]>()
+const SEPARATOR = '\n\n'
 
-export function createFrame(
-  nodes: Nodes,
-  input: { readonly context: SelectorContext; readonly asked: VisibilityOverrides },
-  progress?: Progress,
-): Frame {
-  const blocks: (string | undefined)[] = progress
-    ? [...blocksOf.get(progress.earlier)!]
-    : new Array(Math.ceil(nodes.length / BLOCK)).fill(undefined)
-  for (const index of progress?.changed ?? []) blocks[Math.floor(index / BLOCK)] = undefined
+/** A frame by itself: its text is joined at one go, and cut into blocks once another frame goes on from it. */
+export function newFrame(nodes: Nodes, input: FrameInput): Frame {
   let whole: string | undefined
-  const frame: Frame = {
+  return {
+    nodes,
+    context: input.context,
+    asked: input.asked,
+    text: () => (whole ??= textOf(nodes, 0, nodes.length)),
+    blocks: () => (whole === undefined ? new Array(blockCount(nodes)).fill(undefined) : cut(whole, nodes)),
+  }
+}
+
+/** A frame that differs from an earlier one in some slots. */
+export function nextFrame(nodes: Nodes, input: FrameInput, earlier: Frame, changed: ReadonlySet<number>): Frame {
+  const blocks = [...earlier.blocks()]
+  for (const index of changed) blocks[Math.floor(index / BLOCK)] = undefined
+  let whole: string | undefined
+  return {
     nodes,
     context: input.context,
     asked: input.asked,
     text() {
       if (whole !== undefined) return whole
-      for (let i = 0; i < blocks.length; i++) blocks[i] ??= blockText(nodes, i * BLOCK)
-      return (whole = joinNodes(blocks))
+      for (let i = 0; i < blocks.length; i++) blocks[i] ??= textOf(nodes, i * BLOCK, (i + 1) * BLOCK)
+      return (whole = concatenated(blocks as string[]))
     },
+    blocks: () => blocks,
   }
-  blocksOf.set(frame, blocks)
-  return frame
 }
 
-function blockText(nodes: Nodes, from: number): string {
+const blockCount = (nodes: Nodes): number => Math.ceil(nodes.length / BLOCK)
+
+function textOf(nodes: Nodes, from: number, to: number): string {
   const texts: string[] = []
-  const to = Math.min(from + BLOCK, nodes.length)
-  for (let i = from; i < to; i++) {
+  for (let i = from; i < to && i < nodes.length; i++) {
     const node = nodes[i]
     if (node !== undefined) texts.push(node.text)
   }
-  return texts.join('\n\n')
+  return texts.join(SEPARATOR)
+}
+
+/** The blocks of a whole text. Parts of a string share its memory, so this copies nothing. */
+function cut(whole: string, nodes: Nodes): string[] {
+  const blocks: string[] = []
+  let from = 0
+  for (let start = 0; start < nodes.length; start += BLOCK) {
+    let length = 0
+    for (let i = start; i < start + BLOCK && i < nodes.length; i++) {
+      const node = nodes[i]
+      if (node !== undefined) length += node.text.length + SEPARATOR.length
+    }
+    blocks.push(length === 0 ? '' : whole.slice(from, from + length - SEPARATOR.length))
+    from += length
+  }
+  return blocks
+}
+
+/** Put together and not joined: the engine copies the whole only once somebody reads it. */
+function concatenated(texts: readonly string[]): string {
+  let whole = ''
+  for (const text of texts) {
+    if (text !== '') whole = whole === '' ? text : `${whole}${SEPARATOR}${text}`
+  }
+  return whole
 }
 
 /** Texts with one blank line between them; those that are absent or empty take no room. */
-export function joinNodes(texts: readonly (string | undefined)[]): string {
-  return texts.filter((text) => text !== undefined && text !== '').join('\n\n')
+export function joinTexts(texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined && text !== '').join(SEPARATOR)
 }

@@ -16,18 +16,16 @@ export class RenderedNode {
   /** The tools it offers; none while it is folded. */
   readonly tools: readonly AnyTool[]
   readonly #slot: Slot
-  readonly #body: string
   readonly #counter: TokenCounter
 
-  constructor(slot: Slot, visibility: Visibility, body: string, tools: readonly AnyTool[], counter: TokenCounter) {
+  constructor(slot: Slot, visibility: Visibility, text: string, tools: readonly AnyTool[], counter: TokenCounter) {
     this.path = slot.path
     this.depth = slot.depth
     this.number = slot.number
     this.visibility = visibility
-    this.text = body === '' ? slot.heading : `${slot.heading}\n\n${body}`
+    this.text = text
     this.tools = visibility === 'full' ? tools : NO_TOOLS
     this.#slot = slot
-    this.#body = body
     this.#counter = counter
   }
 
@@ -38,7 +36,7 @@ export class RenderedNode {
 
   /** The text with a heading of a certain depth and without a number, for showing the section by itself. */
   standalone(depth: number): string {
-    const heading = `${'#'.repeat(Math.min(depth + 1, 6))} ${this.#slot.section.title}`
-    return this.#body === '' ? heading : `${heading}\n\n${this.#body}`
+    const { heading, section } = this.#slot
+    return `${'#'.repeat(Math.min(depth + 1, 6))} ${section.title}${this.text.slice(heading.length)}`
   }
 }

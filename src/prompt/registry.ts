@@ -1,7 +1,8 @@
 import { PromptValidationError } from '../core/errors.ts'
 import { fieldNames } from '../core/schema.ts'
 import { listed } from '../core/text.ts'
-import type { Template } from '../core/template.ts'
+import { hasInk, wrapped, type Template } from '../core/template.ts'
+import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import { examplesText } from './examples.ts'
 import type { AnySection } from './section.ts'
@@ -21,6 +22,8 @@ export interface Slot {
   readonly end: number
   /** Examples of its tools, shown while it is open; empty if there are none. */
   readonly examples: string
+  /** Heading, body and examples as one template; none where the values decide whether there is a body. */
+  readonly full: Template | undefined
   /** The direct children's slots. */
   readonly children: readonly number[]
   /** Whether the section or any in it has tools, were all enabled. */
@@ -53,6 +56,8 @@ export interface Registry {
   readonly withTools: readonly Slot[]
   /** Slots that may differ from one render to the next without an override. */
   readonly changeable: readonly Slot[]
+  /** For each strategy its summaries as templates, by slot: heading, summary and suffix. Filled as they are needed. */
+  readonly folds: WeakMap<DisclosureStrategy, (Template | undefined)[]>
   /** For each value that templates name without a schema, the first section that does. */
   readonly inferred: ReadonlyMap<string, Slot>
 }
@@ -79,16 +84,19 @@ export function createRegistry(
         { path },
       )
     }
+    const ownHeading = heading({ title: section.title, number, depth, path })
+    const examples = examplesText(section.tools)
     const slot: Mutable<Slot> = {
       index: slots.length,
       section,
       path,
       depth,
       number,
-      heading: heading({ title: section.title, number, depth, path }),
+      heading: ownHeading,
       parent: parent?.index ?? -1,
       end: 0,
-      examples: examplesText(section.tools),
+      examples,
+      full: fullTemplate(ownHeading, section.body, examples),
       children: [],
       toolsBelow: section.tools.length > 0,
       dynamic:
@@ -126,8 +134,14 @@ export function createRegistry(
     byPath,
     withTools: slots.filter(({ section }) => section.tools.length > 0),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
+    folds: new WeakMap(),
     inferred,
   }
+}
+
+function fullTemplate(heading: string, body: AnySection['body'], examples: string): Template | undefined {
+  if (typeof body === 'function' || !hasInk(body)) return undefined
+  return wrapped(`${heading}\n\n`, body, examples === '' ? '' : `\n\n${examples}`)
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }

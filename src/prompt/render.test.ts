@@ -274,7 +274,7 @@ describe('enabled and visibility', () => {
     expect(shown({ visibility: { a: 'full' } })).toBe('full')
     expect(shown({ visibility: { a: 'full' }, session: session('summary') })).toBe('summary')
     expect(shown({ visibility: { a: 'summary' }, session: session('full') })).toBe('full')
-    expect(shown({ visibility: { a: undefined } as never })).toBe('summary')
+    expect(shown({ visibility: { a: undefined } })).toBe('summary')
   })
 
   it('R13 a section may be named like a property of every object', () => {
@@ -386,8 +386,8 @@ describe('tools and the rendered prompt', () => {
     ]) {
       expect(Object.isFrozen(value)).toBe(true)
     }
-    expect(() => Object.assign(rendered, { text: '' })).toThrow()
-    expect(() => Object.assign(rendered.nodes[0]!, { text: '' })).toThrow()
+    expect(() => Object.assign(rendered, { text: '' })).toThrow(TypeError)
+    expect(() => Object.assign(rendered.nodes[0]!, { text: '' })).toThrow(TypeError)
   })
 
   it('R12 a render does not change when the session does', () => {

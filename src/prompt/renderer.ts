@@ -1,10 +1,10 @@
 import { PromptRenderError, PromptValidationError, messageOf } from '../core/errors.ts'
-import { fillTemplate, hasInk, type Template } from '../core/template.ts'
+import { fillTemplate, hasInk, wrapped, type Template } from '../core/template.ts'
 import type { TokenCounter } from '../core/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../tools/tool.ts'
-import { createFrame, joinNodes, type Frame, type Nodes } from './frame.ts'
+import { joinTexts, newFrame, nextFrame, type Frame, type Nodes } from './frame.ts'
 import { RenderedNode } from './node.ts'
 import type { AppliedOverrides } from './overrides.ts'
 import type { Registry, Slot } from './registry.ts'
@@ -34,11 +34,14 @@ export interface FrameInput {
  */
 export class Renderer {
   readonly options: RendererOptions
-  readonly #fullNodes: RenderedNode[] = []
-  readonly #summaryNodes: RenderedNode[] = []
+  readonly #fullNodes: (RenderedNode | undefined)[]
+  readonly #summaryNodes: (RenderedNode | undefined)[]
 
   constructor(options: RendererOptions) {
     this.options = options
+    const { length } = options.registry.slots
+    this.#fullNodes = new Array(length).fill(undefined)
+    this.#summaryNodes = new Array(length).fill(undefined)
   }
 
   /** The frame for some input, made from an earlier one where that is right. */
@@ -48,7 +51,7 @@ export class Renderer {
     if (!earlier || input.openAll || this.options.strategy.showCost) {
       const nodes: Nodes = new Array(this.options.registry.slots.length).fill(undefined)
       this.#walk(nodes, 0, nodes.length, input)
-      return createFrame(nodes, input)
+      return newFrame(nodes, input)
     }
     return this.#update(earlier, input)
   }
@@ -73,7 +76,7 @@ export class Renderer {
       for (let i = index + 1; i < slot.end; i++) changed.add(i)
       done = slot.end
     }
-    return createFrame(nodes, input, { earlier, changed })
+    return nextFrame(nodes, input, earlier, changed)
   }
 
   /** The slots that may look different, in walking order. */
@@ -160,7 +163,9 @@ export class Renderer {
 
   #fullNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode | undefined {
     const { section } = slot
-    if (typeof section.body !== 'function') return (this.#fullNodes[slot.index] ??= this.#templateNode(slot))
+    if (typeof section.body !== 'function') {
+      return (this.#fullNodes[slot.index] ??= this.#node(slot, 'full', this.#fullText(slot)))
+    }
     const render = section.body
     const body: unknown = this.#select('render', slot, () =>
       render(this.options.values.of(slot) as never, input.context),
@@ -172,28 +177,47 @@ export class Renderer {
         { path: slot.path },
       )
     }
-    return this.#again(before, this.#node(slot, 'full', isBlank(body) ? '' : body))
+    return this.#again(before, this.#node(slot, 'full', composed(slot, isBlank(body) ? '' : body)))
   }
 
-  #templateNode(slot: Slot): RenderedNode {
-    const template = this.#template(slot)
-    return this.#node(slot, 'full', this.#filled(template, slot))
+  #fullText(slot: Slot): string {
+    const body = this.options.overrides?.sections.get(slot.path)?.body
+    if (!body && slot.full) return fillTemplate(slot.full, this.options.values.of(slot), slot.path)
+    return composed(slot, this.#filled(body ?? (slot.section.body as Template), slot))
   }
 
-  /** A template with its values, or an empty string if that is blank. A text of which the template alone shows something is not searched. */
+  /** A template with its values, or an empty string if that is blank. */
   #filled(template: Template, slot: Slot): string {
     const text = fillTemplate(template, this.options.values.of(slot), slot.path)
-    return hasInk(template) || !isBlank(text) ? text : ''
+    return isBlank(text) ? '' : text
   }
 
   #summaryNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode {
     const known = this.#summaryNodes[slot.index]
     if (known) return known
+    if (slot.dynamicBelow || this.options.strategy.showCost) {
+      return this.#again(before, this.#node(slot, 'summary', this.#summaryText(slot, input)))
+    }
+    const template = this.#foldTemplate(slot, input)
+    const text = template
+      ? fillTemplate(template, this.options.values.of(slot), slot.path)
+      : this.#summaryText(slot, input)
+    return (this.#summaryNodes[slot.index] = this.#node(slot, 'summary', text))
+  }
+
+  #summaryText(slot: Slot, input: FrameInput): string {
     const summary = this.#filled(this.summaryOf(slot)!, slot)
-    const suffix = `---\n${this.#suffix(slot, input)}`
-    const node = this.#node(slot, 'summary', summary === '' ? suffix : `${summary}\n\n${suffix}`)
-    if (slot.dynamicBelow || this.options.strategy.showCost) return this.#again(before, node)
-    return (this.#summaryNodes[slot.index] = node)
+    return `${slot.heading}\n\n${summary}${summary === '' ? '' : '\n\n'}---\n${this.#suffix(slot, input)}`
+  }
+
+  /** Heading, summary and suffix as one template, where they are the same for all who render with this strategy. */
+  #foldTemplate(slot: Slot, input: FrameInput): Template | undefined {
+    const { summary } = slot.section
+    if (!summary || this.summaryOf(slot) !== summary || !hasInk(summary)) return undefined
+    const { registry, strategy } = this.options
+    let templates = registry.folds.get(strategy)
+    if (!templates) registry.folds.set(strategy, (templates = new Array(registry.slots.length).fill(undefined)))
+    return (templates[slot.index] ??= wrapped(`${slot.heading}\n\n`, summary, `\n\n---\n${this.#suffix(slot, input)}`))
   }
 
   /** What a section would cost as its summary. */
@@ -205,14 +229,8 @@ export class Renderer {
     return before?.visibility === node.visibility && before.text === node.text ? before : node
   }
 
-  #node(slot: Slot, visibility: Visibility, body: string): RenderedNode {
-    const examples = visibility === 'full' ? slot.examples : ''
-    const whole = examples === '' ? body : body === '' ? examples : `${body}\n\n${examples}`
-    return new RenderedNode(slot, visibility, whole, this.toolsOf(slot), this.options.counter)
-  }
-
-  #template(slot: Slot): Template {
-    return this.options.overrides?.sections.get(slot.path)?.body ?? (slot.section.body as Template)
+  #node(slot: Slot, visibility: Visibility, text: string): RenderedNode {
+    return new RenderedNode(slot, visibility, text, this.toolsOf(slot), this.options.counter)
   }
 
   summaryOf(slot: Slot): Template | undefined {
@@ -237,7 +255,7 @@ export class Renderer {
     const { counter } = this.options
     const tools = nodes.flatMap((node) => node?.tools ?? [])
     return (
-      counter.count(joinNodes(nodes.map((node) => node?.text))) +
+      counter.count(joinTexts(nodes.map((node) => node?.text))) +
       tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
     )
   }
@@ -303,6 +321,11 @@ class FoldedSlot implements FoldedSection {
   get hasTools(): boolean {
     return this.#renderer.hasTools(this.#slot, this.#context)
   }
+}
+
+/** Heading, body and examples, without those that are empty. */
+function composed(slot: Slot, body: string): string {
+  return joinTexts([slot.heading, body, slot.examples])
 }
 
 function noSummary(path: string): PromptValidationError {

@@ -3,7 +3,7 @@ import type { SessionReader } from '../session/session.ts'
 import { visibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from './budget.ts'
-import { joinNodes, type Frame } from './frame.ts'
+import { joinTexts, type Frame } from './frame.ts'
 import type { Slot } from './registry.ts'
 import type { Renderer } from './renderer.ts'
 
@@ -126,7 +126,7 @@ export class SectionsView implements DisclosureView {
   content(path: string): string {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return ''
-    return joinNodes(
+    return joinTexts(
       this.frame.nodes.slice(slot.index, slot.end).map((node) => node?.standalone(node.depth - slot.depth)),
     )
   }

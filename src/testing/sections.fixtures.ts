@@ -35,7 +35,7 @@ export function sectionsOf(shapes: readonly Shape[], parent = ''): AnySection[] 
     return defineSection({
       key,
       title: `Title ${path}`,
-      template: `body of ${path}.${shape.params ? ' ${value}' : ''}` as string,
+      template: `body of ${path}.${shape.params ? ' ${value}' : ''}`,
       ...(shape.folds === 'never' ? {} : { summary: `summary of ${path}.` }),
       visibility: shape.dynamic ? () => folded : folded,
       enabled: shape.dynamic ? () => shape.enabled : shape.enabled,
