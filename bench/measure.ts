@@ -9,7 +9,7 @@ export interface Contender {
   readonly operations?: number
 }
 
-export interface MeasureOptions {
+interface MeasureOptions {
   readonly rounds: number
   /** How long each contender runs in a round, at least. */
   readonly roundMilliseconds: number
@@ -17,8 +17,8 @@ export interface MeasureOptions {
   readonly warmUpMilliseconds: number
 }
 
-// Many short rounds rather than few long ones: a disturbance then spoils some rounds of all, not all rounds of one.
-export const THOROUGH: MeasureOptions = { rounds: 41, roundMilliseconds: 15, warmUpMilliseconds: 500 }
+// Rounds are long enough for garbage to be collected in the round that made it, and for its maker to pay.
+export const THOROUGH: MeasureOptions = { rounds: 15, roundMilliseconds: 100, warmUpMilliseconds: 500 }
 export const QUICK: MeasureOptions = { rounds: 3, roundMilliseconds: 3, warmUpMilliseconds: 30 }
 
 /**

@@ -18,7 +18,7 @@ export interface BenchResult {
   readonly goals: readonly Goal[]
 }
 
-export interface Column {
+interface Column {
   /** The name of the value in a row. */
   readonly key: string
   readonly label: string

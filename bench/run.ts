@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
-import { printResult, type Bench, type BenchResult } from './report.ts'
-import { leaveFunctionsUnnamed } from './unnamed-functions.ts'
+import { printResult, rounded, type Bench, type BenchResult } from './report.ts'
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   render: async () => (await import('./render.ts')).renderBench,
@@ -48,9 +47,9 @@ if (name === undefined) {
   if (!Object.hasOwn(benches, name)) {
     refuse(`There is no bench '${name}'. There are: ${Object.keys(benches).join(', ')}.`)
   }
-  leaveFunctionsUnnamed()
   const bench = await benches[name]!()
   const result: BenchResult = { bench: name, ...(await bench.run({ quick })) }
   printResult(bench, result)
-  if (json) console.log(JSON.stringify(result))
+  if (json)
+    console.log(JSON.stringify(result, (_key, value: unknown) => (typeof value === 'number' ? rounded(value) : value)))
 }

@@ -1,4 +1,4 @@
-import { createSession, defineEvent, defineLog, defineSlice, type AnySlice, type Session } from '../src/index.ts'
+import { createSession, defineEvent, defineLog, defineSlice, type AnySlice, type Session } from 'foldout'
 import { collectGarbage, measure, median, QUICK, THOROUGH, type Contender } from './measure.ts'
 import { goal, progress, type Bench, type BenchOptions, type Row } from './report.ts'
 
@@ -122,7 +122,7 @@ function append(session: Session, count: number): void {
   for (let amount = 0; amount < count; amount++) session.dispatch(worked({ amount }))
 }
 
-// A copy of the largest takes milliseconds: the tenth that is measured of a log would take a quarter of an hour.
+// A copy of the largest takes milliseconds: the tenth that is measured of a log would take half an hour.
 const COPIES: Readonly<Record<(typeof LOG_SIZES)[number], number>> = { 1_000: 100, 100_000: 20, 1_000_000: 5 }
 
 type WorkEvent = ReturnType<typeof worked>

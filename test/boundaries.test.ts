@@ -9,11 +9,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tools: ['core', 'session'],
   disclosure: ['core', 'session', 'tools'],
   prompt: ['core', 'session', 'tools', 'disclosure'],
+  // Adapters see prompts only as types, and nothing of disclosure or the loop.
+  adapters: ['core', 'tools', 'prompt'],
+  agent: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'],
   // Behind subpaths of their own.
   'gpt-tokenizer': ['core'],
   libsql: ['core', 'session'],
   node: ['core', 'tools', 'prompt', 'session'],
-  testing: ['core', 'session', 'tools', 'disclosure', 'prompt'],
+  testing: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent'],
 }
 
 const src = join(import.meta.dirname, '..', 'src')

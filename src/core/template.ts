@@ -149,25 +149,33 @@ export function wrapped(before: string, template: Template, after: string): Temp
   return { literals, names: template.names }
 }
 
+type Values = Readonly<Record<string, unknown>>
+
 /** Puts values into a template, each once and as it is. */
-export function fillTemplate(template: Template, values: Readonly<Record<string, unknown>>, path: string): string {
+export function fillTemplate(template: Template, values: Values, path: string): string {
+  checkValues(template, values, path)
+  return filled(template, values)
+}
+
+/** As `fillTemplate`, for values that have been checked. */
+export function filled(template: Template, values: Values): string {
   const { literals, names } = template
   let text = literals[0]!
-  for (let i = 0; i < names.length; i++) {
-    const value = values[names[i]!]
-    text += typeof value === 'string' ? value : printed(value, names[i]!, path)
-    text += literals[i + 1]!
-  }
+  for (let i = 0; i < names.length; i++) text += String(values[names[i]!]) + literals[i + 1]!
   return text
 }
 
-function printed(value: unknown, name: string, path: string): string {
-  if (isPrintable(value)) return String(value)
-  const fault = value === undefined ? 'is missing. Bind it' : `is ${kindOf(value)}. Bind a string, number or boolean`
-  throw new PromptRenderError(`Section '${path}' cannot be rendered: the value '${name}' ${fault}.`, {
-    path,
-    placeholder: name,
-  })
+/** Throws a {@link PromptRenderError} if a template's values are not all there and printable. */
+export function checkValues(template: Template, values: Values, path: string): void {
+  for (const name of template.names) {
+    const value = values[name]
+    if (typeof value === 'string' || isPrintable(value)) continue
+    const fault = value === undefined ? 'is missing. Bind it' : `is ${kindOf(value)}. Bind a string, number or boolean`
+    throw new PromptRenderError(`Section '${path}' cannot be rendered: the value '${name}' ${fault}.`, {
+      path,
+      placeholder: name,
+    })
+  }
 }
 
 export function isPrintable(value: unknown): value is Printable {

@@ -1,6 +1,7 @@
 import { ancestorsOf } from '../core/text.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toolTokens } from '../tools/tool.ts'
+import { FULL } from './frame.ts'
 import type { SectionsView } from './rendering.ts'
 import type { Slot } from './registry.ts'
 
@@ -84,16 +85,15 @@ function candidatesIn(view: SectionsView): Candidate[] {
   const { registry, counter } = renderer.options
   // Sums over the slots before each, so that a subtree's cost is a difference.
   const before: number[] = [0]
-  for (const node of whole.nodes) {
+  for (const { index } of registry.slots) {
+    const node = whole.node(index)
     const cost = node ? node.tokens + node.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0) : 0
     before.push(before.at(-1)! + cost)
   }
   const askedFull = Object.keys(whole.asked).filter((path) => whole.asked[path] === 'full')
   const kept = new Set(askedFull.flatMap((path) => [...ancestorsOf(path), path]))
   return registry.slots
-    .filter(
-      (slot) => whole.nodes[slot.index]?.visibility === 'full' && renderer.summaryOf(slot) && !kept.has(slot.path),
-    )
+    .filter((slot) => whole.at(slot.index) === FULL && renderer.summaryOf(slot) && !kept.has(slot.path))
     .map((slot) => {
       const folded = renderer.summaryTokens(slot, { context: whole.context, asked: whole.asked })
       return { slot, priority: slot.section.priority, saving: before[slot.end]! - before[slot.index]! - folded }

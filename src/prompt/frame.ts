@@ -2,93 +2,102 @@ import type { VisibilityOverrides } from '../session/visibility.ts'
 import type { RenderedNode } from './node.ts'
 import type { SelectorContext } from './section.ts'
 
-/** By slot: what is shown there, if anything. */
-export type Nodes = (RenderedNode | undefined)[]
+/** How a slot is shown: not at all, in full, or as its summary. Numbers, because there is one for each slot of each frame. */
+export const HIDDEN = 0
+export const FULL = 1
+export const FOLDED = 2
+export type Shown = typeof HIDDEN | typeof FULL | typeof FOLDED
 
-/** What one render shows, decided. */
-export interface Frame {
-  readonly nodes: readonly (RenderedNode | undefined)[]
-  readonly context: SelectorContext
-  readonly asked: VisibilityOverrides
-  /** The whole text. */
-  text(): string
-  /** The text of each block of slots, as far as it is known. */
-  blocks(): readonly (string | undefined)[]
-}
-
-interface FrameInput {
+export interface FrameParts {
+  /** A {@link Shown} for each slot. */
+  readonly shown: Uint8Array
+  /** Nodes that cannot be made again from the bound values alone: what selectors and custom renderers have said. */
+  readonly made: ReadonlyMap<number, RenderedNode>
   readonly context: SelectorContext
   readonly asked: VisibilityOverrides
 }
 
-// After a change only the blocks it touches are joined again; the others are taken over.
-const BLOCK = 64
+/** Makes what a frame shows at a slot, from the bound values. */
+export interface SlotSource {
+  textAt(index: number, shown: Shown): string
+  nodeAt(index: number, shown: Shown): RenderedNode
+}
+
+// Text is joined in blocks of slots; after a change only those it touches are joined again.
+const BLOCK = 16
 const SEPARATOR = '\n\n'
 
-/** A frame by itself: its text is joined at one go, and cut into blocks once another frame goes on from it. */
-export function newFrame(nodes: Nodes, input: FrameInput): Frame {
-  let whole: string | undefined
-  return {
-    nodes,
-    context: input.context,
-    asked: input.asked,
-    text: () => (whole ??= textOf(nodes, 0, nodes.length)),
-    blocks: () => (whole === undefined ? new Array(blockCount(nodes)).fill(undefined) : cut(whole, nodes)),
+/** What one render shows, decided. Texts and nodes are made when they are asked for. */
+export class Frame {
+  readonly shown: Uint8Array
+  readonly made: ReadonlyMap<number, RenderedNode>
+  readonly context: SelectorContext
+  readonly asked: VisibilityOverrides
+  readonly #source: SlotSource
+  readonly #blocks: (string | undefined)[]
+  #text: string | undefined
+
+  constructor(parts: FrameParts, source: SlotSource, blocks?: (string | undefined)[]) {
+    this.shown = parts.shown
+    this.made = parts.made
+    this.context = parts.context
+    this.asked = parts.asked
+    this.#source = source
+    this.#blocks = blocks ?? new Array(Math.ceil(parts.shown.length / BLOCK)).fill(undefined)
   }
-}
 
-/** A frame that differs from an earlier one in some slots. */
-export function nextFrame(nodes: Nodes, input: FrameInput, earlier: Frame, changed: ReadonlySet<number>): Frame {
-  const blocks = [...earlier.blocks()]
-  for (const index of changed) blocks[Math.floor(index / BLOCK)] = undefined
-  let whole: string | undefined
-  return {
-    nodes,
-    context: input.context,
-    asked: input.asked,
-    text() {
-      if (whole !== undefined) return whole
-      for (let i = 0; i < blocks.length; i++) blocks[i] ??= textOf(nodes, i * BLOCK, (i + 1) * BLOCK)
-      return (whole = concatenated(blocks as string[]))
-    },
-    blocks: () => blocks,
+  /** A frame that differs from this one in some slots. */
+  next(parts: FrameParts, changed: ReadonlySet<number>): Frame {
+    const blocks = [...this.#blocks]
+    for (const index of changed) blocks[Math.floor(index / BLOCK)] = undefined
+    return new Frame(parts, this.#source, blocks)
   }
-}
 
-const blockCount = (nodes: Nodes): number => Math.ceil(nodes.length / BLOCK)
-
-function textOf(nodes: Nodes, from: number, to: number): string {
-  const texts: string[] = []
-  for (let i = from; i < to && i < nodes.length; i++) {
-    const node = nodes[i]
-    if (node !== undefined) texts.push(node.text)
+  at(index: number): Shown {
+    return this.shown[index] as Shown
   }
-  return texts.join(SEPARATOR)
-}
 
-/** The blocks of a whole text. Parts of a string share its memory, so this copies nothing. */
-function cut(whole: string, nodes: Nodes): string[] {
-  const blocks: string[] = []
-  let from = 0
-  for (let start = 0; start < nodes.length; start += BLOCK) {
-    let length = 0
-    for (let i = start; i < start + BLOCK && i < nodes.length; i++) {
-      const node = nodes[i]
-      if (node !== undefined) length += node.text.length + SEPARATOR.length
+  node(index: number): RenderedNode | undefined {
+    const shown = this.at(index)
+    return shown === HIDDEN ? undefined : (this.made.get(index) ?? this.#source.nodeAt(index, shown))
+  }
+
+  /** The nodes of some slots, without those that are hidden. */
+  nodes(from = 0, to = this.shown.length): RenderedNode[] {
+    const nodes: RenderedNode[] = []
+    for (let index = from; index < to; index++) {
+      const node = this.node(index)
+      if (node) nodes.push(node)
     }
-    blocks.push(length === 0 ? '' : whole.slice(from, from + length - SEPARATOR.length))
-    from += length
+    return nodes
   }
-  return blocks
-}
 
-/** Put together and not joined: the engine copies the whole only once somebody reads it. */
-function concatenated(texts: readonly string[]): string {
-  let whole = ''
-  for (const text of texts) {
-    if (text !== '') whole = whole === '' ? text : `${whole}${SEPARATOR}${text}`
+  get isFolded(): boolean {
+    return this.shown.includes(FOLDED)
   }
-  return whole
+
+  /** The whole text, put together and not joined: the engine copies it only once somebody reads it. */
+  text(): string {
+    if (this.#text !== undefined) return this.#text
+    let whole = ''
+    for (let i = 0; i < this.#blocks.length; i++) {
+      const block = (this.#blocks[i] ??= this.#blockText(i * BLOCK))
+      if (block !== '') whole = whole === '' ? block : `${whole}${SEPARATOR}${block}`
+    }
+    return (this.#text = whole)
+  }
+
+  #blockText(from: number): string {
+    const texts: string[] = []
+    const to = Math.min(from + BLOCK, this.shown.length)
+    for (let index = from; index < to; index++) {
+      const shown = this.at(index)
+      if (shown === HIDDEN) continue
+      const made = this.made.size > 0 ? this.made.get(index) : undefined
+      texts.push(made ? made.text : this.#source.textAt(index, shown))
+    }
+    return texts.join(SEPARATOR)
+  }
 }
 
 /** Texts with one blank line between them; those that are absent or empty take no room. */

@@ -27,6 +27,7 @@ export class RenderedNode {
     this.tools = visibility === 'full' ? tools : NO_TOOLS
     this.#slot = slot
     this.#counter = counter
+    Object.freeze(this)
   }
 
   /** The cost of its text, counted when first asked. */

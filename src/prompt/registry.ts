@@ -5,6 +5,7 @@ import { hasInk, wrapped, type Template } from '../core/template.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import { examplesText } from './examples.ts'
+import { FOLDED, FULL, HIDDEN } from './frame.ts'
 import type { AnySection } from './section.ts'
 
 /** A section at its place in a prompt. All that follows from the definition alone is worked out once, here. */
@@ -56,11 +57,23 @@ export interface Registry {
   readonly withTools: readonly Slot[]
   /** Slots that may differ from one render to the next without an override. */
   readonly changeable: readonly Slot[]
+  /**
+   * For each slot how it is shown if nobody asks otherwise, where that follows from the definition alone; else `UNDECIDED`.
+   * Beside the slots, because a walk over thousands of them is as fast as the memory it touches is small.
+   */
+  readonly fixed: Uint8Array
+  /** For each slot the first one behind its subtree. */
+  readonly ends: Uint32Array
+  /** For each slot its `full`. */
+  readonly full: readonly (Template | undefined)[]
   /** For each strategy its summaries as templates, by slot: heading, summary and suffix. Filled as they are needed. */
   readonly folds: WeakMap<DisclosureStrategy, (Template | undefined)[]>
   /** For each value that templates name without a schema, the first section that does. */
   readonly inferred: ReadonlyMap<string, Slot>
 }
+
+/** The slot has to be looked at. */
+export const UNDECIDED = 255
 
 export const numberedHeading: Heading = ({ title, number, depth }) =>
   `${'#'.repeat(Math.min(depth + 2, 6))} ${number} ${title}`
@@ -134,9 +147,18 @@ export function createRegistry(
     byPath,
     withTools: slots.filter(({ section }) => section.tools.length > 0),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
+    fixed: Uint8Array.from(slots, fixedShown),
+    ends: Uint32Array.from(slots, ({ end }) => end),
+    full: slots.map(({ full }) => full),
     folds: new WeakMap(),
     inferred,
   }
+}
+
+function fixedShown({ section, dynamic, dynamicBelow }: Slot): number {
+  if (dynamic || dynamicBelow || section.params) return UNDECIDED
+  if (!section.enabled) return HIDDEN
+  return section.visibility === 'full' ? FULL : FOLDED
 }
 
 function fullTemplate(heading: string, body: AnySection['body'], examples: string): Template | undefined {

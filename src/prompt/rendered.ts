@@ -28,6 +28,8 @@ export interface RenderedPrompt<Keys extends string = string, Output = unknown> 
   readonly nodes: readonly RenderedNode[]
   /** Paths of the sections shown as summaries. */
   readonly summarized: readonly Keys[]
+  /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
+  readonly hiddenTools: ReadonlyMap<string, string>
   /** What the answer must look like, if the prompt says so. */
   readonly output: OutputSpec<Output> | undefined
   readonly descriptor: PromptDescriptor
@@ -48,65 +50,91 @@ export interface RenderedParts {
 }
 
 export function renderedPrompt(parts: RenderedParts): RenderedPrompt {
-  const { view } = parts
-  const { counter, overrides } = view.renderer.options
-  const shown = once(() => {
-    const nodes = view.frame.nodes.filter((node) => node !== undefined)
-    for (const node of nodes) Object.freeze(node)
-    return Object.freeze(nodes)
-  })
-  const measure = (frame: Frame, tools: readonly AnyTool[]): TokenCount =>
-    tokenCount(
-      counter,
-      counter.count(frame.text()),
-      tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0),
-    )
-  const tokens = once(() => measure(view.frame, view.tools))
-  const tokensIfAllOpen = once(() => {
-    const open = view.allOpen()
-    return measure(
-      open,
-      open.nodes.flatMap((node) => node?.tools ?? []),
-    )
-  })
-  const summarized = once(() => Object.freeze(view.folded.map(({ path }) => path)))
-  const trace = once(() => {
-    const ignored = view.ignored().map(({ path, by }): IgnoredVisibility => ({
-      type: 'visibility-ignored',
-      path,
-      by,
-      message: `There is no section '${path}' whose visibility the ${by === 'session' ? 'session' : 'caller of render()'} could set.`,
-    }))
-    return Object.freeze([...ignored, ...(overrides?.ignored ?? []), ...view.budgetTrace])
-  })
-  return Object.freeze({
-    get text() {
-      return view.frame.text()
-    },
-    get tools() {
-      return view.tools
-    },
-    get nodes() {
-      return shown()
-    },
-    get summarized() {
-      return summarized()
-    },
-    get descriptor() {
-      return parts.descriptor()
-    },
-    get tokens() {
-      return tokens()
-    },
-    get tokensIfAllOpen() {
-      return tokensIfAllOpen()
-    },
-    get trace() {
-      return trace()
-    },
-    output: parts.output,
-    deadline: parts.deadline,
-  })
+  return Object.freeze(new LazyRenderedPrompt(parts))
+}
+
+/**
+ * A class, because an object literal with getters has a hidden class of its own each time it is made, which keeps what its
+ * getters refer to alive far longer than the render is used.
+ */
+class LazyRenderedPrompt implements RenderedPrompt {
+  readonly output: OutputSpec<unknown> | undefined
+  readonly deadline: Date | undefined
+  readonly #view: SectionsView
+  readonly #descriptor: () => PromptDescriptor
+  #nodes: readonly RenderedNode[] | undefined
+  #summarized: readonly string[] | undefined
+  #hiddenTools: ReadonlyMap<string, string> | undefined
+  #tokens: TokenCount | undefined
+  #tokensIfAllOpen: TokenCount | undefined
+  #trace: readonly TraceEntry[] | undefined
+
+  constructor(parts: RenderedParts) {
+    this.output = parts.output
+    this.deadline = parts.deadline
+    this.#view = parts.view
+    this.#descriptor = parts.descriptor
+  }
+
+  get text(): string {
+    return this.#view.frame.text()
+  }
+
+  get tools(): readonly AnyTool[] {
+    return this.#view.tools
+  }
+
+  get nodes(): readonly RenderedNode[] {
+    return (this.#nodes ??= Object.freeze(this.#view.frame.nodes()))
+  }
+
+  get summarized(): readonly string[] {
+    return (this.#summarized ??= Object.freeze(this.#view.folded.map(({ path }) => path)))
+  }
+
+  get hiddenTools(): ReadonlyMap<string, string> {
+    return (this.#hiddenTools ??= this.#view.hiddenTools())
+  }
+
+  get descriptor(): PromptDescriptor {
+    return this.#descriptor()
+  }
+
+  get tokens(): TokenCount {
+    return (this.#tokens ??= this.#measured(this.#view.frame, this.#view.tools))
+  }
+
+  get tokensIfAllOpen(): TokenCount {
+    if (this.#tokensIfAllOpen) return this.#tokensIfAllOpen
+    const open = this.#view.allOpen()
+    const tools = open.nodes().flatMap((node) => node.tools)
+    return (this.#tokensIfAllOpen = this.#measured(open, tools))
+  }
+
+  get trace(): readonly TraceEntry[] {
+    if (this.#trace) return this.#trace
+    const view = this.#view
+    const overridden = view.renderer.options.overrides?.ignored ?? []
+    return (this.#trace = Object.freeze([...view.ignored().map(ignoredVisibility), ...overridden, ...view.budgetTrace]))
+  }
+
+  #measured(frame: Frame, tools: readonly AnyTool[]): TokenCount {
+    const { counter } = this.#view.renderer.options
+    const ofTools = tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+    return tokenCount(counter, counter.count(frame.text()), ofTools)
+  }
+}
+
+function ignoredVisibility({
+  path,
+  by,
+}: {
+  readonly path: string
+  readonly by: 'session' | 'render'
+}): IgnoredVisibility {
+  const who = by === 'session' ? 'session' : 'caller of render()'
+  const message = `There is no section '${path}' whose visibility the ${who} could set.`
+  return { type: 'visibility-ignored', path, by, message }
 }
 
 /** Works a value out when first asked and keeps it. */

@@ -1,13 +1,14 @@
 import { PromptRenderError, PromptValidationError, messageOf } from '../core/errors.ts'
-import { fillTemplate, hasInk, wrapped, type Template } from '../core/template.ts'
+import { checkValues, fillTemplate, filled, hasInk, wrapped, type Template } from '../core/template.ts'
 import type { TokenCounter } from '../core/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../tools/tool.ts'
-import { joinTexts, newFrame, nextFrame, type Frame, type Nodes } from './frame.ts'
+import { FOLDED, FULL, Frame, HIDDEN, joinTexts, type Shown, type SlotSource } from './frame.ts'
+import { FoldedSlot } from './folded-slot.ts'
 import { RenderedNode } from './node.ts'
 import type { AppliedOverrides } from './overrides.ts'
-import type { Registry, Slot } from './registry.ts'
+import { UNDECIDED, type Registry, type Slot } from './registry.ts'
 import type { SelectorContext } from './section.ts'
 import type { BoundValues } from './values.ts'
 
@@ -28,20 +29,19 @@ export interface FrameInput {
   readonly openAll?: boolean
 }
 
-/**
- * Decides section by section what a render shows. Nodes are kept: one whose text cannot depend on anything but the bound
- * values is made once, and a frame made from an earlier frame touches only what may have changed.
- */
-export class Renderer {
+/** Decides section by section what a render shows, and makes the texts of what it decided. */
+export class Renderer implements SlotSource {
   readonly options: RendererOptions
-  readonly #fullNodes: (RenderedNode | undefined)[]
-  readonly #summaryNodes: (RenderedNode | undefined)[]
+  // Nodes whose text depends on nothing but the bound values, kept so that all frames share them.
+  readonly #fullNodes = new Map<number, RenderedNode>()
+  readonly #foldedNodes = new Map<number, RenderedNode>()
+
+  /** Whether what follows from the definition alone holds for this renderer. */
+  readonly #isPlain: boolean
 
   constructor(options: RendererOptions) {
     this.options = options
-    const { length } = options.registry.slots
-    this.#fullNodes = new Array(length).fill(undefined)
-    this.#summaryNodes = new Array(length).fill(undefined)
+    this.#isPlain = !options.overrides && !options.strategy.showCost && options.values.isComplete
   }
 
   /** The frame for some input, made from an earlier one where that is right. */
@@ -49,34 +49,49 @@ export class Renderer {
     this.#refuseMissingSummaries(input.asked, earlier?.asked)
     // What opening costs depends on all that lies below a summary: too much to follow for a figure in a suffix.
     if (!earlier || input.openAll || this.options.strategy.showCost) {
-      const nodes: Nodes = new Array(this.options.registry.slots.length).fill(undefined)
-      this.#walk(nodes, 0, nodes.length, input)
-      return newFrame(nodes, input)
+      const draft = { shown: new Uint8Array(this.options.registry.slots.length), made: new Map<number, RenderedNode>() }
+      this.#walk(draft, 0, draft.shown.length, this.#resolved(input))
+      return new Frame({ ...draft, context: input.context, asked: input.asked }, this)
     }
     return this.#update(earlier, input)
   }
 
+  /** Finds the slots that something was asked of: a look-up by path for every slot would cost more than all the rest. */
+  #resolved(input: FrameInput): ResolvedInput {
+    const askedOf = new Map<number, Visibility>()
+    for (const path of Object.keys(input.asked)) {
+      const slot = this.options.registry.byPath.get(path)
+      if (slot) askedOf.set(slot.index, input.asked[path]!)
+    }
+    return { ...input, askedOf }
+  }
+
   #update(earlier: Frame, input: FrameInput): Frame {
     const { slots } = this.options.registry
-    const nodes = [...earlier.nodes]
+    const draft: Draft = { shown: earlier.shown.slice(), made: new Map(earlier.made) }
+    const resolved = this.#resolved(input)
     const changed = new Set<number>()
     let done = 0
     for (const index of this.#suspects(earlier.asked, input.asked)) {
       const slot = slots[index]!
-      const isHidden = slot.parent !== -1 && nodes[slot.parent]?.visibility !== 'full'
+      const isHidden = slot.parent !== -1 && draft.shown[slot.parent] !== FULL
       if (index < done || isHidden) continue
-      const before = nodes[index]
-      const after = this.#decide(slot, input, before)
-      if (after === before) continue
-      nodes[index] = after
+      const shownBefore = draft.shown[index]
+      const nodeBefore = draft.made.get(index)
+      this.#decide(slot, resolved, draft)
+      const shown = draft.shown[index]
+      if (shown === shownBefore && draft.made.get(index) === nodeBefore) continue
       changed.add(index)
-      if ((before?.visibility === 'full') === (after?.visibility === 'full')) continue
-      nodes.fill(undefined, index + 1, slot.end)
-      if (after?.visibility === 'full') this.#walk(nodes, index + 1, slot.end, input)
-      for (let i = index + 1; i < slot.end; i++) changed.add(i)
+      if ((shownBefore === FULL) === (shown === FULL)) continue
+      for (let i = index + 1; i < slot.end; i++) {
+        changed.add(i)
+        draft.shown[i] = HIDDEN
+        draft.made.delete(i)
+      }
+      if (shown === FULL) this.#walk(draft, index + 1, slot.end, resolved)
       done = slot.end
     }
-    return nextFrame(nodes, input, earlier, changed)
+    return earlier.next({ ...draft, context: input.context, asked: input.asked }, changed)
   }
 
   /** The slots that may look different, in walking order. */
@@ -93,22 +108,76 @@ export class Renderer {
     return suspects.sort((a, b) => a - b)
   }
 
-  #walk(nodes: Nodes, from: number, to: number, input: FrameInput): void {
-    const { slots } = this.options.registry
+  #walk(draft: Draft, from: number, to: number, input: ResolvedInput): void {
+    const { slots, fixed, ends } = this.options.registry
+    const { shown } = draft
+    const isPlain = this.#isPlain && !input.openAll
     for (let index = from; index < to;) {
-      const slot = slots[index]!
-      const node = this.#decide(slot, input, undefined)
-      nodes[index] = node
-      index = node?.visibility === 'full' ? index + 1 : slot.end
+      const known = isPlain && !input.askedOf.has(index) ? fixed[index]! : UNDECIDED
+      if (known === UNDECIDED) this.#decide(slots[index]!, input, draft)
+      else shown[index] = known
+      index = shown[index] === FULL ? index + 1 : ends[index]!
     }
   }
 
-  /** A section's node, or none if it is disabled or its renderer leaves it out. `before` is used again if it is the same. */
-  #decide(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode | undefined {
-    if (!this.isEnabled(slot, input.context)) return undefined
-    return this.#visibility(slot, input) === 'full'
-      ? this.#fullNode(slot, input, before)
-      : this.#summaryNode(slot, input, before)
+  /** Decides how a section is shown, and sees to it that it can be. */
+  #decide(slot: Slot, input: ResolvedInput, draft: Draft): void {
+    if (!this.isEnabled(slot, input.context)) {
+      draft.shown[slot.index] = HIDDEN
+      draft.made.delete(slot.index)
+      return
+    }
+    const isFull = this.#visibility(slot, input) === 'full'
+    draft.shown[slot.index] = isFull ? FULL : FOLDED
+    if (isFull && typeof slot.section.body === 'function') return this.#render(slot, slot.section.body, input, draft)
+    if (!isFull && (slot.dynamicBelow || this.options.strategy.showCost)) {
+      return this.#make(slot, 'summary', this.#summaryText(slot, input.context, input), draft)
+    }
+    draft.made.delete(slot.index)
+    // The text is made later, but what is wrong with it is said by the render.
+    const template = isFull ? this.#bodyOf(slot) : this.summaryOf(slot)!
+    checkValues(template, this.options.values.of(slot), slot.path)
+  }
+
+  #render(slot: Slot, render: Exclude<Slot['section']['body'], Template>, input: FrameInput, draft: Draft): void {
+    const body: unknown = this.#select('render', slot, () =>
+      render(this.options.values.of(slot) as never, input.context),
+    )
+    if (typeof body === 'string') return this.#make(slot, 'full', composed(slot, isBlank(body) ? '' : body), draft)
+    if (body !== undefined && body !== null) {
+      throw new PromptRenderError(
+        `Section '${slot.path}': its \`render\` returned ${describe(body)}. It must return a string, or nothing to leave the section out.`,
+        { path: slot.path },
+      )
+    }
+    draft.shown[slot.index] = HIDDEN
+    draft.made.delete(slot.index)
+  }
+
+  /** Keeps a node with the frame. One that says the same as before stays the one it was. */
+  #make(slot: Slot, visibility: Visibility, text: string, draft: Draft): void {
+    const before = draft.made.get(slot.index)
+    if (before?.visibility === visibility && before.text === text) return
+    draft.made.set(slot.index, this.#node(slot, visibility, text))
+  }
+
+  textAt(index: number, shown: Shown): string {
+    const { registry, strategy, values, overrides } = this.options
+    const template = shown === FULL ? registry.full[index] : registry.folds.get(strategy)?.[index]
+    if (template && registry.fixed[index] !== UNDECIDED && !overrides) return filled(template, values.flat)
+    const slot = registry.slots[index]!
+    return shown === FULL ? this.#fullText(slot) : this.#foldedText(slot)
+  }
+
+  nodeAt(index: number, shown: Shown): RenderedNode {
+    const nodes = shown === FULL ? this.#fullNodes : this.#foldedNodes
+    let node = nodes.get(index)
+    if (!node) {
+      const slot = this.options.registry.slots[index]!
+      node = this.#node(slot, shown === FULL ? 'full' : 'summary', this.textAt(index, shown))
+      nodes.set(index, node)
+    }
+    return node
   }
 
   isEnabled(slot: Slot, context: SelectorContext): boolean {
@@ -124,17 +193,16 @@ export class Renderer {
     )
   }
 
-  #visibility(slot: Slot, input: FrameInput): Visibility {
+  #visibility(slot: Slot, input: ResolvedInput): Visibility {
     if (input.openAll) return 'full'
     const wanted = this.#wanted(slot, input)
     if (wanted === 'summary' && !this.summaryOf(slot)) throw noSummary(slot.path)
     return wanted
   }
 
-  #wanted(slot: Slot, input: FrameInput): Visibility {
-    const asked: unknown = input.asked[slot.path]
-    // Compared, because a section may have the key `constructor`, which every object seems to have.
-    if (isVisibility(asked)) return asked
+  #wanted(slot: Slot, input: ResolvedInput): Visibility {
+    const asked = input.askedOf.size > 0 ? input.askedOf.get(slot.index) : undefined
+    if (asked !== undefined) return asked
     const overridden = this.options.overrides?.sections.get(slot.path)?.visibility
     if (overridden !== undefined) return overridden
     const { visibility } = slot.section
@@ -161,72 +229,48 @@ export class Renderer {
     }
   }
 
-  #fullNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode | undefined {
-    const { section } = slot
-    if (typeof section.body !== 'function') {
-      return (this.#fullNodes[slot.index] ??= this.#node(slot, 'full', this.#fullText(slot)))
-    }
-    const render = section.body
-    const body: unknown = this.#select('render', slot, () =>
-      render(this.options.values.of(slot) as never, input.context),
-    )
-    if (body === undefined || body === null) return undefined
-    if (typeof body !== 'string') {
-      throw new PromptRenderError(
-        `Section '${slot.path}': its \`render\` returned ${describe(body)}. It must return a string, or nothing to leave the section out.`,
-        { path: slot.path },
-      )
-    }
-    return this.#again(before, this.#node(slot, 'full', composed(slot, isBlank(body) ? '' : body)))
+  #bodyOf(slot: Slot): Template {
+    return this.options.overrides?.sections.get(slot.path)?.body ?? (slot.section.body as Template)
   }
 
   #fullText(slot: Slot): string {
-    const body = this.options.overrides?.sections.get(slot.path)?.body
-    if (!body && slot.full) return fillTemplate(slot.full, this.options.values.of(slot), slot.path)
-    return composed(slot, this.#filled(body ?? (slot.section.body as Template), slot))
+    const values = this.options.values.of(slot)
+    const body = this.#bodyOf(slot)
+    if (slot.full && body === slot.section.body) return filled(slot.full, values)
+    const text = filled(body, values)
+    return composed(slot, isBlank(text) ? '' : text)
   }
 
-  /** A template with its values, or an empty string if that is blank. */
-  #filled(template: Template, slot: Slot): string {
-    const text = fillTemplate(template, this.options.values.of(slot), slot.path)
-    return isBlank(text) ? '' : text
+  /** The text of a summary that depends on nothing but the bound values. */
+  #foldedText(slot: Slot): string {
+    const template = this.#foldTemplate(slot)
+    return template ? filled(template, this.options.values.of(slot)) : this.#summaryText(slot, NO_CONTEXT)
   }
 
-  #summaryNode(slot: Slot, input: FrameInput, before: RenderedNode | undefined): RenderedNode {
-    const known = this.#summaryNodes[slot.index]
-    if (known) return known
-    if (slot.dynamicBelow || this.options.strategy.showCost) {
-      return this.#again(before, this.#node(slot, 'summary', this.#summaryText(slot, input)))
-    }
-    const template = this.#foldTemplate(slot, input)
-    const text = template
-      ? fillTemplate(template, this.options.values.of(slot), slot.path)
-      : this.#summaryText(slot, input)
-    return (this.#summaryNodes[slot.index] = this.#node(slot, 'summary', text))
-  }
-
-  #summaryText(slot: Slot, input: FrameInput): string {
-    const summary = this.#filled(this.summaryOf(slot)!, slot)
-    return `${slot.heading}\n\n${summary}${summary === '' ? '' : '\n\n'}---\n${this.#suffix(slot, input)}`
+  /** With `input`, also what opening costs where the strategy says so. */
+  #summaryText(slot: Slot, context: SelectorContext, input?: FrameInput): string {
+    const summary = fillTemplate(this.summaryOf(slot)!, this.options.values.of(slot), slot.path)
+    const suffix = this.#suffix(slot, context)
+    const cost = input && this.options.strategy.showCost ? `\n${this.#costLine(slot, input)}` : ''
+    return `${joinTexts([slot.heading, isBlank(summary) ? '' : summary])}\n\n---\n${suffix}${cost}`
   }
 
   /** Heading, summary and suffix as one template, where they are the same for all who render with this strategy. */
-  #foldTemplate(slot: Slot, input: FrameInput): Template | undefined {
-    const { summary } = slot.section
-    if (!summary || this.summaryOf(slot) !== summary || !hasInk(summary)) return undefined
+  #foldTemplate(slot: Slot): Template | undefined {
     const { registry, strategy } = this.options
     let templates = registry.folds.get(strategy)
     if (!templates) registry.folds.set(strategy, (templates = new Array(registry.slots.length).fill(undefined)))
-    return (templates[slot.index] ??= wrapped(`${slot.heading}\n\n`, summary, `\n\n---\n${this.#suffix(slot, input)}`))
+    const { summary } = slot.section
+    if (!summary || this.summaryOf(slot) !== summary) return undefined
+    const known = templates[slot.index]
+    if (known || !hasInk(summary)) return known
+    const suffix = `\n\n---\n${this.#suffix(slot, NO_CONTEXT)}`
+    return (templates[slot.index] = wrapped(`${slot.heading}\n\n`, summary, suffix))
   }
 
   /** What a section would cost as its summary. */
   summaryTokens(slot: Slot, input: FrameInput): number {
-    return this.#summaryNode(slot, input, undefined).tokens
-  }
-
-  #again(before: RenderedNode | undefined, node: RenderedNode): RenderedNode {
-    return before?.visibility === node.visibility && before.text === node.text ? before : node
+    return this.options.counter.count(this.#summaryText(slot, input.context, input))
   }
 
   #node(slot: Slot, visibility: Visibility, text: string): RenderedNode {
@@ -237,27 +281,22 @@ export class Renderer {
     return this.options.overrides?.sections.get(slot.path)?.summary ?? slot.section.summary
   }
 
-  #suffix(slot: Slot, input: FrameInput): string {
+  #suffix(slot: Slot, context: SelectorContext): string {
     const { section, path } = slot
-    const { strategy, counter } = this.options
-    const line = section.summarySuffix
-      ? fillTemplate(section.summarySuffix, { section_key: path }, path)
-      : strategy.suffix(this.folded(slot, input.context))
-    if (!strategy.showCost) return line
-    const tokens = this.#openingCost(slot, input)
-    return `${line}\n[Opening it costs ${counter.exact ? '' : 'about '}${tokens} tokens.]`
+    if (section.summarySuffix) return filled(section.summarySuffix, { section_key: path })
+    return this.options.strategy.suffix(this.folded(slot, context))
   }
 
   /** What a section adds once it is open: the text of all that it shows, and its tools' definitions. */
-  #openingCost(slot: Slot, input: FrameInput): number {
-    const nodes: Nodes = []
-    this.#walk(nodes, slot.index, slot.end, { ...input, asked: { ...input.asked, [slot.path]: 'full' } })
-    const { counter } = this.options
-    const tools = nodes.flatMap((node) => node?.tools ?? [])
-    return (
-      counter.count(joinTexts(nodes.map((node) => node?.text))) +
-      tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
-    )
+  #costLine(slot: Slot, input: FrameInput): string {
+    const { counter, registry } = this.options
+    const draft: Draft = { shown: new Uint8Array(registry.slots.length), made: new Map() }
+    const opened = { ...input, asked: { ...input.asked, [slot.path]: 'full' as const } }
+    this.#walk(draft, slot.index, slot.end, this.#resolved(opened))
+    const nodes = new Frame({ ...draft, ...opened }, this).nodes(slot.index, slot.end)
+    const tools = nodes.flatMap((node) => node.tools).reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+    const tokens = counter.count(joinTexts(nodes.map((node) => node.text))) + tools
+    return `[Opening it costs ${counter.exact ? '' : 'about '}${tokens} tokens.]`
   }
 
   folded(slot: Slot, context: SelectorContext): FoldedSection {
@@ -300,27 +339,17 @@ export class Renderer {
   }
 }
 
-/** Asks only when it is asked: an `enabled` below a folded section need not run for strategies that do not care. */
-class FoldedSlot implements FoldedSection {
-  readonly path: string
-  readonly #renderer: Renderer
-  readonly #slot: Slot
-  readonly #context: SelectorContext
+// For suffixes of sections below which nothing depends on the session.
+const NO_CONTEXT: SelectorContext = { session: { has: () => false, get: (slice) => slice.initial } }
 
-  constructor(renderer: Renderer, slot: Slot, context: SelectorContext) {
-    this.path = slot.path
-    this.#renderer = renderer
-    this.#slot = slot
-    this.#context = context
-  }
+interface ResolvedInput extends FrameInput {
+  readonly askedOf: ReadonlyMap<number, Visibility>
+}
 
-  get childKeys(): readonly string[] {
-    return this.#renderer.enabledChildren(this.#slot, this.#context).map((child) => child.section.key)
-  }
-
-  get hasTools(): boolean {
-    return this.#renderer.hasTools(this.#slot, this.#context)
-  }
+/** What a frame is made from. */
+interface Draft {
+  readonly shown: Uint8Array
+  readonly made: Map<number, RenderedNode>
 }
 
 /** Heading, body and examples, without those that are empty. */

@@ -3,7 +3,7 @@ import type { SessionReader } from '../session/session.ts'
 import { visibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from './budget.ts'
-import { joinTexts, type Frame } from './frame.ts'
+import { FOLDED, FULL, HIDDEN, joinTexts, type Frame } from './frame.ts'
 import type { Slot } from './registry.ts'
 import type { Renderer } from './renderer.ts'
 
@@ -16,7 +16,7 @@ export interface RenderRequest {
 }
 
 /** A session for renders without one: every slice is as it begins. */
-const noSession: SessionReader = { get: (slice) => slice.initial }
+const noSession: SessionReader = { has: () => false, get: (slice) => slice.initial }
 
 interface ViewParts {
   readonly renderer: Renderer
@@ -79,14 +79,17 @@ export class SectionsView implements DisclosureView {
   get tools(): readonly AnyTool[] {
     if (this.#tools) return this.#tools
     const { registry, strategy } = this.renderer.options
-    const tools = registry.withTools.flatMap((slot) => this.frame.nodes[slot.index]?.tools ?? [])
-    const isFolded = this.frame.nodes.some((node) => node?.visibility === 'summary')
-    return (this.#tools = Object.freeze(isFolded ? [...tools, ...strategy.tools(this)] : tools))
+    const tools: AnyTool[] = []
+    for (const slot of registry.withTools) {
+      if (this.frame.at(slot.index) === FULL) tools.push(...this.renderer.toolsOf(slot))
+    }
+    if (this.frame.isFolded) tools.push(...strategy.tools(this))
+    return (this.#tools = Object.freeze(tools))
   }
 
   get folded(): readonly FoldedSection[] {
     return this.#slots()
-      .filter((slot) => this.frame.nodes[slot.index]?.visibility === 'summary')
+      .filter((slot) => this.frame.at(slot.index) === FOLDED)
       .map((slot) => this.renderer.folded(slot, this.frame.context))
   }
 
@@ -105,8 +108,8 @@ export class SectionsView implements DisclosureView {
   state(path: string): 'full' | 'folded' | undefined {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return undefined
-    const node = this.frame.nodes[slot.index]
-    if (node) return node.visibility === 'full' ? 'full' : 'folded'
+    const shown = this.frame.at(slot.index)
+    if (shown !== HIDDEN) return shown === FULL ? 'full' : 'folded'
     return this.#isHiddenByFold(slot) ? 'folded' : undefined
   }
 
@@ -114,8 +117,8 @@ export class SectionsView implements DisclosureView {
   #isHiddenByFold(slot: Slot): boolean {
     if (!this.renderer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
     const parent = this.#slots()[slot.parent]!
-    const node = this.frame.nodes[parent.index]
-    return node ? node.visibility === 'summary' : this.#isHiddenByFold(parent)
+    const shown = this.frame.at(parent.index)
+    return shown === HIDDEN ? this.#isHiddenByFold(parent) : shown === FOLDED
   }
 
   hasTools(path: string): boolean {
@@ -126,9 +129,7 @@ export class SectionsView implements DisclosureView {
   content(path: string): string {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return ''
-    return joinTexts(
-      this.frame.nodes.slice(slot.index, slot.end).map((node) => node?.standalone(node.depth - slot.depth)),
-    )
+    return joinTexts(this.frame.nodes(slot.index, slot.end).map((node) => node.standalone(node.depth - slot.depth)))
   }
 
   opened(paths: readonly string[]): SectionsView {
@@ -139,6 +140,15 @@ export class SectionsView implements DisclosureView {
 
   at(session: SessionReader): SectionsView {
     return viewSections(this.renderer, this.#parts.request, { session, earlier: this })
+  }
+
+  /** The tools of sections that can be opened, by name, with the section's path. */
+  hiddenTools(): ReadonlyMap<string, string> {
+    const hidden = new Map<string, string>()
+    for (const slot of this.renderer.options.registry.withTools) {
+      if (this.state(slot.path) === 'folded') for (const { name } of slot.section.tools) hidden.set(name, slot.path)
+    }
+    return hidden
   }
 
   /** Every enabled section in full. */

@@ -60,6 +60,8 @@ export type KeysOf<S extends readonly AnySection[]> = [S[number]] extends [never
     : never
 
 type OwnInput<S, T> = S extends StandardSchemaV1 ? InputOf<S> : InferredParams<T>
+/** Checked against the schema; without one, whatever it names is what it needs. */
+type TemplateOption<T, S> = S extends StandardSchemaV1 ? CheckedTemplate<T, OutputOf<S>> : T
 type OwnOutput<S, T> = S extends StandardSchemaV1 ? OutputOf<S> : InferredParams<T>
 
 export interface SectionOptions<
@@ -75,11 +77,11 @@ export interface SectionOptions<
   /** The values it needs, as any Standard Schema. Without one they are what the template and the summary name. */
   readonly params?: Schema
   /** The body: `${name}` stands for a value, `$${` for a literal `${`. Default: no body, only the heading. */
-  readonly template?: CheckedTemplate<Body, OwnOutput<Schema, Body | Summary>>
+  readonly template?: TemplateOption<Body, Schema>
   /** Makes the body, in place of a template. */
   readonly render?: (params: OwnOutput<Schema, Body | Summary>, context: SelectorContext) => RenderedBody
   /** What is shown while the section is folded: a template over the same values. */
-  readonly summary?: CheckedTemplate<Summary, OwnOutput<Schema, Body | Summary>>
+  readonly summary?: TemplateOption<Summary, Schema>
   /** Replaces the line that tells the model how to open the section; `${section_key}` stands for its path. */
   readonly summarySuffix?: string
   /** Default `'full'`. */

@@ -9,6 +9,8 @@ export type FlatValues = Readonly<Record<string, unknown>>
 /** The values bound to a prompt, as each section sees them. */
 export interface BoundValues {
   readonly flat: FlatValues
+  /** Whether every value that templates name without a schema is there. */
+  readonly isComplete: boolean
   /** A section's own params, validated. Throws a {@link PromptRenderError} where some are missing. */
   of(slot: Slot): FlatValues
   /** As `of`, but gives what there is: a section may be disabled just because its values are missing. */
@@ -22,13 +24,13 @@ type Parsed = { readonly values: FlatValues } | { readonly missing: string; read
  * missing only matters once a section that needs it is rendered.
  */
 export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
-  const parsed: (Parsed | undefined)[] = []
+  const parsed = new Map<number, Parsed>()
   const consumed = new Set<string>(registry.inferred.keys())
   let takesAll = false
   for (const slot of registry.slots) {
     if (!slot.section.params) continue
     const result = parse(slot, flat)
-    parsed[slot.index] = result
+    parsed.set(slot.index, result)
     if (slot.inputNames) for (const name of slot.inputNames) consumed.add(name)
     else if ('values' in result) for (const name of Object.keys(result.values)) consumed.add(name)
     else takesAll = true
@@ -45,8 +47,9 @@ export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
   if (!takesAll) refuseExcess(flat, consumed)
   return {
     flat,
+    isComplete: [...registry.inferred.keys()].every((name) => Object.hasOwn(flat, name) && flat[name] !== undefined),
     of(slot) {
-      const own = parsed[slot.index]
+      const own = slot.section.params ? parsed.get(slot.index) : undefined
       if (own === undefined) return flat
       if ('values' in own) return own.values
       throw new PromptRenderError(
@@ -55,7 +58,7 @@ export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
       )
     },
     asGiven(slot) {
-      const own = parsed[slot.index]
+      const own = parsed.get(slot.index)
       return own !== undefined && 'values' in own ? own.values : flat
     },
   }

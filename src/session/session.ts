@@ -8,6 +8,8 @@ import { visibility } from './visibility.ts'
 
 /** The reading side of a session, which selectors and custom renderers get. */
 export interface SessionReader {
+  /** Whether the session has a slice. */
+  has(slice: AnySlice): boolean
   /** The current state of a slice. */
   get<State>(slice: Slice<string, State, unknown>): State
 }
@@ -219,6 +221,7 @@ function sessionOver(definition: Definition, states: Map<string, unknown>, journ
   }
 
   const session: Session = {
+    has: (slice: AnySlice) => slices.has(slice.name),
     get<State>(slice: Slice<string, State, unknown>): State {
       if (!slices.has(slice.name)) {
         throw new FoldoutError(

@@ -12,13 +12,12 @@ export async function executeTool(tool: AnyTool, args: unknown, context: ToolCon
   const files = context.filesystem?.begin?.()
   let result: ToolResult
   try {
-    result = await validateAndRun(tool, args, {
-      ...context,
-      session: session.session,
-      filesystem: files?.filesystem ?? context.filesystem,
-    })
+    const inner = { ...context, session: session.session, filesystem: files?.filesystem ?? context.filesystem }
+    result = await untilAborted(context.signal, () => validateAndRun(tool, args, inner))
   } catch (error) {
-    result = fail(`Tool '${tool.name}' failed: ${messageOf(error)}`)
+    result = fail(
+      `Tool '${tool.name}' ${context.signal.aborted ? abortedWhy(context.signal) : `failed: ${messageOf(error)}`}`,
+    )
   }
   if (result.ok) {
     try {
@@ -35,6 +34,23 @@ export async function executeTool(tool: AnyTool, args: unknown, context: ToolCon
   }
   session.commit()
   return result
+}
+
+/** Work's result, or a rejection as soon as the signal aborts: a tool that does not look at its signal must not hold up a run. */
+function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  if (signal.aborted) return Promise.reject(new Error('aborted'))
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(new Error('aborted'))
+    signal.addEventListener('abort', onAbort, { once: true })
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+function abortedWhy(signal: AbortSignal): string {
+  const isTimeout = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
+  return isTimeout ? 'took too long and was stopped.' : 'was cancelled.'
 }
 
 async function validateAndRun(tool: AnyTool, args: unknown, context: ToolContext): Promise<ToolResult> {

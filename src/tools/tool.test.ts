@@ -66,7 +66,12 @@ describe('R18 tools', () => {
       additionalProperties: false,
     }
     for (const params of [schema, fromJsonSchema<{ n: number }>(schema)]) {
-      const tool = defineTool({ name: 'count', description: 'Counts.', params, execute: ({ n }) => ok(`counted ${String(n)}`) })
+      const tool = defineTool({
+        name: 'count',
+        description: 'Counts.',
+        params,
+        execute: ({ n }) => ok(`counted ${String(n)}`),
+      })
       expect(tool.inputSchema).toEqual(schema)
       expect((await call(tool, { n: 2 })).message).toBe('counted 2')
       expect((await call(tool, { n: 0 })).message).toBe(

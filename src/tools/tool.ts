@@ -51,6 +51,8 @@ export interface Tool<Name extends string = string, Params extends ToolSchema = 
   readonly inputSchema: JsonSchema
   readonly result: StandardSchemaV1<unknown, Value> | undefined
   readonly examples: readonly ToolExample[]
+  /** Whether it must not run beside other calls of the same turn. */
+  readonly exclusive: boolean
   // Method syntax keeps `execute` bivariant, so that every tool is an AnyTool.
   execute(params: OutputOf<Params>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
@@ -71,6 +73,8 @@ export interface ToolOptions<Name extends string, Params extends ToolSchema | Js
   readonly result?: StandardSchemaV1<unknown, Value>
   /** Shown below the section's body while the section is open. */
   readonly examples?: readonly ToolExample<InputOf<ParamsSchema<NoInfer<Params>>>>[]
+  /** Whether it must not run beside other calls of the same turn. Default false. */
+  readonly exclusive?: boolean
   /** Returns `ok(message, value)` or `fail(message)`. What it throws becomes a failure. */
   execute(params: OutputOf<ParamsSchema<Params>>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
@@ -99,6 +103,7 @@ export function defineTool<
     inputSchema: inputSchemaOf(name, params),
     result: options.result,
     examples: Object.freeze([...(options.examples ?? [])]),
+    exclusive: options.exclusive ?? false,
     // Called as a method of the options, so that an `execute` that uses `this` keeps working.
     execute: (input, context) => options.execute(input as never, context),
   }
