@@ -52,7 +52,7 @@ export {
 } from './session/store.ts'
 export { visibility, type Visibility, type VisibilityOverrides } from './session/visibility.ts'
 
-export { executeTool } from './tools/execute.ts'
+export { executeTool, type ExecuteOptions } from './tools/execute.ts'
 export { fileTools, type FileToolsOptions } from './tools/file-tools.ts'
 export {
   FilesystemError,
@@ -115,3 +115,39 @@ export {
   type Selector,
   type SelectorContext,
 } from './prompt/section.ts'
+
+export { chatAdapter, type ChatModel, type ChatReply, type ChatRequest } from './adapters/chat.ts'
+export {
+  NO_USAGE,
+  addUsage,
+  type AssistantMessage,
+  type Evaluation,
+  type EvaluationResult,
+  type Message,
+  type ModelEvent,
+  type ProviderAdapter,
+  type ToolCall,
+  type ToolMessage,
+  type ToolsMessage,
+  type TurnOutcome,
+  type Usage,
+  type UserMessage,
+} from './adapters/contract.ts'
+
+export { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, type LimitKind } from './agent/errors.ts'
+export {
+  promptRendered,
+  runRestarted,
+  toolInvoked,
+  toolsInjected,
+  type AgentEvent,
+  type PromptRendered,
+  type RunRestarted,
+  type ToolInvoked,
+  type ToolsInjected,
+} from './agent/events.ts'
+export type { TokenLimits } from './agent/limits.ts'
+export type { AgentOptions, AgentResult, Turn } from './agent/options.ts'
+export type { Expansion, OpeningPolicy } from './agent/policy.ts'
+export { evaluate, runAgent, type AgentStream } from './agent/run-agent.ts'
+export { agentRun, type RunState } from './agent/run-state.ts'

@@ -1,4 +1,5 @@
 import { tokenCount, type TokenCount } from '../core/tokens.ts'
+import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import { toolTokens, type AnyTool, type PromptView } from '../tools/tool.ts'
 import type { BudgetTrace } from './budget.ts'
 import type { PromptDescriptor } from './descriptor.ts'
@@ -28,6 +29,8 @@ export interface RenderedPrompt<Keys extends string = string, Output = unknown> 
   readonly nodes: readonly RenderedNode[]
   /** Paths of the sections shown as summaries. */
   readonly summarized: readonly Keys[]
+  /** How its folded sections speak to the model. */
+  readonly disclosure: DisclosureStrategy
   /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
   readonly hiddenTools: ReadonlyMap<string, string>
   /** What the answer must look like, if the prompt says so. */
@@ -90,6 +93,10 @@ class LazyRenderedPrompt implements RenderedPrompt {
 
   get summarized(): readonly string[] {
     return (this.#summarized ??= Object.freeze(this.#view.folded.map(({ path }) => path)))
+  }
+
+  get disclosure(): DisclosureStrategy {
+    return this.#view.renderer.options.strategy
   }
 
   get hiddenTools(): ReadonlyMap<string, string> {

@@ -1,4 +1,14 @@
 export { createConversation, type Conversation, type ConversationOptions } from './conversation.ts'
 export { disclosureSuite, type DisclosureExpectations } from './disclosure-suite.ts'
 export { filesystemSuite } from './filesystem-suite.ts'
+export {
+  calls,
+  callsAll,
+  says,
+  scriptedAdapter,
+  type ScriptStep,
+  type ScriptedAdapter,
+  type ScriptedOptions,
+  type ScriptedRequest,
+} from './scripted-adapter.ts'
 export { sessionStoreSuite } from './store-suite.ts'

@@ -3,11 +3,21 @@ import { describeIssues } from '../core/schema.ts'
 import { fail, type ToolResult } from './result.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 
+export interface ExecuteOptions {
+  /** Called in the same breath in which the call takes effect, so that a store writes both or neither. */
+  readonly onSettled?: (result: ToolResult) => void
+}
+
 /**
  * Runs one call of a tool as a transaction. Whatever goes wrong becomes a failure the model can read, and then session
  * and in-memory files are as before the call; on success what the tool did takes effect at once.
  */
-export async function executeTool(tool: AnyTool, args: unknown, context: ToolContext): Promise<ToolResult> {
+export async function executeTool(
+  tool: AnyTool,
+  args: unknown,
+  context: ToolContext,
+  options: ExecuteOptions = {},
+): Promise<ToolResult> {
   const session = context.session.begin()
   const files = context.filesystem?.begin?.()
   let result: ToolResult
@@ -30,9 +40,10 @@ export async function executeTool(tool: AnyTool, args: unknown, context: ToolCon
   if (!result.ok) {
     files?.abandon()
     session.abandon()
-    return result
+  } else {
+    session.commit()
   }
-  session.commit()
+  options.onSettled?.(result)
   return result
 }
 

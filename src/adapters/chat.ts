@@ -1,0 +1,81 @@
+import type { OutputSpec } from '../prompt/output.ts'
+import type { AnyTool } from '../tools/tool.ts'
+import {
+  NO_USAGE,
+  addUsage,
+  type AssistantMessage,
+  type Message,
+  type ModelEvent,
+  type ProviderAdapter,
+  type Usage,
+} from './contract.ts'
+
+/** A request to an interface that keeps nothing: all of the conversation goes with it. */
+export interface ChatRequest {
+  readonly system: string
+  /** The tools offered from the start, in order. */
+  readonly tools: readonly AnyTool[]
+  /** Those offered since, by name; a `tools` message says from where on. */
+  readonly addedTools: ReadonlyMap<string, AnyTool>
+  readonly messages: readonly Message[]
+  readonly output: OutputSpec<unknown> | undefined
+  readonly signal: AbortSignal
+  emit(event: ModelEvent): void
+}
+
+export interface ChatReply {
+  readonly message: AssistantMessage
+  readonly usage: Usage
+}
+
+/** A stateless chat interface. */
+export interface ChatModel {
+  readonly name: string
+  readonly model: string
+  readonly contextWindow?: number
+  complete(request: ChatRequest): Promise<ChatReply>
+}
+
+/** Makes an adapter of a stateless chat interface. The tool loop is ours, so that tools may come in at any time. */
+export function chatAdapter(chat: ChatModel): ProviderAdapter {
+  return {
+    name: chat.name,
+    model: chat.model,
+    supportsDynamicTools: true,
+    ...(chat.contextWindow === undefined ? {} : { contextWindow: chat.contextWindow }),
+    async evaluate({ system, tools, addedTools, messages, output, signal, beforeRequest, callTools, record, emit }) {
+      const conversation = [...messages]
+      const added = new Map(addedTools)
+      const keep = async (message: Message): Promise<void> => {
+        conversation.push(message)
+        await record(message)
+      }
+      let usage = NO_USAGE
+      for (;;) {
+        await beforeRequest()
+        const offered = [...tools.map(({ name }) => name), ...added.keys()]
+        emit({ type: 'request/sent', messages: conversation.length, tools: offered })
+        const reply = await chat.complete({
+          system,
+          tools,
+          addedTools: added,
+          messages: conversation,
+          output,
+          signal,
+          emit,
+        })
+        usage = addUsage(usage, reply.usage)
+        emit({ type: 'reply/received', ...reply })
+        await keep(reply.message)
+        if (reply.message.toolCalls.length === 0) return { type: 'final', text: reply.message.text, usage }
+        const outcome = await callTools(reply.message.toolCalls)
+        for (const result of outcome.results) await keep(result)
+        if (outcome.type === 'halt') return { type: 'halted', usage }
+        if (outcome.added.length > 0) {
+          for (const tool of outcome.added) added.set(tool.name, tool)
+          await keep({ role: 'tools', names: outcome.added.map(({ name }) => name) })
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { chatAdapter, type ChatReply } from '../adapters/chat.ts'
+import type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
+import { FoldoutError } from '../core/errors.ts'
+
+/** What a scripted model does when it is asked. */
+export type ScriptStep =
+  | { readonly says: string }
+  | { readonly calls: readonly { readonly name: string; readonly arguments: unknown; readonly malformed?: string }[] }
+  | { readonly throws: unknown }
+
+/** The model answers. */
+export const says = (text: string): ScriptStep => ({ says: text })
+/** The model calls a tool. */
+export const calls = (name: string, args: unknown = {}): ScriptStep => ({ calls: [{ name, arguments: args }] })
+/** The model calls several tools at once. */
+export const callsAll = (...list: readonly (readonly [name: string, args: unknown])[]): ScriptStep => ({
+  calls: list.map(([name, args]) => ({ name, arguments: args })),
+})
+
+/** What a scripted model was asked. */
+export interface ScriptedRequest {
+  readonly system: string
+  readonly messages: readonly Message[]
+  /** Names of the tools offered, in the order in which a provider would get them. */
+  readonly tools: readonly string[]
+}
+
+export interface ScriptedAdapter extends ProviderAdapter {
+  readonly requests: readonly ScriptedRequest[]
+  /** Throws if the script has steps left. */
+  assertDone(): void
+}
+
+export interface ScriptedOptions {
+  /** Default true. */
+  readonly supportsDynamicTools?: boolean
+  readonly contextWindow?: number
+  /** For each request. Default: 10 tokens in, 5 out. */
+  readonly usage?: Usage
+}
+
+/** A model that follows a script and remembers what it was asked, for tests without a provider. */
+export function scriptedAdapter(script: readonly ScriptStep[], options: ScriptedOptions = {}): ScriptedAdapter {
+  const requests: ScriptedRequest[] = []
+  const usage = options.usage ?? { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
+  const adapter = chatAdapter({
+    name: 'scripted',
+    model: 'script',
+    ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
+    async complete({ system, messages, tools, addedTools, signal, emit }): Promise<ChatReply> {
+      signal.throwIfAborted()
+      const step = script[requests.length]
+      requests.push({
+        system,
+        messages: [...messages],
+        tools: [...tools.map(({ name }) => name), ...addedTools.keys()],
+      })
+      if (!step)
+        throw new FoldoutError('script-ended', `The script has ${script.length} steps and was asked for one more.`)
+      if ('throws' in step) throw step.throws
+      if ('says' in step) emit({ type: 'text/delta', text: step.says })
+      const turn = requests.length
+      const toolCalls: ToolCall[] =
+        'calls' in step ? step.calls.map((call, i) => ({ id: `call-${turn}-${i + 1}`, ...call })) : []
+      return { message: { role: 'assistant', text: 'says' in step ? step.says : '', toolCalls }, usage }
+    },
+  })
+  return {
+    ...adapter,
+    supportsDynamicTools: options.supportsDynamicTools ?? true,
+    requests,
+    assertDone() {
+      const left = script.length - requests.length
+      if (left > 0) throw new FoldoutError('script-left', `The script has ${left} steps that nobody asked for.`)
+    },
+  }
+}
