@@ -14,8 +14,7 @@ export interface RunJournal {
 export function createJournal(session: Session, given: RunState | undefined): RunJournal {
   const isInSession = session.has(agentRun)
   let own = given === undefined ? newRun() : readRunState(given)
-  if (isInSession && given !== undefined) session.dispatch(agentRun.events.resumed({ state: own }))
-  return {
+  const journal: RunJournal = {
     get state() {
       return isInSession ? session.get(agentRun) : own
     },
@@ -25,6 +24,9 @@ export function createJournal(session: Session, given: RunState | undefined): Ru
     },
     saved: () => (isKept(session) ? session.saved() : Promise.resolve()),
   }
+  if (given !== undefined) journal.record(agentRun.events.resumed({ state: own }))
+  else if (journal.state.status !== 'new') journal.record(agentRun.events.resumed({}))
+  return journal
 }
 
 function isKept(session: Session): session is KeptSession {

@@ -70,10 +70,12 @@ export const agentRun = defineSlice({
       ...said(state, payload.message),
       repairs: state.repairs + 1,
     }),
-    resumed: (state, payload: { readonly state?: RunState }): RunState => ({
-      ...(payload.state ?? state),
-      status: 'running',
-    }),
+    /** A run that was finished begins anew in the same conversation; one that was not goes on with its counts. */
+    resumed: (state, payload: { readonly state?: RunState }): RunState => {
+      const known = payload.state ?? state
+      const counts = known.status === 'completed' ? { turns: 0, expansions: 0, repairs: 0 } : {}
+      return { ...known, ...counts, status: 'running' }
+    },
     completed: (state): RunState => ({ ...state, status: 'completed' }),
     stopped: (state): RunState => ({ ...state, status: 'stopped' }),
   },

@@ -57,14 +57,9 @@ export function createRun(
   let lastReply: AssistantMessage | undefined
   let ended: Ended | undefined
 
-  if (journal.state.status === 'new') {
-    const messages: Message[] = options.input === undefined ? [] : [{ role: 'user', text: options.input }]
-    journal.record(agentRun.events.started({ messages }))
-  } else {
-    if (options.state === undefined) journal.record(agentRun.events.resumed({}))
-    if (options.input !== undefined)
-      journal.record(agentRun.events.said({ message: { role: 'user', text: options.input } }))
-  }
+  const input: Message[] = options.input === undefined ? [] : [{ role: 'user', text: options.input }]
+  if (journal.state.status === 'new') journal.record(agentRun.events.started({ messages: input }))
+  else for (const message of input) journal.record(agentRun.events.said({ message }))
 
   const render = (): RenderedPrompt =>
     bound.render({

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'foldout-resume-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const fixture = join(import.meta.dirname, 'resume.fixtures.ts')
+
+/** Runs the process, killing it after so many lines if it is still there; gives what it said. */
+function runProcess(path: string, killAfter: number | undefined): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', fixture, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let text = ''
+    child.stdout.setEncoding('utf8')
+    child.stdout.on('data', (data: string) => {
+      text += data
+      if (killAfter !== undefined && text.split('\n').length > killAfter) child.kill('SIGKILL')
+    })
+    child.on('error', reject)
+    child.on('close', () => resolve(text.split('\n').slice(0, -1)))
+  })
+}
+
+describe('R39 a run that is killed', () => {
+  it('R39 is resumed by another process, and no call that had completed runs twice', async () => {
+    const path = join(folder, 'run.db')
+    const lines: string[] = []
+    // Each life is cut short at another point; the last may finish.
+    for (const killAfter of [3, 1, 6, 4, 9, undefined]) lines.push(...(await runProcess(path, killAfter)))
+    const acknowledged = new Set<string>()
+    for (const line of lines) {
+      const [what, n] = line.split(' ')
+      if (what === 'ack') acknowledged.add(n!)
+      if (what === 'exec') expect([...acknowledged], `call ${n} had completed`).not.toContain(n)
+    }
+    const end = lines.at(-1)!
+    expect(end).toMatch(/^end /)
+    const numbers = [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11].flatMap((turn) => [turn * 2, turn * 2 + 1])
+    const result = JSON.parse(end.slice(4)) as { text: string; done: number[]; turns: number }
+    expect(result).toMatchObject({ text: 'Done.', turns: 13 })
+    // Every call took effect once, whatever happened in between.
+    expect(result.done.toSorted((a, b) => a - b)).toEqual(numbers)
+  }, 60_000)
+})
