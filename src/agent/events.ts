@@ -4,8 +4,6 @@ import { defineEvent } from '../session/event.ts'
 
 /** A prompt was rendered for a run. */
 export interface PromptRendered {
-  readonly tokens: TokenCount
-  readonly tokensIfAllOpen: TokenCount
   readonly tools: readonly string[]
   readonly full: readonly string[]
   readonly summarized: readonly string[]
@@ -51,7 +49,11 @@ export const runRestarted = defineEvent<RunRestarted>()('run/expanded')
 /** What a run tells while it goes on. */
 export type AgentEvent =
   | ModelEvent
-  | ({ readonly type: 'prompt/rendered' } & PromptRendered)
+  | ({
+      readonly type: 'prompt/rendered'
+      readonly tokens: TokenCount
+      readonly tokensIfAllOpen: TokenCount
+    } & PromptRendered)
   | { readonly type: 'tool/called'; readonly call: ToolCall }
   | ({ readonly type: 'tool/invoked' } & ToolInvoked)
   | ({ readonly type: 'tools/injected' } & ToolsInjected)

@@ -77,14 +77,23 @@ export function createRun(
     rendered = render()
     toolbox.take(rendered)
     const event = {
-      tokens: rendered.tokens,
-      tokensIfAllOpen: rendered.tokensIfAllOpen,
       tools: rendered.tools.map(({ name }) => name),
       full: rendered.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
       summarized: rendered.summarized,
     }
     session.dispatch(promptRendered(event))
-    tell({ type: 'prompt/rendered', ...event })
+    const shown = rendered
+    tell({
+      type: 'prompt/rendered',
+      ...event,
+      // Counted only if somebody asks.
+      get tokens() {
+        return shown.tokens
+      },
+      get tokensIfAllOpen() {
+        return shown.tokensIfAllOpen
+      },
+    })
     journal.record(agentRun.events.disclosed({ names: event.tools }))
   }
 
@@ -210,6 +219,8 @@ export function createRun(
       tell({ type: 'run/expanded', ...event })
       if (left.length > 0)
         tell({ type: 'warning', message: `Opened ${expansion.keys.join(', ')} and not yet ${left.join(', ')}.` })
+      const isAnswered = journal.state.messages.at(-1)?.role === 'assistant'
+      if (isAnswered) await say({ role: 'user', text: `Now open: ${expansion.keys.join(', ')}. Go on.` })
       await journal.saved()
     },
     async finish(end) {
@@ -276,6 +287,8 @@ export function createRun(
   function endOf(result: EvaluationResult): Ended {
     if (result.type === 'final') {
       if (lastReply) turns.push({ type: 'answer', message: lastReply })
+      // Under the batched policy the model may end before it was shown what it asked for.
+      if (waiting.length > 0) return { type: 'expansion', expansion: mergeOpenings(waiting.splice(0)), left: [] }
       return { type: 'answer', text: result.text }
     }
     return ended ?? { type: 'stop', reason: 'stop-when' }
