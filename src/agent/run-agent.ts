@@ -40,7 +40,7 @@ async function drive<Params, Keys extends string, Output>(
   push: (event: AgentEvent) => void,
 ): Promise<AgentResult<Output>> {
   const { maxExpansions = 10 } = options
-  const run = createRun(bound as Pick<BoundPrompt, 'render'>, options, tellerOf(options, push))
+  const run = createRun(bound, options, tellerOf(options, push))
   for (;;) {
     const ended = await run.evaluate()
     if (ended.type === 'expansion') {
@@ -68,7 +68,7 @@ export async function evaluate<Params, Keys extends string, Output>(
   options: AgentOptions<Keys>,
 ): Promise<AgentResult<Output>> {
   const run = createRun(
-    bound as Pick<BoundPrompt, 'render'>,
+    bound,
     options,
     tellerOf(options, () => undefined),
   )
