@@ -10,12 +10,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   disclosure: ['core', 'session', 'tools'],
   prompt: ['core', 'session', 'tools', 'disclosure'],
   // Adapters see prompts only as types, and nothing of disclosure or the loop.
-  adapters: ['core', 'tools', 'prompt'],
+  adapters: ['core', 'session', 'tools', 'prompt'],
   agent: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'],
+  // Telemetry listens to everything and nothing imports it.
+  telemetry: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent'],
   // Behind subpaths of their own.
   'gpt-tokenizer': ['core'],
   libsql: ['core', 'session'],
-  node: ['core', 'tools', 'prompt', 'session'],
+  node: ['core', 'tools', 'prompt', 'session', 'agent', 'telemetry'],
   testing: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent'],
 }
 

@@ -47,8 +47,15 @@ describe('exports', () => {
     expect(names.filter((name) => !(name in packageJson.dependencies))).toEqual([])
   })
 
-  it.each(['gpt-tokenizer', 'libsql'])('./%s loads its peer only when it is used', (name) => {
-    expect([...packagesReachedFrom(join(root, 'dist', name, 'index.js'))]).not.toContain(name)
+  it.each([
+    ['gpt-tokenizer', 'gpt-tokenizer'],
+    ['libsql', 'libsql'],
+    ['adapters/openai', 'openai'],
+    ['adapters/anthropic', '@anthropic-ai/sdk'],
+    ['adapters/claude-agent', '@anthropic-ai/claude-agent-sdk'],
+    ['adapters/ai-sdk', 'ai'],
+  ])('%s loads its peer only when it is used', (folder, name) => {
+    expect([...packagesReachedFrom(join(root, 'dist', folder, 'index.js'))]).not.toContain(name)
   })
 
   it('the list of the root entry is as known', async () => {

@@ -13,7 +13,7 @@ import type { RunState } from './run-state.ts'
 export interface AgentOptions<Keys extends string = string> {
   /** The model. */
   readonly adapter: ProviderAdapter
-  /** What the user says. Left out when a run is resumed, or when the prompt says it all. */
+  /** What the user says. Left out when a run is resumed, or when the prompt says it all: the conversation then begins with `Begin.`. */
   readonly input?: string
   /** Where openings and the tools' state are kept. With the slice `agentRun` in it, the run can be resumed from it. */
   readonly session?: Session

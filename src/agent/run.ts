@@ -58,7 +58,9 @@ export function createRun(
   let ended: Ended | undefined
 
   const input: Message[] = options.input === undefined ? [] : [{ role: 'user', text: options.input }]
-  if (journal.state.status === 'new') journal.record(agentRun.events.started({ messages: input }))
+  // A conversation has to begin with the user; no provider takes an empty one.
+  const first: Message[] = input.length > 0 ? input : [{ role: 'user', text: 'Begin.' }]
+  if (journal.state.status === 'new') journal.record(agentRun.events.started({ messages: first }))
   else for (const message of input) journal.record(agentRun.events.said({ message }))
 
   const render = (): RenderedPrompt =>

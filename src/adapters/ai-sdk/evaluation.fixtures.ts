@@ -1,0 +1,65 @@
+import type { OutputSpec } from '../../prompt/output.ts'
+import { createSession } from '../../session/session.ts'
+import { executeTool } from '../../tools/execute.ts'
+import type { AnyTool } from '../../tools/tool.ts'
+import type { EvaluationResult, Message, ModelEvent, ProviderAdapter, ToolCall, ToolMessage } from '../contract.ts'
+
+export interface EvaluationFixture {
+  readonly result: EvaluationResult
+  readonly messages: readonly Message[]
+  readonly events: readonly ModelEvent[]
+  readonly calls: readonly ToolCall[]
+}
+
+/** Evaluates with tools that run as they would in a run. */
+export async function evaluate(
+  adapter: ProviderAdapter,
+  options: {
+    readonly system?: string
+    readonly tools?: readonly AnyTool[]
+    readonly messages?: readonly Message[]
+    /** Tools that the first call of a tool, by its name, adds. */
+    readonly adds?: Readonly<Record<string, readonly AnyTool[]>>
+    readonly output?: OutputSpec<unknown>
+    readonly signal?: AbortSignal
+    readonly onEvent?: (event: ModelEvent) => void
+  } = {},
+): Promise<EvaluationFixture> {
+  const { tools = [], adds = {}, signal = new AbortController().signal } = options
+  const known = new Map([...tools, ...Object.values(adds).flat()].map((tool) => [tool.name, tool]))
+  const messages: Message[] = [...(options.messages ?? [{ role: 'user', text: 'Hello' }])]
+  const events: ModelEvent[] = []
+  const calls: ToolCall[] = []
+  const session = createSession()
+  const run = async (call: ToolCall): Promise<ToolMessage> => {
+    const tool = known.get(call.name)
+    const context = { session, signal, deadline: undefined, filesystem: undefined, prompt: undefined }
+    const { ok, message: text } =
+      call.malformed !== undefined
+        ? { ok: false, message: `No JSON: ${call.malformed}` }
+        : tool
+          ? await executeTool(tool, call.arguments, context)
+          : { ok: false, message: `There is no tool '${call.name}'.` }
+    return { role: 'tool', callId: call.id, name: call.name, text, isError: !ok }
+  }
+  const result = await adapter.evaluate({
+    system: options.system ?? 'System.',
+    tools,
+    addedTools: new Map(),
+    messages: [...messages],
+    output: options.output,
+    signal,
+    beforeRequest: async () => {},
+    async callTools(turn) {
+      calls.push(...turn)
+      const results = await Promise.all(turn.map(run))
+      return { type: 'continue', results, added: turn.flatMap(({ name }) => adds[name] ?? []) }
+    },
+    record: async (message) => void messages.push(message),
+    emit(event) {
+      events.push(event)
+      options.onEvent?.(event)
+    },
+  })
+  return { result, messages, events, calls }
+}

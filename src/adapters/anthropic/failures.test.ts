@@ -1,0 +1,125 @@
+import { Anthropic } from '@anthropic-ai/sdk'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ModelEvent } from '../contract.ts'
+import {
+  ask,
+  block,
+  refuse,
+  says,
+  START,
+  startProvider,
+  stream,
+  TEXT,
+  toolNamed,
+  type Provider,
+} from './harness.fixtures.ts'
+import { anthropic, type AnthropicOptions } from './index.ts'
+
+let provider: Provider
+beforeEach(async () => {
+  provider = await startProvider()
+})
+afterEach(() => provider.stop())
+
+const claude = (options: Partial<AnthropicOptions> = {}) =>
+  anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: provider.url, ...options })
+
+const retries = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === 'request/retried')
+
+describe('anthropic failures', () => {
+  it('R38 waits as long as a 429 asks, and then tries again', async () => {
+    provider.intercept((_request, response, number) =>
+      number === 0 ? refuse(response, 429, 'Too many requests', { 'retry-after': '0.05' }) : false,
+    )
+    provider.answer({ content: 'Yes.' })
+    const { result, events } = await ask(claude())
+    expect(result).toMatchObject({ text: 'Yes.' })
+    expect(retries(events)).toMatchObject([
+      { attempt: 1, delayMs: 50, reason: expect.stringContaining('Too many requests') },
+    ])
+  })
+
+  it('R38 tries again while the provider is overloaded, and gives up after as many times as told', async () => {
+    provider.intercept((_request, response) => refuse(response, 529, 'Overloaded', { 'retry-after-ms': '1' }))
+    const events: ModelEvent[] = []
+    await expect(ask(claude({ maxRetries: 2 }), { onEvent: (event) => events.push(event) })).rejects.toMatchObject({
+      code: 'adapter-unavailable',
+      message: expect.stringContaining('Overloaded'),
+    })
+    expect(provider.requests).toHaveLength(3)
+    expect(retries(events)).toHaveLength(2)
+  })
+
+  it('R38 tries again when the stream tells of an overload before any text', async () => {
+    provider.intercept((_request, response, number) =>
+      number > 0
+        ? false
+        : stream(response, [
+            START,
+            { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } as { type: string },
+          ]),
+    )
+    provider.answer({ content: 'Yes.' })
+    expect((await ask(claude())).result).toMatchObject({ text: 'Yes.' })
+  })
+
+  it.each([400, 401, 403, 404])('R38 does not try again after status %i', async (status) => {
+    provider.intercept((_request, response) => refuse(response, status, 'No such model'))
+    await expect(ask(claude(), { tools: [toolNamed('look')] })).rejects.toMatchObject({
+      code: 'adapter-refused',
+      message: expect.stringMatching(new RegExp(`status ${status}.*No such model`)),
+    })
+    expect(provider.requests).toHaveLength(1)
+  })
+
+  it('R38 asks again for a reply that was cut before its text, and not after', async () => {
+    provider.intercept((_request, response, number) => (number > 0 ? false : stream(response, [START])))
+    provider.answer({ content: 'Yes.' })
+    const { result, events } = await ask(claude())
+    expect(result).toMatchObject({ text: 'Yes.' })
+    expect(retries(events)).toMatchObject([{ reason: 'The stream ended before the reply did.' }])
+
+    provider.intercept((_request, response) => stream(response, [START, ...block(0, TEXT, says('Half of'))]))
+    await expect(ask(claude())).rejects.toMatchObject({ code: 'adapter-stream-cut' })
+    expect(provider.requests).toHaveLength(3)
+  })
+
+  it.each(['lost', 'damaged'])('R38 asks again when the connection is %s in the middle', async (how) => {
+    provider.intercept((_request, response, number) => {
+      if (number > 0) return false
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`event: message_start\ndata: ${how === 'damaged' ? '{"type":' : JSON.stringify(START)}\n\n`)
+      if (how === 'damaged') response.end()
+      else setTimeout(() => response.destroy(), 20)
+      return true
+    })
+    // The SDK would print what it cannot read.
+    const client = new Anthropic({ apiKey: 'test', baseURL: provider.url, logLevel: 'off' })
+    provider.answer({ content: 'Yes.' })
+    const { result, events } = await ask(claude({ client }))
+    expect(result).toMatchObject({ text: 'Yes.' })
+    expect(retries(events)).toHaveLength(1)
+  })
+
+  it('R38 stops at once when cancelled in the middle of a reply, and closes the connection', async () => {
+    const closed = new Promise<void>((resolve) => {
+      provider.intercept((_request, response) => {
+        response.on('close', resolve)
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (const event of [START, ...block(0, TEXT, says('Half of')).slice(0, 2)]) {
+          response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+        }
+        return true
+      })
+    })
+    const abort = new AbortController()
+    const reason = new Error('The user left.')
+    const asking = ask(claude(), {
+      signal: abort.signal,
+      onEvent: (event) => event.type === 'text/delta' && abort.abort(reason),
+    })
+    await expect(asking).rejects.toBe(reason)
+    await closed
+    expect(provider.requests).toHaveLength(1)
+  })
+})

@@ -1,0 +1,80 @@
+import type { ModelEvent } from '../contract.ts'
+import { failureOf } from '../failure.ts'
+
+/** What an endpoint may not know. Each is used until it is refused. */
+export type Feature = 'added-tools' | 'output-format' | 'reasoning'
+
+export interface Features {
+  /**
+   * Sends a request that uses the features. Where it is refused because of one, it is sent without it; if that goes well,
+   * the endpoint is not asked for that feature again.
+   */
+  send<T>(
+    wanted: readonly Feature[],
+    request: (using: ReadonlySet<Feature>) => Promise<T>,
+    emit: (event: ModelEvent) => void,
+  ): Promise<T>
+}
+
+interface Refusal {
+  /** What the endpoint's answer says where this feature is the reason. */
+  readonly named: RegExp
+  readonly warning: string
+}
+
+// In the order of which to suspect first: the answer may list what it does know.
+const REFUSALS: Readonly<Record<Feature, Refusal>> = {
+  'added-tools': {
+    named: /additional_tools/i,
+    warning:
+      "The endpoint does not know tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
+  },
+  'output-format': {
+    named: /response_format|json_schema|text\.format|structured output|guided/i,
+    warning:
+      'The endpoint does not know structured output. From now on the answer’s shape is only asked for in the prompt, and checked when it is read.',
+  },
+  reasoning: {
+    named: /encrypted[ _]content/i,
+    warning:
+      'The endpoint does not know encrypted reasoning. From now on it is neither asked for nor passed back. Set reasoning: false to avoid the attempt.',
+  },
+}
+const FEATURES = Object.keys(REFUSALS) as readonly Feature[]
+
+export function createFeatures(): Features {
+  const refused = new Set<Feature>()
+  return {
+    async send(wanted, request, emit) {
+      const using = new Set(wanted.filter((feature) => !refused.has(feature)))
+      const dropped: Feature[] = []
+      for (;;) {
+        try {
+          const answer = await request(using)
+          for (const feature of dropped) {
+            refused.add(feature)
+            emit({ type: 'warning', message: REFUSALS[feature].warning })
+          }
+          return answer
+        } catch (error) {
+          const feature = suspectOf(error, using)
+          if (feature === undefined) throw error
+          using.delete(feature)
+          dropped.push(feature)
+        }
+      }
+    },
+  }
+}
+
+function suspectOf(error: unknown, using: ReadonlySet<Feature>): Feature | undefined {
+  const failure = failureOf(error)
+  if (failure?.status !== 400 && failure?.status !== 422) return undefined
+  const { param = '', code = '' } = error as { readonly param?: unknown; readonly code?: unknown }
+  const said = [failure.message, param, code].join(' ')
+  if (/context_length|context (length|window)/i.test(said)) return undefined
+  const named = FEATURES.find((feature) => REFUSALS[feature].named.test(said))
+  if (named !== undefined && using.has(named)) return named
+  // Servers word it in many ways that they do not know an item, and most do not repeat its name.
+  return using.has('added-tools') ? 'added-tools' : undefined
+}

@@ -1,0 +1,1 @@
+export { openai, openaiCompatible, type OpenAICompatibleOptions, type OpenAIOptions } from './openai.ts'

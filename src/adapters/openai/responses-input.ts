@@ -1,0 +1,49 @@
+import type { OpenAI } from 'openai'
+import type { AnyTool } from '../../tools/tool.ts'
+import type { ChatRequest } from '../chat.ts'
+import type { AssistantMessage, ToolCall } from '../contract.ts'
+import { NATIVE_ADAPTER } from './responses-output.ts'
+import { additionsOf, resultText } from './tool-calls.ts'
+
+type Item = OpenAI.Responses.ResponseInputItem
+
+export interface InputOptions {
+  /** Whether tools that come in mid-conversation stand at their place in it. */
+  readonly isNative: boolean
+  /** Whether reasoning goes back as it came. */
+  readonly hasReasoning: boolean
+}
+
+export function responseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
+  const additions = additionsOf(request).values()
+  return request.messages.flatMap((message): readonly Item[] => {
+    switch (message.role) {
+      case 'user':
+        return [{ role: 'user', content: message.text }]
+      case 'assistant':
+        return assistantItems(message, hasReasoning)
+      case 'tool':
+        return [{ type: 'function_call_output', call_id: message.callId, output: resultText(message) }]
+      default: {
+        const added = additions.next().value ?? []
+        return isNative && added.length > 0
+          ? [{ type: 'additional_tools', role: 'developer', tools: added.map(responseTool) }]
+          : []
+      }
+    }
+  })
+}
+
+function assistantItems({ text, toolCalls, native }: AssistantMessage, hasReasoning: boolean): readonly Item[] {
+  if (hasReasoning && native?.adapter === NATIVE_ADAPTER) return native.content as unknown as Item[]
+  return [...(text === '' ? [] : [{ role: 'assistant', content: text } as const]), ...toolCalls.map(functionCall)]
+}
+
+function functionCall({ id, name, arguments: input, malformed }: ToolCall): Item {
+  return { type: 'function_call', call_id: id, name, arguments: malformed ?? JSON.stringify(input ?? {}) }
+}
+
+export function responseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {
+  // Not strict: its subset of JSON Schema lacks much of what tools use, and here it is the default.
+  return { type: 'function', name, description, parameters: { ...inputSchema }, strict: false }
+}
