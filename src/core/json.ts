@@ -7,47 +7,48 @@ export type JsonObject = { readonly [key: string]: Json }
  * `undefined` if it comes back as it was.
  */
 export function notJson(value: unknown): string | undefined {
-  return findNotJson(value, '', new Set())
+  const loss = findLoss(value, new Set())
+  return loss && `${loss.what} at ${loss.path || 'the top'}`
 }
 
-function findNotJson(value: unknown, at: string, above: Set<object>): string | undefined {
-  const here = (what: string): string => `${what} at ${at || 'the top'}`
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return undefined
-    case 'number':
-      return Number.isFinite(value) && !Object.is(value, -0)
-        ? undefined
-        : here(Object.is(value, -0) ? '-0' : String(value))
-    case 'object':
-      break
-    default:
-      return here(value === undefined ? 'undefined' : `a ${typeof value}`)
+interface Loss {
+  readonly what: string
+  readonly path: string
+}
+
+// The path is put together on the way back, so that looking through what is fine costs no strings.
+function findLoss(value: unknown, above: Set<object>): Loss | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
+  if (typeof value === 'number') {
+    if (Object.is(value, -0)) return { what: '-0', path: '' }
+    return Number.isFinite(value) ? undefined : { what: String(value), path: '' }
   }
-  if (value === null) return undefined
-  if (above.has(value)) return here('a cycle')
+  if (typeof value !== 'object') return { what: value === undefined ? 'undefined' : `a ${typeof value}`, path: '' }
+  if (above.has(value)) return { what: 'a cycle', path: '' }
   above.add(value)
-  try {
-    if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i++) {
-        const found = findNotJson(value[i], `${at}[${i}]`, above)
-        if (found) return found
-      }
-      return undefined
-    }
-    const prototype: unknown = Object.getPrototypeOf(value)
-    if (prototype !== Object.prototype && prototype !== null) {
-      return here(`a ${value.constructor?.name || 'class instance'}`)
-    }
-    for (const [key, inner] of Object.entries(value)) {
-      const found = findNotJson(inner, `${at}.${key}`, above)
-      if (found) return found
-    }
-    return undefined
-  } finally {
-    above.delete(value)
+  const loss = Array.isArray(value) ? findLossInList(value, above) : findLossInObject(value, above)
+  above.delete(value)
+  return loss
+}
+
+function findLossInList(list: readonly unknown[], above: Set<object>): Loss | undefined {
+  for (let i = 0; i < list.length; i++) {
+    const loss = findLoss(list[i], above)
+    if (loss) return { what: loss.what, path: `[${i}]${loss.path}` }
   }
+  return undefined
+}
+
+function findLossInObject(object: object, above: Set<object>): Loss | undefined {
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if (prototype !== Object.prototype && prototype !== null) {
+    return { what: `a ${object.constructor?.name || 'class instance'}`, path: '' }
+  }
+  for (const key of Object.keys(object)) {
+    const loss = findLoss((object as Record<string, unknown>)[key], above)
+    if (loss) return { what: loss.what, path: `.${key}${loss.path}` }
+  }
+  return undefined
 }
 
 /** JSON with the keys of every object in order, so that equal values have equal texts. */
