@@ -1,0 +1,82 @@
+import type { AssistantMessage, ToolCall, Usage } from '../contract.ts'
+import type { SdkAssistantMessage, SdkBlock, SdkStreamMessage, SdkUsage } from './sdk.ts'
+import { SERVER_NAME } from './tool-server.ts'
+import { mergeUsage, readUsage } from './usage.ts'
+
+export interface Reply {
+  readonly message: AssistantMessage
+  readonly usage: Usage
+}
+
+/** Puts replies together: the SDK gives one block at a time, and the end of a reply only in the stream. */
+export interface ReplyReader {
+  /** Takes an event of the stream. Returns the reply that ends with it. */
+  event(event: SdkStreamMessage['event']): Reply | undefined
+  /** Takes blocks. Whether they belong to a reply that has no stream, which ends when something else comes. */
+  blocks(message: SdkAssistantMessage['message']): boolean
+  /** Ends a reply that has no stream. */
+  end(): Reply | undefined
+}
+
+interface Draft {
+  readonly id: string
+  readonly blocks: SdkBlock[]
+  usage: SdkUsage
+}
+
+export function replyReader(): ReplyReader {
+  let streamed: Draft | undefined
+  let whole: Draft | undefined
+  return {
+    event({ type, message, usage }) {
+      if (type === 'message_start' && message !== undefined) {
+        // One that is still open was cut off, and the executable asks again.
+        streamed = { id: message.id, blocks: [], usage: message.usage ?? {} }
+      }
+      if (streamed === undefined) return undefined
+      if (type === 'message_delta') streamed.usage = mergeUsage(streamed.usage, usage ?? {})
+      if (type !== 'message_stop') return undefined
+      const reply = replyOf(streamed)
+      streamed = undefined
+      return reply
+    },
+    blocks({ id, content, usage = {} }) {
+      if (streamed?.id === id) {
+        streamed.blocks.push(...content)
+        return false
+      }
+      if (whole?.id !== id) whole = { id, blocks: [], usage }
+      whole.blocks.push(...content)
+      return true
+    },
+    end() {
+      const reply = whole === undefined ? undefined : replyOf(whole)
+      whole = undefined
+      return reply
+    },
+  }
+}
+
+function replyOf({ blocks, usage }: Draft): Reply {
+  const text = blocks.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join('')
+  return { message: { role: 'assistant', text, toolCalls: callsOf(blocks) }, usage: readUsage(usage) }
+}
+
+export function callsOf(blocks: readonly SdkBlock[]): readonly ToolCall[] {
+  return blocks
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id = '', name = '', input }) => ({ id, name: plainName(name), arguments: input ?? {} }))
+}
+
+// The executable is told to leave the names as they are; one that does not know how to puts its server's name first.
+function plainName(name: string): string {
+  const prefix = `mcp__${SERVER_NAME}__`
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+}
+
+/** The text of a tool's result as the executable reports it. */
+export function resultText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return (content as readonly SdkBlock[]).map(({ text }) => text ?? '').join('\n')
+}

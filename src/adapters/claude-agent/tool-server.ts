@@ -1,0 +1,73 @@
+import type { AnyTool } from '../../tools/tool.ts'
+import type { ClaudeAgentSdk, SdkRequest, SdkServer } from './sdk.ts'
+
+export const SERVER_NAME = 'foldout'
+
+/** Text longer than its default the executable writes to a file, of which the model sees the beginning. */
+const MAX_RESULT_CHARS = 500_000
+
+export interface ToolAnswer {
+  readonly text: string
+  readonly isError: boolean
+}
+
+export interface CallRequest {
+  /** The call's id in the model's reply, where the executable tells it. */
+  readonly id: string | undefined
+  readonly name: string
+  readonly arguments: unknown
+}
+
+export interface ToolServer {
+  /** What the SDK takes as an in-process server. */
+  readonly instance: SdkServer
+  /** Says that the tools changed. Whether the executable has listed them again in time. */
+  relist(timeoutMs: number): Promise<boolean>
+}
+
+/** An in-process MCP server that lists what `tools` gives at that moment. */
+export function toolServer(
+  sdk: ClaudeAgentSdk,
+  tools: () => Iterable<AnyTool>,
+  call: (request: CallRequest) => Promise<ToolAnswer>,
+): ToolServer {
+  const instance = new sdk.Server(
+    { name: SERVER_NAME, version: '1' },
+    { capabilities: { tools: { listChanged: true } } },
+  )
+  let listed: (() => void) | undefined
+  instance.setRequestHandler(sdk.ListToolsRequestSchema, async () => {
+    // After the list has been sent, so that it is there before the answer to the call that changed it.
+    if (listed !== undefined) setTimeout(listed, 0)
+    return {
+      tools: [...tools()].map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        // As it is, but for what MCP demands.
+        inputSchema: inputSchema['type'] === 'object' ? inputSchema : { ...inputSchema, type: 'object' },
+        _meta: { 'anthropic/maxResultSizeChars': MAX_RESULT_CHARS },
+      })),
+    }
+  })
+  instance.setRequestHandler(sdk.CallToolRequestSchema, async ({ params }: SdkRequest) => {
+    const { _meta: meta, name = '', arguments: args = {} } = params ?? {}
+    const id = meta?.['claudecode/toolUseId']
+    const { text, isError } = await call({ id: typeof id === 'string' ? id : undefined, name, arguments: args })
+    return { content: [{ type: 'text', text }], isError }
+  })
+  return {
+    instance,
+    async relist(timeoutMs) {
+      let timer: NodeJS.Timeout | undefined
+      const inTime = new Promise<boolean>((resolve) => {
+        listed = () => resolve(true)
+        timer = setTimeout(() => resolve(false), timeoutMs)
+      })
+      await instance.sendToolListChanged()
+      const done = await inTime
+      clearTimeout(timer)
+      listed = undefined
+      return done
+    },
+  }
+}

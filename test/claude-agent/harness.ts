@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { createServer, request as httpRequest } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LLMock } from '@copilotkit/aimock'
+import type { ClaudeAgentSdk } from '../../src/adapters/claude-agent/index.ts'
+import type { Evaluation, Message, ModelEvent, ToolCall, TurnOutcome } from '../../src/adapters/contract.ts'
+import type { AnyTool } from '../../src/tools/tool.ts'
+
+/** A request as it was on the wire. */
+export interface WireRequest {
+  readonly system: readonly { readonly text: string }[]
+  readonly tools?: readonly { readonly name: string; readonly description: string; readonly input_schema: unknown }[]
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[]
+}
+
+/** Installs the SDK beside this file, where it is not there yet: it is too big for the root. */
+export function installSdk(): void {
+  if (existsSync(join(import.meta.dirname, 'node_modules/@anthropic-ai/claude-agent-sdk/package.json'))) return
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  const { status, stderr } = spawnSync('npm', ['install', ...quiet], { cwd: import.meta.dirname, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm install failed: ${stderr}`)
+}
+
+export async function importSdk(): Promise<ClaudeAgentSdk> {
+  const require = createRequire(import.meta.url)
+  const load = async (name: string): Promise<object> => (await import(require.resolve(name))) as object
+  const manifest = join(import.meta.dirname, 'node_modules/@anthropic-ai/claude-agent-sdk/package.json')
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }
+  return {
+    version,
+    ...(await load('@anthropic-ai/claude-agent-sdk')),
+    ...(await load('@modelcontextprotocol/sdk/server/index.js')),
+    ...(await load('@modelcontextprotocol/sdk/types.js')),
+  } as ClaudeAgentSdk
+}
+
+export interface Provider {
+  readonly mock: LLMock
+  readonly requests: WireRequest[]
+  /** For the executable: nothing of this machine's own configuration. */
+  readonly env: Readonly<Record<string, string>>
+  readonly home: string
+  stop(): Promise<void>
+}
+
+/** A mock of the provider behind a proxy that keeps what really was sent. */
+export async function startProvider(): Promise<Provider> {
+  const mock = new LLMock({ port: 0 })
+  await mock.start()
+  const target = new URL(mock.url)
+  const requests: WireRequest[] = []
+  const proxy = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      const body = Buffer.concat(chunks)
+      if (incoming.url?.startsWith('/v1/messages')) requests.push(JSON.parse(body.toString()) as WireRequest)
+      const { url, method, headers } = incoming
+      const upstream = httpRequest(
+        { host: target.hostname, port: target.port, path: url, method, headers },
+        (answer) => {
+          outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+          answer.pipe(outgoing)
+        },
+      )
+      upstream.on('error', () => outgoing.destroy())
+      upstream.end(body)
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const home = mkdtempSync(join(tmpdir(), 'foldout-claude-agent-'))
+  return {
+    mock,
+    requests,
+    home,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      CLAUDE_CONFIG_DIR: join(home, 'config'),
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      IS_SANDBOX: '1',
+    },
+    async stop() {
+      proxy.closeAllConnections()
+      proxy.close()
+      await mock.stop()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface Recording {
+  readonly evaluation: Evaluation
+  readonly messages: Message[]
+  readonly events: ModelEvent[]
+  readonly calls: ToolCall[][]
+}
+
+/** An evaluation whose tools are answered by `outcome`, with all that the adapter told. */
+export function evaluationOf(
+  given: { readonly tools: readonly AnyTool[]; readonly system?: string; readonly messages?: readonly Message[] },
+  outcome: (calls: readonly ToolCall[]) => Promise<TurnOutcome> = () => Promise.reject(new Error('No tools here.')),
+  signal = new AbortController().signal,
+): Recording {
+  const messages: Message[] = []
+  const events: ModelEvent[] = []
+  const calls: ToolCall[][] = []
+  return {
+    messages,
+    events,
+    calls,
+    evaluation: {
+      system: given.system ?? 'You are terse.',
+      tools: given.tools,
+      addedTools: new Map(),
+      messages: given.messages ?? [{ role: 'user', text: 'Go.' }],
+      output: undefined,
+      signal,
+      beforeRequest: async () => {},
+      callTools: (asked) => {
+        calls.push([...asked])
+        return outcome(asked)
+      },
+      record: async (message) => void messages.push(message),
+      emit: (event) => void events.push(event),
+    },
+  }
+}
+
+/** Processes of the SDK's executable that this process has started and that are still there. */
+export function runningExecutables(): readonly string[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+        return parent === String(process.pid) && state !== 'Z' && command.includes('claude-agent-sdk')
+      } catch {
+        return false
+      }
+    })
+}
