@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util'
 import { printResult, rounded, type Bench, type BenchResult } from './report.ts'
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  cost: async () => (await import('./cost.ts')).costBench,
+  loop: async () => (await import('./loop.ts')).loopBench,
   render: async () => (await import('./render.ts')).renderBench,
   session: async () => (await import('./session.ts')).sessionBench,
   types: async () => (await import('./types.ts')).typesBench,

@@ -51,9 +51,9 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         await record(message)
       }
       let usage = NO_USAGE
+      let offered = [...tools.map(({ name }) => name), ...added.keys()]
       for (;;) {
         await beforeRequest()
-        const offered = [...tools.map(({ name }) => name), ...added.keys()]
         emit({ type: 'request/sent', messages: conversation.length, tools: offered })
         const reply = await chat.complete({
           system,
@@ -72,8 +72,11 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         for (const result of outcome.results) await keep(result)
         if (outcome.type === 'halt') return { type: 'halted', usage }
         if (outcome.added.length > 0) {
+          const names = outcome.added.map(({ name }) => name)
           for (const tool of outcome.added) added.set(tool.name, tool)
-          await keep({ role: 'tools', names: outcome.added.map(({ name }) => name) })
+          // A new list: the one before was told to listeners.
+          offered = [...offered, ...names]
+          await keep({ role: 'tools', names })
         }
       }
     },

@@ -19,15 +19,20 @@ export interface CallEnd {
   readonly message: ToolMessage
 }
 
+export interface CallOptions {
+  /** Told with the call's end. */
+  readonly disclosure?: ToolInvoked['disclosure']
+  /** May replace the result before anybody sees it. */
+  readonly review?: (result: ToolResult) => ToolResult
+}
+
 /** Runs one call to its end, whatever that is: a result the model can read. */
-export async function runCall(
-  call: ToolCall,
-  context: CallContext,
-  disclosure?: ToolInvoked['disclosure'],
-): Promise<CallEnd> {
+export async function runCall(call: ToolCall, context: CallContext, options: CallOptions = {}): Promise<CallEnd> {
+  const { disclosure, review } = options
   const started = performance.now()
   let end: CallEnd | undefined
-  const settle = (result: ToolResult): CallEnd => {
+  const settle = (given: ToolResult): CallEnd => {
+    const result = review ? review(given) : given
     const message: ToolMessage = {
       role: 'tool',
       callId: call.id,

@@ -60,3 +60,5 @@ export type AgentEvent =
   | ({ readonly type: 'run/expanded' } & RunRestarted)
   | { readonly type: 'output/refused'; readonly message: string; readonly repairs: number }
   | { readonly type: 'run/finished'; readonly status: 'completed' | 'stopped'; readonly usage: Usage }
+  /** The run has thrown; the code of the error, or its name. */
+  | { readonly type: 'run/failed'; readonly errorType: string }

@@ -1,9 +1,10 @@
+import { errorTypeOf } from '../core/errors.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import { LimitReachedError, VisibilityExpansionRequired } from './errors.ts'
 import type { AgentEvent } from './events.ts'
 import { eventQueue } from './event-queue.ts'
 import type { AgentOptions, AgentResult } from './options.ts'
-import { createRun } from './run.ts'
+import { createRun, type Run } from './run.ts'
 
 /** A run's events as they happen, and its result. */
 export interface AgentStream<Output> extends AsyncIterable<AgentEvent> {
@@ -40,23 +41,24 @@ async function drive<Params, Keys extends string, Output>(
   push: (event: AgentEvent) => void,
 ): Promise<AgentResult<Output>> {
   const { maxExpansions = 10 } = options
-  const run = createRun(bound, options, tellerOf(options, push))
-  for (;;) {
-    const ended = await run.evaluate()
-    if (ended.type === 'expansion') {
-      if (run.state.expansions >= maxExpansions) {
-        throw new LimitReachedError(
-          'expansions',
-          `The model has opened sections in ${maxExpansions} new renders and asks for ${ended.expansion.keys.join(', ')}. Raise maxExpansions, or show these sections in full from the start.`,
-          run.state,
-        )
+  return telling(bound, options, push, async (run) => {
+    for (;;) {
+      const ended = await run.evaluate()
+      if (ended.type === 'expansion') {
+        if (run.state.expansions >= maxExpansions) {
+          throw new LimitReachedError(
+            'expansions',
+            `The model has opened sections in ${maxExpansions} new renders and asks for ${ended.expansion.keys.join(', ')}. Raise maxExpansions, or show these sections in full from the start.`,
+            run.state,
+          )
+        }
+        await run.expand(ended.expansion, ended.left)
+        continue
       }
-      await run.expand(ended.expansion, ended.left)
-      continue
+      const result = await run.finish(ended)
+      if (result !== 'repair') return result as AgentResult<Output>
     }
-    const result = await run.finish(ended)
-    if (result !== 'repair') return result as AgentResult<Output>
-  }
+  })
 }
 
 /**
@@ -67,24 +69,42 @@ export async function evaluate<Params, Keys extends string, Output>(
   bound: BoundPrompt<Params, Keys, Output>,
   options: AgentOptions<Keys>,
 ): Promise<AgentResult<Output>> {
-  const run = createRun(
+  return telling(
     bound,
     options,
-    tellerOf(options, () => undefined),
+    () => undefined,
+    async (run) => {
+      for (;;) {
+        const ended = await run.evaluate()
+        if (ended.type === 'expansion') {
+          const { keys, paths, reason } = ended.expansion
+          throw new VisibilityExpansionRequired({
+            requestedOverrides: Object.fromEntries(paths.map((path) => [path, 'full' as const])),
+            reason,
+            sectionKeys: keys,
+            usage: run.state.usage,
+          })
+        }
+        const result = await run.finish(ended)
+        if (result !== 'repair') return result as AgentResult<Output>
+      }
+    },
   )
-  for (;;) {
-    const ended = await run.evaluate()
-    if (ended.type === 'expansion') {
-      const { keys, paths, reason } = ended.expansion
-      throw new VisibilityExpansionRequired({
-        requestedOverrides: Object.fromEntries(paths.map((path) => [path, 'full' as const])),
-        reason,
-        sectionKeys: keys,
-        usage: run.state.usage,
-      })
-    }
-    const result = await run.finish(ended)
-    if (result !== 'repair') return result as AgentResult<Output>
+}
+
+/** Makes a run and tells if it throws. */
+async function telling<Result>(
+  bound: Pick<BoundPrompt, 'render'>,
+  options: AgentOptions,
+  push: (event: AgentEvent) => void,
+  work: (run: Run) => Promise<Result>,
+): Promise<Result> {
+  const tell = tellerOf(options, push)
+  try {
+    return await work(createRun(bound, options, tell))
+  } catch (error) {
+    tell({ type: 'run/failed', errorType: errorTypeOf(error) })
+    throw error
   }
 }
 

@@ -2,9 +2,9 @@ import type { ToolCall, ToolMessage } from '../adapters/contract.ts'
 import type { RenderedPrompt } from '../prompt/rendered.ts'
 import type { Session } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'
-import type { Opening } from '../tools/result.ts'
+import { fail, type Opening, type ToolResult } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
-import { isExclusive, runBeside, runCall, type CallContext, type CallEnd } from './call.ts'
+import { isExclusive, runBeside, runCall, type CallContext } from './call.ts'
 import type { ToolInvoked, ToolsInjected } from './events.ts'
 
 export interface TurnContext extends CallContext {
@@ -90,18 +90,21 @@ interface Disclosed {
 }
 
 async function disclose(call: ToolCall, context: TurnContext): Promise<Disclosed> {
-  const rendered = context.rendered()
-  const end = await runCall(call, context, describeDisclosure(call, rendered))
-  const { result, message } = end
-  if (!result.ok || !result.opening) return { message, tools: [] }
-  const { opening } = result
-  const refusal = context.refuseOpening(opening, result.message)
-  if (refusal !== undefined) return { message: { ...message, text: refusal, isError: true }, tools: [] }
-  if (opening.halts || (opening.tools.length > 0 && !context.supportsDynamicTools)) {
-    return { message: requested(end, opening), tools: [], waits: opening }
+  const disclosure = describeDisclosure(call, context.rendered())
+  const waits = (opening: Opening): boolean =>
+    opening.halts || (opening.tools.length > 0 && !context.supportsDynamicTools)
+  const review = (result: ToolResult): ToolResult => {
+    if (!result.ok || !result.opening) return result
+    const refusal = context.refuseOpening(result.opening, result.message)
+    if (refusal !== undefined) return fail(refusal)
+    // A new render shows the text, so the result need not.
+    return waits(result.opening) ? { ...result, message: requested(result.opening) } : result
   }
-  applyOpening(context.session, opening.paths)
-  return { message, tools: inject(opening, context) }
+  const { result, message } = await runCall(call, context, { disclosure, review })
+  if (!result.ok || !result.opening) return { message, tools: [] }
+  if (waits(result.opening)) return { message, tools: [], waits: result.opening }
+  applyOpening(context.session, result.opening.paths)
+  return { message, tools: inject(result.opening, context) }
 }
 
 /** Sets sections to full in a session. */
@@ -122,9 +125,8 @@ function inject(opening: Opening, context: TurnContext): readonly AnyTool[] {
   return free
 }
 
-/** A new render shows the text, so the result need not. */
-function requested({ message }: CallEnd, opening: Opening): ToolMessage {
-  return { ...message, text: `Sections requested for expansion: ${opening.keys.join(', ')}.` }
+function requested(opening: Opening): string {
+  return `Sections requested for expansion: ${opening.keys.join(', ')}.`
 }
 
 function describeDisclosure(call: ToolCall, rendered: RenderedPrompt): NonNullable<ToolInvoked['disclosure']> {

@@ -49,3 +49,9 @@ export class PromptRenderError extends PromptError {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
+
+/** A short name of a thrown thing that says nothing of its content: an error's code, or its name. */
+export function errorTypeOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown
+  return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name
+}

@@ -10,3 +10,4 @@ export {
   type ResolvedOverrides,
   type SeededOverrides,
 } from './override-store.ts'
+export { readRecordings, recordToFile, type FileRecorder } from './record-file.ts'

@@ -1,3 +1,13 @@
+export { adapterSuite } from './adapter-suite.ts'
+export type {
+  AdapterCase,
+  AdapterSuiteOptions,
+  EarlyEnd,
+  ModelPeer,
+  ModelStep,
+  ScriptedCall,
+  StepUsage,
+} from './adapter-peer.ts'
 export { createConversation, type Conversation, type ConversationOptions } from './conversation.ts'
 export { disclosureSuite, type DisclosureExpectations } from './disclosure-suite.ts'
 export { filesystemSuite } from './filesystem-suite.ts'

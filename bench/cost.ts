@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { gptTokenizer } from '../src/gpt-tokenizer/index.ts'
+import {
+  contextFiles,
+  openOrRead,
+  openSections,
+  readSection,
+  type DisclosureStrategy,
+  type TokenCounter,
+} from '../src/index.ts'
+import {
+  simulate,
+  type SimulatedAdapter,
+  type SimulatedRun,
+  type Simulation,
+  type SimulationOptions,
+} from '../src/telemetry/simulate.ts'
+import { assistant, assistantRuns } from './assistant.ts'
+import { handbook, handbookRuns } from './handbook.ts'
+import { goal, progress, type Bench, type Goal, type Row } from './report.ts'
+
+interface Agent {
+  readonly name: string
+  readonly prompt: SimulatedRun['prompt']
+  readonly runs: readonly SimulatedRun[]
+}
+
+const AGENTS: readonly Agent[] = [
+  { name: 'assistant, 14 sections', prompt: assistant, runs: assistantRuns },
+  { name: 'handbook, 200 sections', prompt: handbook, runs: handbookRuns },
+]
+const STRATEGIES: readonly DisclosureStrategy[] = [readSection(), openSections(), openOrRead(), contextFiles()]
+const ADAPTERS: readonly SimulatedAdapter[] = ['dynamic', 'dynamic-plain', 'restart']
+const EVERYTHING = 'everything-in-full'
+
+interface BillingCase {
+  readonly label: string
+  /** What the default strategy should save of what everything in full costs. */
+  readonly goal: number
+  readonly options: Pick<SimulationOptions, 'cache' | 'cacheStart'>
+}
+
+/** The ways of billing, each with the columns it fills. */
+const BILLINGS = {
+  uncached: { label: 'uncached', goal: 0.6, options: { cache: 'none' } },
+  anthropic: { label: 'cached (Anthropic-like)', goal: 0.6, options: { cache: 'anthropic' } },
+  openai: { label: 'cached (OpenAI-like)', goal: 0.6, options: { cache: 'openai' } },
+  // A long prompt that other runs keep in the cache is cheap, so that there is little left to save; it must be no loss.
+  warm: {
+    label: 'cached by an earlier run',
+    goal: 0,
+    options: { cache: 'anthropic', cacheStart: 'warm' },
+  },
+} as const satisfies Readonly<Record<string, BillingCase>>
+type BillingName = keyof typeof BILLINGS
+const BILLING_NAMES = Object.keys(BILLINGS) as BillingName[]
+
+export const costBench: Bench = {
+  name: 'cost',
+  question:
+    'How many input tokens are billed when sections are opened as they are needed, beside having everything in full?',
+  columns: [
+    { key: 'agent', label: 'agent' },
+    { key: 'strategy', label: 'strategy' },
+    { key: 'adapter', label: 'adapter' },
+    { key: 'requests', label: 'requests' },
+    { key: 'uncached', label: 'uncached' },
+    { key: 'uncachedSaving', label: 'saved' },
+    { key: 'anthropic', label: 'cached' },
+    { key: 'anthropicSaving', label: 'saved' },
+    { key: 'openai', label: 'OpenAI-like' },
+    { key: 'openaiSaving', label: 'saved' },
+    { key: 'warm', label: 'cached before' },
+    { key: 'warmSaving', label: 'saved' },
+    { key: 'lossUncached', label: 'loss from, uncached' },
+    { key: 'lossCached', label: 'loss from, cached' },
+    { key: 'lossWarm', label: 'loss from, cached before' },
+  ],
+  async run() {
+    const counter = await gptTokenizer()
+    const rows: Row[] = []
+    const goals: Goal[] = []
+    for (const agent of AGENTS) {
+      progress(`${agent.name} ...`)
+      const costs = await costsOf(agent, counter)
+      rows.push(...costs.rows)
+      for (const [billing, saving] of costs.savings) {
+        const { label, goal: least } = BILLINGS[billing]
+        goals.push(goal(`${agent.name}: saved by readSection, ${label}`, saving, '>=', least))
+      }
+      const most = Math.max(...agent.runs.map((run) => openedBy(run).length / foldedOf(agent).length))
+      for (const manner of ['one a turn', 'all at once'] as const) {
+        progress(`${agent.name}, break-even, ${manner} ...`)
+        const uncached = await lossFrom(agent, manner, { ...BILLINGS.uncached.options, counter })
+        const cached = await lossFrom(agent, manner, { ...BILLINGS.anthropic.options, counter })
+        const warm = await lossFrom(agent, manner, { ...BILLINGS.warm.options, counter })
+        rows.push({
+          agent: agent.name,
+          strategy: `readSection, opening ${manner}`,
+          adapter: 'dynamic',
+          lossUncached: shareOrNever(uncached),
+          lossCached: shareOrNever(cached),
+          lossWarm: shareOrNever(warm),
+        })
+        const share = `share of folded sections opened ${manner} that makes it a loss`
+        // The runs above must be on the right side of it.
+        goals.push(goal(`${agent.name}: ${share}, uncached`, uncached, '>=', Number(most.toFixed(3))))
+        goals.push(goal(`${agent.name}: ${share}, cached`, cached, '>=', Number(most.toFixed(3))))
+      }
+    }
+    return { rows, goals }
+  },
+}
+
+interface Costs {
+  readonly rows: readonly Row[]
+  /** Of the default strategy where tools can be appended. */
+  readonly savings: ReadonlyMap<BillingName, number>
+}
+
+async function costsOf(agent: Agent, counter: TokenCounter): Promise<Costs> {
+  const full = await costOf(agent, { strategy: EVERYTHING, counter })
+  const rows: Row[] = [rowOf(agent, { strategy: EVERYTHING, adapter: null }, full, full)]
+  const savings = new Map<BillingName, number>()
+  const first = await costOf(agent, { strategy: STRATEGIES[0]!, adapter: ADAPTERS[0]!, counter })
+  assertEnough(agent, first, full)
+  for (const strategy of STRATEGIES) {
+    for (const adapter of ADAPTERS) {
+      const cost = await costOf(agent, { strategy, adapter, counter })
+      assert.deepEqual(cost.ends, first.ends, `${strategy.name} on ${adapter} ends with other texts or tools.`)
+      rows.push(rowOf(agent, { strategy: strategy.name, adapter }, cost, full))
+    }
+  }
+  for (const billing of BILLING_NAMES) savings.set(billing, 1 - first.billed[billing] / full.billed[billing])
+  return { rows, savings }
+}
+
+interface Cost {
+  readonly requests: number
+  readonly billed: Readonly<Record<BillingName, number>>
+  /** What the model has before it and can call at the end of each run. */
+  readonly ends: readonly Pick<Simulation, 'sections' | 'tools'>[]
+}
+
+async function costOf(agent: Agent, options: SimulationOptions): Promise<Cost> {
+  const billed: Record<BillingName, number> = { uncached: 0, anthropic: 0, openai: 0, warm: 0 }
+  const ends: Pick<Simulation, 'sections' | 'tools'>[] = []
+  let requests = 0
+  for (const run of agent.runs) {
+    for (const billing of BILLING_NAMES) {
+      const simulation = await simulate(run, { ...options, ...BILLINGS[billing].options })
+      billed[billing] += simulation.billedTokens
+      if (billing !== 'uncached') continue
+      requests += simulation.requests.length
+      ends.push({ sections: simulation.sections, tools: simulation.tools })
+    }
+  }
+  return { requests, billed, ends }
+}
+
+/** Each run ends with all that it opens, and with nothing that everything in full would not have. */
+function assertEnough(agent: Agent, cost: Cost, full: Cost): void {
+  for (const [i, run] of agent.runs.entries()) {
+    const end = cost.ends[i]!
+    for (const path of openedBy(run)) assert(end.sections.includes(path), `Run ${i + 1} does not show ${path}.`)
+    for (const path of end.sections) assert(full.ends[i]!.sections.includes(path), `${path} is not in the full prompt.`)
+    for (const name of end.tools) assert(full.ends[i]!.tools.includes(name), `${name} is not in the full prompt.`)
+  }
+}
+
+function rowOf(agent: Agent, names: Row, cost: Cost, full: Cost): Row {
+  const figures = BILLING_NAMES.map((billing): Row => ({
+    [billing]: Math.round(cost.billed[billing]),
+    [`${billing}Saving`]: cost === full ? null : percent(1 - cost.billed[billing] / full.billed[billing]),
+  }))
+  return Object.assign({ agent: agent.name, ...names, requests: cost.requests }, ...figures) as Row
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
+const shareOrNever = (share: number): string => (share > 1 ? 'never' : percent(share))
+
+function openedBy(run: SimulatedRun): readonly string[] {
+  return run.steps.flatMap((step) => ('opens' in step ? step.opens : []))
+}
+
+/** The sections that can be opened, in an order that mixes long and short, near and far. */
+function foldedOf({ prompt }: Agent): readonly string[] {
+  const { summarized } = prompt.render()
+  const step = 7
+  return Array.from({ length: step }, (_, start) => summarized.filter((_path, i) => i % step === start)).flat()
+}
+
+/**
+ * The share of the folded sections from which on opening them costs more than having had everything in full, in a run of
+ * four calls and an answer; above 1 if not even all of them do.
+ */
+async function lossFrom(
+  agent: Agent,
+  manner: 'one a turn' | 'all at once',
+  options: Omit<SimulationOptions, 'strategy'>,
+): Promise<number> {
+  const folded = foldedOf(agent)
+  const work = Array.from({ length: 4 }, () => ({
+    calls: [{ name: 'read_file', argumentsTokens: 20, resultTokens: 200 }],
+  }))
+  const billed = async (strategy: SimulationOptions['strategy'], count: number): Promise<number> => {
+    const keys = folded.slice(0, count)
+    const openings = manner === 'all at once' ? [{ opens: keys }] : keys.map((key) => ({ opens: [key] }))
+    const run = { prompt: agent.prompt, input: 'Look into it.', steps: [...openings, ...work, { answers: 100 }] }
+    return (await simulate(run, { ...options, strategy })).billedTokens
+  }
+  const full = await billed(EVERYTHING, 0)
+  // Each section more costs more, so that the first that is too much can be found by halving.
+  let below = 0
+  let above = folded.length + 1
+  while (above - below > 1) {
+    const middle = (below + above) >> 1
+    if ((await billed(readSection(), middle)) >= full) above = middle
+    else below = middle
+  }
+  return above / folded.length
+}

@@ -1,0 +1,53 @@
+import type { AgentEvent } from '../agent/events.ts'
+import { watchOpenings } from './openings.ts'
+import { watchRuns } from './runs.ts'
+
+export const TOOLS_INJECTED = 'foldout.tools.injected'
+export const RESTARTS = 'foldout.disclosure.restarts'
+export const DYNAMIC_OPENINGS = 'foldout.disclosure.dynamic'
+const TOOL_CALLS = 'foldout.tools.calls'
+const TOOL_FAILURES = 'foldout.tools.failures'
+
+/** Numbers over one run after the other. */
+export interface Counters {
+  /** Give it to `runAgent`. Runs that go on side by side each need counters of their own. */
+  onEvent(event: AgentEvent): void
+  /**
+   * `foldout.tools.injected`: tools that openings have added to a conversation. `foldout.disclosure.restarts`: new renders
+   * for openings. `foldout.disclosure.dynamic`: openings that were answered without one. `foldout.tools.calls` and
+   * `foldout.tools.failures`: calls the model has made, and those that failed.
+   */
+  read(): Readonly<Record<string, number>>
+}
+
+export function createCounters(): Counters {
+  let injected = 0
+  let restarts = 0
+  let dynamic = 0
+  let calls = 0
+  let failures = 0
+  const openings = watchOpenings((_opening, by) => {
+    if (by === 'dynamic') dynamic += 1
+  })
+  const { onEvent } = watchRuns({
+    begins: () => undefined,
+    tells(event) {
+      openings.onEvent(event)
+      if (event.type === 'tools/injected') injected += event.names.length
+      else if (event.type === 'run/expanded') restarts += 1
+      else if (event.type === 'tool/called') calls += 1
+      else if (event.type === 'tool/invoked' && !event.ok) failures += 1
+    },
+    ends: () => openings.settle(),
+  })
+  return {
+    onEvent,
+    read: () => ({
+      [TOOLS_INJECTED]: injected,
+      [RESTARTS]: restarts,
+      [DYNAMIC_OPENINGS]: dynamic + openings.likelyDynamic,
+      [TOOL_CALLS]: calls,
+      [TOOL_FAILURES]: failures,
+    }),
+  }
+}

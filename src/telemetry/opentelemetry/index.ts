@@ -1,0 +1,1 @@
+export { openTelemetry, type OpenTelemetryListener, type OpenTelemetryOptions } from './opentelemetry.ts'

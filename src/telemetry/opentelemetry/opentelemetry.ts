@@ -1,0 +1,242 @@
+import {
+  SpanKind,
+  SpanStatusCode,
+  context,
+  metrics,
+  trace,
+  type Attributes,
+  type Context,
+  type Meter,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api'
+import type { AssistantMessage, ToolCall, Usage } from '../../adapters/contract.ts'
+import type { AgentEvent, PromptRendered, ToolInvoked } from '../../agent/events.ts'
+import { watchOpenings } from '../openings.ts'
+import { watchRuns, type RunEnd } from '../runs.ts'
+import { createInstruments } from './instruments.ts'
+
+export interface OpenTelemetryOptions {
+  /** The provider as OpenTelemetry names it: the adapter's `name`. */
+  readonly system: string
+  /** The adapter's `model`. */
+  readonly model: string
+  /** Names the agent in its spans, such as the prompt's key. */
+  readonly agentName?: string
+  /** Default: the global provider's, for `foldout`. */
+  readonly tracer?: Tracer
+  /** Default: the global provider's, for `foldout`. */
+  readonly meter?: Meter
+  /**
+   * Whether spans hold what the model said, and the arguments and results of tools. Default false. The keys and the reason
+   * of an opening are always told.
+   */
+  readonly captureContent?: boolean
+}
+
+/** Give it to `runAgent` as `onEvent`. Runs that go on side by side each need a listener of their own. */
+export interface OpenTelemetryListener {
+  (event: AgentEvent): void
+  /** Says that the run has thrown, and ends its spans. A run that throws tells nothing of it by itself. */
+  failed(error: unknown): void
+}
+
+/** Makes spans and metrics of runs through the OpenTelemetry API, with its GenAI names. */
+export function openTelemetry(options: OpenTelemetryOptions): OpenTelemetryListener {
+  const { system, model, tracer = trace.getTracer('foldout'), meter = metrics.getMeter('foldout') } = options
+  const common: Attributes = {
+    'gen_ai.system': system,
+    'gen_ai.provider.name': system,
+    'gen_ai.request.model': model,
+  }
+  const instruments = createInstruments(meter, common)
+  const openings = watchOpenings((_opening, by) => {
+    if (by === 'dynamic') instruments.openedDynamically()
+  })
+  let run: RunSpans | undefined
+  const listener = watchRuns({
+    begins: () => (run = startRun(tracer, common, options)),
+    tells(event) {
+      openings.onEvent(event)
+      run?.tells(event)
+      if (event.type === 'reply/received') {
+        instruments.answered(event.usage)
+        instruments.requestEnded(run?.requestSeconds() ?? 0, undefined)
+      } else if (event.type === 'tools/injected') instruments.injected(event.names.length)
+      else if (event.type === 'run/expanded') instruments.restarted()
+    },
+    ends(end) {
+      openings.settle()
+      if (run?.isAsking() && end.errorType !== undefined) instruments.requestEnded(run.requestSeconds(), end.errorType)
+      run?.ends(end)
+      run = undefined
+    },
+  })
+  return Object.assign((event: AgentEvent) => listener.onEvent(event), { failed: listener.failed })
+}
+
+interface RunSpans {
+  tells(event: AgentEvent): void
+  ends(end: RunEnd): void
+  /** Whether a request is under way. */
+  isAsking(): boolean
+  /** How long the last request has taken. */
+  requestSeconds(): number
+}
+
+function startRun(tracer: Tracer, common: Attributes, options: OpenTelemetryOptions): RunSpans {
+  const { model, agentName, captureContent = false } = options
+  const agent = tracer.startSpan(agentName === undefined ? 'invoke_agent' : `invoke_agent ${agentName}`, {
+    kind: SpanKind.INTERNAL,
+    attributes: {
+      ...common,
+      'gen_ai.operation.name': 'invoke_agent',
+      ...(agentName === undefined ? {} : { 'gen_ai.agent.name': agentName }),
+    },
+  })
+  const inAgent: Context = trace.setSpan(context.active(), agent)
+  const asked = new Map<string, ToolCall>()
+  let chat: Span | undefined
+  let sentAt = 0
+  let seconds = 0
+
+  function endChat(): void {
+    seconds = (performance.now() - sentAt) / 1000
+    chat?.end()
+    chat = undefined
+  }
+
+  function toolSpan(invoked: ToolInvoked): void {
+    const now = Date.now()
+    const call = asked.get(invoked.callId)
+    const span = tracer.startSpan(
+      `execute_tool ${invoked.name}`,
+      {
+        kind: SpanKind.INTERNAL,
+        // The event comes when the call has ended, and says how long it took.
+        startTime: now - invoked.durationMs,
+        attributes: {
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': invoked.name,
+          'gen_ai.tool.call.id': invoked.callId,
+          'gen_ai.tool.type': 'function',
+          ...disclosureAttributes(invoked),
+          ...(captureContent ? callContent(call, invoked) : {}),
+        },
+      },
+      inAgent,
+    )
+    if (!invoked.ok) fail(span, 'tool_failure')
+    span.end(now)
+  }
+
+  return {
+    isAsking: () => chat !== undefined,
+    requestSeconds: () => (chat ? (performance.now() - sentAt) / 1000 : seconds),
+    tells(event) {
+      switch (event.type) {
+        case 'prompt/rendered':
+          agent.setAttributes(renderAttributes(event))
+          break
+        case 'request/sent':
+          chat?.end()
+          sentAt = performance.now()
+          chat = tracer.startSpan(
+            `chat ${model}`,
+            { kind: SpanKind.CLIENT, attributes: { ...common, 'gen_ai.operation.name': 'chat' } },
+            inAgent,
+          )
+          break
+        case 'request/retried':
+          chat?.addEvent('foldout.request.retried', {
+            'foldout.retry.attempt': event.attempt,
+            'foldout.retry.delay_ms': event.delayMs,
+          })
+          break
+        case 'reply/received':
+          chat?.setAttributes({
+            ...usageAttributes(event.usage),
+            ...(captureContent ? { 'gen_ai.output.messages': outputMessages(event.message) } : {}),
+          })
+          endChat()
+          break
+        case 'tool/called':
+          if (captureContent) asked.set(event.call.id, event.call)
+          break
+        case 'tool/invoked':
+          toolSpan(event)
+          break
+        case 'tools/injected':
+          agent.addEvent('foldout.tools.injected', {
+            'foldout.tools.names': [...event.names],
+            'foldout.disclosure.keys': [...event.keys],
+          })
+          break
+        case 'run/expanded':
+          agent.addEvent('foldout.disclosure.restart', {
+            'foldout.disclosure.keys': [...event.keys],
+            'foldout.disclosure.reason': event.reason,
+            'foldout.disclosure.expansions': event.expansions,
+          })
+          break
+        case 'run/finished':
+          agent.setAttributes(usageAttributes(event.usage))
+      }
+    },
+    ends({ status, errorType }) {
+      if (chat && errorType !== undefined) fail(chat, errorType)
+      if (chat) endChat()
+      agent.setAttribute('foldout.run.status', status)
+      if (errorType !== undefined) fail(agent, errorType)
+      agent.end()
+    },
+  }
+}
+
+function fail(span: Span, errorType: string): void {
+  span.setAttribute('error.type', errorType)
+  // Without a message: what failed may quote the content.
+  span.setStatus({ code: SpanStatusCode.ERROR })
+}
+
+function renderAttributes({ full, summarized }: PromptRendered): Attributes {
+  return {
+    'foldout.sections.full': full.length,
+    'foldout.sections.summarized': summarized.length,
+  }
+}
+
+function usageAttributes(usage: Usage): Attributes {
+  return {
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+    'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
+  }
+}
+
+function disclosureAttributes({ disclosure }: ToolInvoked): Attributes {
+  if (!disclosure) return {}
+  return {
+    'foldout.disclosure.keys': [...disclosure.keys],
+    'foldout.disclosure.reason': disclosure.reason,
+    'foldout.sections.full': disclosure.full.length,
+    'foldout.sections.summarized': disclosure.summarized.length,
+  }
+}
+
+function callContent(call: ToolCall | undefined, invoked: ToolInvoked): Attributes {
+  return {
+    ...(call ? { 'gen_ai.tool.call.arguments': call.malformed ?? JSON.stringify(call.arguments) ?? '' } : {}),
+    'gen_ai.tool.call.result': invoked.message,
+  }
+}
+
+/** The reply as the GenAI conventions write messages. */
+function outputMessages({ text, toolCalls }: AssistantMessage): string {
+  const parts = [
+    ...(text === '' ? [] : [{ type: 'text', content: text }]),
+    ...toolCalls.map(({ id, name, arguments: args }) => ({ type: 'tool_call', id, name, arguments: args })),
+  ]
+  return JSON.stringify([{ role: 'assistant', parts }])
+}

@@ -1,0 +1,52 @@
+import { errorTypeOf } from '../core/errors.ts'
+import type { AgentEvent } from '../agent/events.ts'
+
+/** How a run ended; `'unfinished'` if another began before it told. */
+export interface RunEnd {
+  readonly status: 'completed' | 'stopped' | 'failed' | 'unfinished'
+  /** Of a failed run: the code or the name of what was thrown. */
+  readonly errorType: string | undefined
+}
+
+export interface RunHandlers {
+  begins(): void
+  tells(event: AgentEvent): void
+  ends(end: RunEnd): void
+}
+
+/** What follows one run after the other. Runs that go on side by side each need one of their own. */
+export interface RunListener {
+  onEvent(event: AgentEvent): void
+  /** Says that a run has thrown which was not run by `runAgent` or `evaluate`: those tell it themselves. */
+  failed(error: unknown): void
+}
+
+/** Tells where in a stream of events one run ends and the next begins. */
+export function watchRuns(handlers: RunHandlers): RunListener {
+  let isRunning = false
+  let rendersAgain = false
+  const end = (how: RunEnd): void => {
+    if (!isRunning) return
+    isRunning = false
+    rendersAgain = false
+    handlers.ends(how)
+  }
+  return {
+    onEvent(event) {
+      if (event.type === 'prompt/rendered') {
+        if (!rendersAgain) end({ status: 'unfinished', errorType: undefined })
+        rendersAgain = false
+        if (!isRunning) {
+          isRunning = true
+          handlers.begins()
+        }
+      }
+      if (!isRunning) return
+      if (event.type === 'run/expanded' || event.type === 'output/refused') rendersAgain = true
+      handlers.tells(event)
+      if (event.type === 'run/finished') end({ status: event.status, errorType: undefined })
+      if (event.type === 'run/failed') end({ status: 'failed', errorType: event.errorType })
+    },
+    failed: (error) => end({ status: 'failed', errorType: errorTypeOf(error) }),
+  }
+}

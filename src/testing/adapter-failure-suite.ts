@@ -1,0 +1,128 @@
+import { expect, vi } from 'vitest'
+import { LimitReachedError, RunAbortedError } from '../agent/errors.ts'
+import { FoldoutError } from '../core/errors.ts'
+import type { AdapterSuiteOptions } from './adapter-peer.ts'
+import { LONG_TEXT, calls, deltas, done, retries, thrownBy, toolTexts, type TestCase } from './adapter-stage.ts'
+
+/** Limits, cancellation, and what goes wrong on the way to the provider and back. */
+export function failureCases<Request>(
+  test: TestCase<Request>,
+  { prefixesOf, hasForeignRetries = false }: Pick<AdapterSuiteOptions<Request>, 'prefixesOf' | 'hasForeignRetries'>,
+): void {
+  test(
+    'token limit',
+    'R38 sends no request once the tokens are used up',
+    [{ ...calls('forecast', { city: 'Rome' }), usage: { inputTokens: 100, outputTokens: 10 } }, done],
+    async ({ peer, run }) => {
+      const error = await thrownBy(run({ limits: { totalTokens: 110 } }))
+      expect(error).toBeInstanceOf(LimitReachedError)
+      expect(error).toMatchObject({ kind: 'total-tokens' })
+      expect(peer.requests()).toHaveLength(1)
+    },
+  )
+
+  test(
+    'cancellation',
+    'R38 ends at once when it is cancelled within a reply, and gives the request up',
+    [{ says: LONG_TEXT, ends: { how: 'stalled', where: 'in text' } }],
+    async ({ peer, events, run }) => {
+      const controller = new AbortController()
+      const reason = new Error('The user left.')
+      const running = thrownBy(run({ signal: controller.signal }))
+      await vi.waitFor(() => expect(deltas(events)).not.toEqual([]), { timeout: 5000, interval: 5 })
+      const cancelled = performance.now()
+      controller.abort(reason)
+      const error = await running
+      expect(performance.now() - cancelled).toBeLessThan(500)
+      expect(error).toBeInstanceOf(RunAbortedError)
+      expect((error as Error).cause).toBe(reason)
+      await vi.waitFor(() => expect(peer.isGivenUp(peer.requests()[0]!)).toBe(true), { timeout: 2000, interval: 5 })
+      expect(peer.requests()).toHaveLength(1)
+    },
+  )
+
+  test(
+    'rate limit',
+    'R34 sends a request again after 429, when the provider says so',
+    [{ refuses: 429, message: 'Slow down.', headers: { 'retry-after': '1' } }, { says: LONG_TEXT }],
+    async ({ peer, events, run }) => {
+      const started = performance.now()
+      expect(await run()).toMatchObject({ text: LONG_TEXT })
+      expect(performance.now() - started).toBeGreaterThan(990)
+      const reason = expect.stringContaining(hasForeignRetries ? '429' : 'Slow down.')
+      expect(retries(events)).toEqual([{ type: 'request/retried', attempt: 1, delayMs: 1000, reason }])
+      expect(peer.requests()).toHaveLength(2)
+    },
+  )
+
+  test(
+    'overload',
+    'R34 sends a request again after 529, within a conversation',
+    [calls('forecast', { city: 'Rome' }), { refuses: 529, headers: { 'retry-after-ms': '5' } }, done],
+    async ({ peer, events, run }) => {
+      expect(toolTexts(await run())).toEqual([['forecast', 'Rome: sun.', false]])
+      expect(retries(events)).toMatchObject([{ attempt: 1, ...(hasForeignRetries ? {} : { delayMs: 5 }) }])
+      const [, second, third] = peer.requests()
+      expect(prefixesOf(third!)).toEqual(prefixesOf(second!))
+    },
+  )
+
+  test(
+    'no capacity',
+    'R34 gives up after some attempts',
+    Array.from({ length: 4 }, () => ({ refuses: 503, message: 'Full.', headers: { 'retry-after-ms': '5' } })),
+    async ({ peer, events, run }) => {
+      const error = await thrownBy(run())
+      expect(error).toBeInstanceOf(FoldoutError)
+      expect(error).toMatchObject({ code: 'adapter-unavailable', message: expect.stringContaining('Full.') })
+      expect(retries(events)).toHaveLength(3)
+      expect(peer.requests()).toHaveLength(4)
+    },
+  )
+
+  for (const status of [400, 401, 403, 404, 422]) {
+    test(
+      'refusal',
+      `R34 does not send a request again after ${status}, and says why it was refused`,
+      [{ refuses: status, message: 'This will not do.' }, done],
+      async ({ peer, events, run }) => {
+        const error = await thrownBy(run())
+        expect(error).toBeInstanceOf(FoldoutError)
+        expect(error).toMatchObject({ code: 'adapter-refused' })
+        expect((error as Error).message).toContain('This will not do.')
+        expect((error as Error).message).toContain(String(status))
+        expect(retries(events)).toEqual([])
+        expect(peer.requests()).toHaveLength(1)
+      },
+    )
+  }
+
+  for (const how of ['cut', 'closed'] as const) {
+    test(
+      'cut before text',
+      `R34 sends a request again whose reply was ${how} before any text`,
+      [{ says: LONG_TEXT, ends: { how, where: 'before text' } }, { says: LONG_TEXT }],
+      async ({ peer, events, run }) => {
+        expect(await run()).toMatchObject({ text: LONG_TEXT })
+        expect(retries(events)).toHaveLength(1)
+        expect(deltas(events).join('')).toBe(LONG_TEXT)
+        expect(peer.requests()).toHaveLength(2)
+      },
+    )
+
+    test(
+      'cut in text',
+      `R34 fails where a reply was ${how} after some of its text was shown`,
+      [{ says: LONG_TEXT, ends: { how, where: 'in text' } }, done],
+      async ({ peer, events, run }) => {
+        const error = await thrownBy(run())
+        expect(error).toBeInstanceOf(FoldoutError)
+        expect(error).toMatchObject({ code: 'adapter-stream-cut' })
+        const shown = deltas(events).join('')
+        expect(shown).not.toBe('')
+        expect(LONG_TEXT.startsWith(shown)).toBe(true)
+        expect(peer.requests()).toHaveLength(1)
+      },
+    )
+  }
+}

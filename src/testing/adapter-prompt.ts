@@ -1,0 +1,79 @@
+import { definePrompt } from '../prompt/prompt.ts'
+import { defineSection } from '../prompt/section.ts'
+import { fail, ok } from '../tools/result.ts'
+import { defineTool } from '../tools/tool.ts'
+
+const params = {
+  type: 'object',
+  properties: { city: { type: 'string', description: 'Its name.' } },
+  required: ['city'],
+  additionalProperties: false,
+} as const
+
+/** Slower for the city that is called first, so that results come out of order unless somebody sees to it. */
+const forecast = defineTool({
+  name: 'forecast',
+  description: 'Tells the weather of tomorrow.',
+  params,
+  async execute({ city }) {
+    if (city === 'Oslo') await new Promise((resolve) => setTimeout(resolve, 30))
+    return ok(`${String(city)}: sun.`)
+  },
+})
+const refuse = defineTool({
+  name: 'refuse',
+  description: 'Fails.',
+  execute: () => fail('There is no weather on the moon.'),
+})
+const explode = defineTool({
+  name: 'explode',
+  description: 'Throws.',
+  execute() {
+    throw new Error('The sensor burned down.')
+  },
+})
+
+const folded = (key: string, title: string) =>
+  defineSection({
+    key,
+    title,
+    template: `All about ${key}.`,
+    summary: `Some about ${key}.`,
+    visibility: 'summary',
+    tools: [
+      defineTool({
+        name: `measure_${key}`,
+        description: `Measures ${key}.`,
+        params,
+        execute: ({ city }) => ok(`${key} in ${String(city)}: 5.`),
+      }),
+    ],
+  })
+
+const sections = [
+  defineSection({
+    key: 'intro',
+    title: 'Intro',
+    template: 'You are a weather service – “precise” & brief.',
+    tools: [forecast, refuse, explode],
+  }),
+  folded('rain', 'Rain'),
+  folded('wind', 'Wind'),
+  folded('snow', 'Snow'),
+]
+
+export const weatherPrompt = definePrompt({ ns: 'suite', key: 'weather', sections }).bind()
+
+export const OUTPUT_SCHEMA = {
+  type: 'object',
+  properties: { city: { type: 'string' }, degrees: { type: 'number' } },
+  required: ['city', 'degrees'],
+  additionalProperties: false,
+} as const
+
+export const weatherPromptWithOutput = definePrompt({
+  ns: 'suite',
+  key: 'weather-output',
+  sections,
+  output: OUTPUT_SCHEMA,
+}).bind()

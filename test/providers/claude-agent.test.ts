@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll } from 'vitest'
+import { claudeAgent, type ClaudeAgentSdk } from '../../src/adapters/claude-agent/index.ts'
+import { adapterSuite } from '../../src/testing/adapter-suite.ts'
+import { importSdk, installSdk } from '../claude-agent/harness.ts'
+import { startMockProvider, type RecordedRequest } from './mock.ts'
+import { messagesWire } from './wires.ts'
+
+let sdk: ClaudeAgentSdk
+
+beforeAll(async () => {
+  installSdk()
+  sdk = await importSdk()
+}, 300_000)
+
+const { toolsOf, resultsOf, prefixesOf } = messagesWire('plain')
+
+adapterSuite<RecordedRequest>('claudeAgent', {
+  toolsOf,
+  resultsOf,
+  prefixesOf,
+  supportsDynamicTools: true,
+  hasForeignRetries: true,
+  skips: {
+    'malformed call': 'the executable answers such calls itself',
+    'hidden tool': 'the executable answers calls of tools that it does not have itself',
+    prefix: 'the executable sorts the tools by name and rewrites its own reminders in the conversation',
+    refusal: 'the executable sends some refused requests again, with less in them',
+    'cut in text': 'the executable asks again by itself',
+  },
+  async create({ script }) {
+    const provider = await startMockProvider(script)
+    const home = mkdtempSync(join(tmpdir(), 'foldout-claude-agent-'))
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      CLAUDE_CONFIG_DIR: join(home, 'config'),
+      ANTHROPIC_BASE_URL: provider.url,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      IS_SANDBOX: '1',
+    }
+    return {
+      adapter: claudeAgent({ model: 'claude-sonnet-5', sdk, env, cwd: home }),
+      requests: () => provider.requests,
+      isGivenUp: (request) => request.isGivenUp,
+      async stop() {
+        await provider.stop()
+        rmSync(home, { recursive: true, force: true })
+      },
+    }
+  },
+})

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import { Validator, type Schema } from '@cfworker/json-schema'
+import type { AdapterSuiteOptions } from '../../src/testing/adapter-peer.ts'
+import type { RecordedRequest } from './mock.ts'
+import { chatRules, messagesRules, responsesRules, toolNameRules, type Rule } from './rules.ts'
+
+/** How to read the requests of one interface. */
+export type Wire = Required<
+  Pick<AdapterSuiteOptions<RecordedRequest>, 'toolsOf' | 'resultsOf' | 'prefixesOf' | 'outputSchemaOf' | 'check'>
+>
+
+/** `native`: tools are added at their place in the conversation; `plain`: at the end of the tool list. */
+export type Additions = 'native' | 'plain'
+
+// Only as much of the bodies as is read here; they are judged whole by the schemas.
+interface NamedTool {
+  readonly name: string
+}
+interface ChatBody {
+  readonly tools?: readonly { readonly function: NamedTool }[]
+  readonly messages: readonly { readonly role: string; readonly content: string }[]
+  readonly response_format?: { readonly json_schema?: { readonly schema?: unknown } }
+}
+interface ResponsesBody {
+  readonly tools?: readonly NamedTool[]
+  readonly input: readonly { readonly type?: string; readonly output?: string; readonly tools?: readonly NamedTool[] }[]
+  readonly text?: { readonly format?: { readonly schema?: unknown } }
+}
+interface MessagesBlock {
+  readonly type: string
+  readonly content?: string | readonly { readonly text?: string }[]
+  readonly tool?: { readonly definition?: NamedTool }
+}
+interface MessagesBody {
+  readonly tools?: readonly NamedTool[]
+  readonly messages: readonly { readonly content: readonly MessagesBlock[] }[]
+  readonly output_config?: { readonly format?: { readonly schema?: unknown } }
+}
+
+export function chatWire(): Wire {
+  const body = (request: RecordedRequest) => request.body as unknown as ChatBody
+  const toolsOf = (request: RecordedRequest) => (body(request).tools ?? []).map((tool) => tool.function.name)
+  return {
+    toolsOf,
+    resultsOf: (request) => body(request).messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])),
+    prefixesOf: (request) => prefixesOf(request, 'plain', 'messages'),
+    outputSchemaOf: (request) => body(request).response_format?.json_schema?.schema,
+    check: judge('openai-chat', '/v1/chat/completions', chatRules, toolsOf),
+  }
+}
+
+export function responsesWire(additions: Additions): Wire {
+  const body = (request: RecordedRequest) => request.body as unknown as ResponsesBody
+  const toolsOf = (request: RecordedRequest) => {
+    const { tools = [], input } = body(request)
+    return [...tools, ...input.flatMap((item) => item.tools ?? [])].map(({ name }) => name)
+  }
+  return {
+    toolsOf,
+    resultsOf: (request) =>
+      body(request).input.flatMap(({ type, output }) => (type === 'function_call_output' ? [output ?? ''] : [])),
+    prefixesOf: (request) => prefixesOf(request, additions, 'input'),
+    outputSchemaOf: (request) => body(request).text?.format?.schema,
+    check: judge('openai-responses', '/v1/responses', responsesRules, toolsOf),
+  }
+}
+
+export function messagesWire(additions: Additions): Wire {
+  const body = (request: RecordedRequest) => request.body as unknown as MessagesBody
+  const blocks = (request: RecordedRequest) => body(request).messages.flatMap(({ content }) => content)
+  const toolsOf = (request: RecordedRequest) => {
+    const added = blocks(request).flatMap(({ tool }) => (tool?.definition ? [tool.definition] : []))
+    return [...(body(request).tools ?? []), ...added].map(({ name }) => name)
+  }
+  return {
+    toolsOf,
+    resultsOf: (request) =>
+      blocks(request).flatMap(({ type, content = '' }) => (type === 'tool_result' ? [textOf(content)] : [])),
+    prefixesOf: (request) => prefixesOf(request, additions, 'messages'),
+    outputSchemaOf: (request) => body(request).output_config?.format?.schema,
+    check: judge('anthropic-messages', '/v1/messages', messagesRules, toolsOf),
+  }
+}
+
+function textOf(content: NonNullable<MessagesBlock['content']>): string {
+  return typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')
+}
+
+/** In the order of the providers' caches: tools, system text, conversation; before them what all requests must share. */
+function prefixesOf({ body, headers }: RecordedRequest, additions: Additions, conversation: string): readonly string[] {
+  const { tools, system, instructions, [conversation]: messages, ...others } = body
+  const shared = said([headers['anthropic-beta'], others])
+  const rest = `${said([system, instructions])}${open(messages)}`
+  return additions === 'native' ? [`${shared}${said(tools)}${rest}`] : [`${shared}${open(tools)}`, rest]
+}
+
+// Marks of what is to be cached are no part of it, and move on with the conversation.
+const said = (value: unknown): string =>
+  JSON.stringify(value ?? null, (key, field: unknown) => (key === 'cache_control' ? undefined : field))
+
+/** A list that may go on. */
+const open = (list: unknown): string => said(list ?? []).slice(0, -1)
+
+/** Holds requests against the schema that was made of the types of the provider's own SDK, and the rules beside it. */
+function judge(
+  schemaName: string,
+  expectedPath: string,
+  rule: Rule,
+  toolsOf: (request: RecordedRequest) => readonly string[],
+): (request: RecordedRequest) => void {
+  const text = readFileSync(new URL(`wire-schemas/${schemaName}.json`, import.meta.url), 'utf8')
+  const validator = new Validator(JSON.parse(text) as Schema, '7', false)
+  return (request) => {
+    const { method, path, raw, body } = request
+    const { valid, errors } = validator.validate(body)
+    // The deepest place says most.
+    const deepest = errors.toSorted((a, b) => b.instanceLocation.length - a.instanceLocation.length).slice(0, 5)
+    const wrong = valid
+      ? [...rule(body), ...toolNameRules(toolsOf(request))]
+      : deepest.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`)
+    if (`${method} ${path.split('?')[0]}` !== `POST ${expectedPath}`) wrong.push(`it goes to ${method} ${path}`)
+    if (wrong.length > 0) throw new Error(`${schemaName} does not take this:\n${wrong.join('\n')}\n${raw}`)
+  }
+}
