@@ -26,10 +26,7 @@ describe('recordings in a file', () => {
     }
     await runShop(script, { bound, onEvent })
     expect(await readRecordings(path)).toEqual([inMemory.recording()])
-    await runShop([{ throws: new Error('down') }], { bound, onEvent }).catch((error: unknown) => {
-      inMemory.failed(error)
-      inFile.failed(error)
-    })
+    await runShop([{ throws: new Error('down') }], { bound, onEvent }).catch(() => undefined)
     await inFile.saved()
     expect((await readRecordings(path)).flatMap(({ runs }) => runs)).toEqual(inMemory.recording().runs)
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3)

@@ -15,7 +15,7 @@ export interface FileRecorder extends RunListener {
 /** Records runs to a file, to which several processes may write: each run that has ended is one line of JSON at its end. */
 export function recordToFile(path: string, options: RecorderOptions): FileRecorder {
   let fault: FoldoutError | undefined
-  const { onEvent, failed } = recordRuns(options, (run) => {
+  const { onEvent } = recordRuns(options, (run) => {
     const recording: Recording = { version: 1, runs: [run] }
     try {
       appendLine(path, JSON.stringify(recording))
@@ -29,7 +29,6 @@ export function recordToFile(path: string, options: RecorderOptions): FileRecord
   })
   return {
     onEvent,
-    failed,
     saved: () => (fault ? Promise.reject(fault) : Promise.resolve()),
   }
 }

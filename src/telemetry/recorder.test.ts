@@ -160,9 +160,11 @@ describe('a recording', () => {
     const { onEvent } = recorder
     await runShop([calls('look'), says('Done.')], { bound, onEvent, maxTurns: 1 })
     await runShop([{ throws: new FoldoutError('adapter-refused', 'No: secret.') }], { bound, onEvent }).catch(
-      recorder.failed,
+      () => undefined,
     )
-    await runShop([{ throws: new TypeError('Bad.') }], { bound, onEvent }).catch(() => undefined)
+    // Of this one the end is never heard.
+    const deaf = (event: AgentEvent): void => (event.type === 'run/failed' ? undefined : onEvent(event))
+    await runShop([{ throws: new TypeError('Bad.') }], { bound, onEvent: deaf }).catch(() => undefined)
     const during: number[] = []
     await runShop([says('Done.')], {
       bound,

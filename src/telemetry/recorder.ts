@@ -49,7 +49,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const listener = recordRuns(options, (run) => runs.push(run))
   return {
     onEvent: listener.onEvent,
-    failed: listener.failed,
     recording: () => {
       const current = listener.current()
       return { version: 1, runs: current ? [...runs, current] : [...runs] }

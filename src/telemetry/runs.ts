@@ -1,4 +1,3 @@
-import { errorTypeOf } from '../core/errors.ts'
 import type { AgentEvent } from '../agent/events.ts'
 
 /** How a run ended; `'unfinished'` if another began before it told. */
@@ -17,8 +16,6 @@ export interface RunHandlers {
 /** What follows one run after the other. Runs that go on side by side each need one of their own. */
 export interface RunListener {
   onEvent(event: AgentEvent): void
-  /** Says that a run has thrown which was not run by `runAgent` or `evaluate`: those tell it themselves. */
-  failed(error: unknown): void
 }
 
 /** Tells where in a stream of events one run ends and the next begins. */
@@ -47,6 +44,5 @@ export function watchRuns(handlers: RunHandlers): RunListener {
       if (event.type === 'run/finished') end({ status: event.status, errorType: undefined })
       if (event.type === 'run/failed') end({ status: 'failed', errorType: event.errorType })
     },
-    failed: (error) => end({ status: 'failed', errorType: errorTypeOf(error) }),
   }
 }

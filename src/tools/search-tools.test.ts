@@ -80,8 +80,8 @@ describe('glob', () => {
 
   it('R38 ends when the call is cancelled', async () => {
     const signal = AbortSignal.abort(new Error('Cancelled.'))
-    expect(await call(files, 'glob', { pattern: '**' }, signal)).toBe("FAILED: Tool 'glob' failed: Cancelled.")
-    expect(await call(files, 'grep', { pattern: 'a' }, signal)).toBe("FAILED: Tool 'grep' failed: Cancelled.")
+    expect(await call(files, 'glob', { pattern: '**' }, signal)).toBe("FAILED: Tool 'glob' was cancelled.")
+    expect(await call(files, 'grep', { pattern: 'a' }, signal)).toBe("FAILED: Tool 'grep' was cancelled.")
   })
 })
 

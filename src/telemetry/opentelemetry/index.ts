@@ -1,1 +1,1 @@
-export { openTelemetry, type OpenTelemetryListener, type OpenTelemetryOptions } from './opentelemetry.ts'
+export { openTelemetry, type OpenTelemetryOptions } from './opentelemetry.ts'

@@ -34,15 +34,11 @@ export interface OpenTelemetryOptions {
   readonly captureContent?: boolean
 }
 
-/** Give it to `runAgent` as `onEvent`. Runs that go on side by side each need a listener of their own. */
-export interface OpenTelemetryListener {
-  (event: AgentEvent): void
-  /** Says that the run has thrown, and ends its spans. A run that throws tells nothing of it by itself. */
-  failed(error: unknown): void
-}
-
-/** Makes spans and metrics of runs through the OpenTelemetry API, with its GenAI names. */
-export function openTelemetry(options: OpenTelemetryOptions): OpenTelemetryListener {
+/**
+ * Makes spans and metrics of runs through the OpenTelemetry API, with its GenAI names. Give what it returns to `runAgent` as
+ * `onEvent`; runs that go on side by side each need one of their own.
+ */
+export function openTelemetry(options: OpenTelemetryOptions): (event: AgentEvent) => void {
   const { system, model, tracer = trace.getTracer('foldout'), meter = metrics.getMeter('foldout') } = options
   const common: Attributes = {
     'gen_ai.system': system,
@@ -72,7 +68,7 @@ export function openTelemetry(options: OpenTelemetryOptions): OpenTelemetryListe
       run = undefined
     },
   })
-  return Object.assign((event: AgentEvent) => listener.onEvent(event), { failed: listener.failed })
+  return listener.onEvent
 }
 
 interface RunSpans {
