@@ -6,8 +6,8 @@ import {
   ok,
   type AnySection,
   type AnyTool,
-} from '../src/index.ts'
-import type { SimulatedRun } from '../src/telemetry/simulate.ts'
+  type SimulatedRun,
+} from 'foldout'
 import { DUTIES, type ToolParts } from './assistant-duties.ts'
 import { prose } from './prose.ts'
 

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
-import { gptTokenizer } from '../src/gpt-tokenizer/index.ts'
+import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import {
   contextFiles,
   openOrRead,
   openSections,
   readSection,
-  type DisclosureStrategy,
-  type TokenCounter,
-} from '../src/index.ts'
-import {
   simulate,
+  type DisclosureStrategy,
   type SimulatedAdapter,
   type SimulatedRun,
   type Simulation,
   type SimulationOptions,
-} from '../src/telemetry/simulate.ts'
+  type TokenCounter,
+} from 'foldout'
 import { assistant, assistantRuns } from './assistant.ts'
 import { handbook, handbookRuns } from './handbook.ts'
 import { goal, progress, type Bench, type Goal, type Row } from './report.ts'

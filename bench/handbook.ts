@@ -1,5 +1,4 @@
-import { definePrompt, defineSection, defineTool, filesSection, ok, type AnySection } from '../src/index.ts'
-import type { SimulatedRun } from '../src/telemetry/simulate.ts'
+import { definePrompt, defineSection, defineTool, filesSection, ok, type AnySection, type SimulatedRun } from 'foldout'
 import { prose, randomNumbers, upper } from './prose.ts'
 
 interface Chapter {
