@@ -1,5 +1,5 @@
 // The agent that the examples share: a support desk with an open section, a folded text and a folded section with a tool.
-import { definePrompt, defineSection, defineSlice, defineTool, ok } from 'foldout'
+import { definePrompt, defineSection, defineSlice, defineTool, filesSection, ok } from 'foldout'
 import * as z from 'zod'
 
 export const refunds = defineSlice({
@@ -18,31 +18,36 @@ const refundOrder = defineTool({
   },
 })
 
-export const supportDesk = definePrompt({
+const sections = [
+  defineSection({
+    key: 'role',
+    title: 'Role',
+    template: 'You answer customers of ${shop}. Follow the policies, and use the tools they name.',
+  }),
+  defineSection({
+    key: 'tone',
+    title: 'Tone',
+    template: 'Write two sentences at most. Name the order. Do not apologise twice.',
+    summary: 'How to write to customers.',
+    visibility: 'summary',
+  }),
+  defineSection({
+    key: 'refunds',
+    title: 'Refunds',
+    template: 'An order is refunded within 30 days of delivery, with refund_order, without asking why.',
+    summary: 'The refund policy, and the tool for refunds.',
+    visibility: 'summary',
+    tools: [refundOrder],
+  }),
+] as const
+
+export const supportDesk = definePrompt({ ns: 'examples', key: 'support-desk', sections })
+
+/** With tools to read files, for a strategy that writes sections to files. */
+export const supportDeskWithFiles = definePrompt({
   ns: 'examples',
-  key: 'support-desk',
-  sections: [
-    defineSection({
-      key: 'role',
-      title: 'Role',
-      template: 'You answer customers of ${shop}. Follow the policies, and use the tools they name.',
-    }),
-    defineSection({
-      key: 'tone',
-      title: 'Tone',
-      template: 'Write two sentences at most. Name the order. Do not apologise twice.',
-      summary: 'How to write to customers.',
-      visibility: 'summary',
-    }),
-    defineSection({
-      key: 'refunds',
-      title: 'Refunds',
-      template: 'An order is refunded within 30 days of delivery, with refund_order, without asking why.',
-      summary: 'The refund policy, and the tool for refunds.',
-      visibility: 'summary',
-      tools: [refundOrder],
-    }),
-  ],
+  key: 'support-desk-with-files',
+  sections: [...sections, filesSection({ readOnly: true })],
 })
 
 export const question = 'My lamp of order A-17 came broken yesterday. I want my money back.'

@@ -278,6 +278,21 @@ describe('tool calls', () => {
     expect(session.get(cart)).toEqual(['kiwi'])
   })
 
+  it('R36 R39 after history is compacted, what was opened is still open', async () => {
+    const session = createSession({ slices: [cart] })
+    const first = await setup([calls('read_section', { section_key: 'cart' }), says('First.')], { session }).run()
+    const compacted = { ...first.state, messages: [{ role: 'user' as const, text: 'Before: we looked at the cart.' }] }
+    const again = setup([calls('add', { item: 'fig' }), says('Second.')], {
+      session,
+      state: compacted,
+      input: 'And now?',
+    })
+    await again.run()
+    expect(again.adapter.requests[0]!.tools).toEqual(['look', 'add', 'read_section'])
+    expect(again.adapter.requests[0]!.system).toContain('The cart.')
+    expect(session.get(cart)).toEqual(['fig'])
+  })
+
   it('R37 bad arguments and malformed ones are answered with what is wrong, and the loop goes on', async () => {
     const { run, adapter } = setup([
       calls('read_section', { section_key: 'cart' }),
