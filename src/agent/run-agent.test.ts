@@ -514,6 +514,22 @@ describe('events', () => {
     expect(await run()).toMatchObject({ status: 'completed' })
   })
 
+  it('R40 a listener of the session that throws does not end the run either, and is told of', async () => {
+    const { run, events, session } = setup([
+      calls('read_section', { section_key: 'cart' }),
+      calls('add', { item: 'apple' }),
+      says('Done.'),
+    ])
+    session.subscribe((event) => {
+      if (event.type === 'tool/invoked' || event.type === 'cart/added') throw new Error('broken slice listener')
+    })
+    expect(await run()).toMatchObject({ status: 'completed', text: 'Done.' })
+    expect(session.get(cart)).toEqual(['apple'])
+    const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+    expect(warnings).toHaveLength(3)
+    expect(warnings[0]).toContain('broken slice listener')
+  })
+
   it('R40 can be streamed, and a failing run fails the stream', async () => {
     const adapter = scriptedAdapter([calls('look'), says('Done.')])
     const stream = runAgent.stream(bound(), { adapter, disclosure: readSection(), input: 'Go.' })

@@ -19,6 +19,7 @@ import { createJournal } from './journal.ts'
 import { checkLimits } from './limits.ts'
 import type { AgentOptions, AgentResult, Turn } from './options.ts'
 import { firstOf, mergeOpenings, type Expansion } from './policy.ts'
+import { quietSession } from './quiet-session.ts'
 import { repairOrParse } from './repair.ts'
 import { agentRun, type RunState } from './run-state.ts'
 import { createToolbox } from './toolbox.ts'
@@ -47,7 +48,8 @@ export function createRun(
   tell: (event: AgentEvent) => void,
 ): Run {
   const { adapter, maxTurns = 100, opening: policy = 'eager' } = options
-  const session = options.session ?? createSession({ slices: [agentRun] })
+  const warn = (message: string): void => tell({ type: 'warning', message })
+  const session = quietSession(options.session ?? createSession({ slices: [agentRun] }), warn)
   const signal = options.signal ?? new AbortController().signal
   const journal = createJournal(session, options.state)
   const toolbox = createToolbox()
@@ -121,7 +123,7 @@ export function createRun(
       tell({ type: 'tools/injected', ...event })
       journal.record(agentRun.events.disclosed({ names: event.names }))
     },
-    warn: (message) => tell({ type: 'warning', message }),
+    warn,
     refuseOpening: (opening, text) => tooLarge(opening, text),
   }
 
