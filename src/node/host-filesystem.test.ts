@@ -311,8 +311,8 @@ describe('hostFilesystem', () => {
   it('R19 tells nothing of where the root lies', async () => {
     const { files, root } = await createPlace()
     const long = 'x'.repeat(300)
-    for (const work of [files.read(long), files.list(long), files.stat(long), files.remove(long)]) {
-      const [reason, sentence] = await refusal(work)
+    for (const operation of ['read', 'list', 'stat', 'remove'] as const) {
+      const [reason, sentence] = await refusal(files[operation](long))
       expect(reason).toBe('failed')
       expect(sentence).not.toContain(root)
     }
