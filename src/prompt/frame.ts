@@ -47,7 +47,7 @@ export class Frame {
   }
 
   /** A frame that differs from this one in some slots. */
-  next(parts: FrameParts, changed: ReadonlySet<number>): Frame {
+  next(parts: FrameParts, changed: readonly number[]): Frame {
     const blocks = [...this.#blocks]
     for (const index of changed) blocks[Math.floor(index / BLOCK)] = undefined
     return new Frame(parts, this.#source, blocks)

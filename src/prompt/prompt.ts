@@ -156,7 +156,10 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
     bind: (more: FlatValues) => bindPrompt(definition, { ...flat, ...more }),
     render(options: RenderOptions = {}) {
       const renderer = rendererFor(definition, values, options, last?.renderer)
-      const request = { asked: withoutUndefined(options.visibility ?? {}), budget: options.budget ?? definition.budget }
+      const request = {
+        asked: options.visibility ? withoutUndefined(options.visibility) : NOTHING_ASKED,
+        budget: options.budget ?? definition.budget,
+      }
       const earlier = last?.renderer === renderer ? last : undefined
       const view = (last = viewSections(renderer, request, { session: options.session, earlier }))
       return renderedPrompt({
@@ -168,6 +171,8 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
     },
   })
 }
+
+const NOTHING_ASKED: VisibilityOverrides = Object.freeze({})
 
 function withoutUndefined(asked: Readonly<Record<string, Visibility | undefined>>): VisibilityOverrides {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as VisibilityOverrides

@@ -68,9 +68,9 @@ export class Renderer implements SlotSource {
 
   #update(earlier: Frame, input: FrameInput): Frame {
     const { slots } = this.options.registry
-    const draft: Draft = { shown: earlier.shown.slice(), made: new Map(earlier.made) }
+    const draft: Draft = { shown: new Uint8Array(earlier.shown), made: new Map(earlier.made) }
     const resolved = this.#resolved(input)
-    const changed = new Set<number>()
+    const changed: number[] = []
     let done = 0
     for (const index of this.#suspects(earlier.asked, input.asked)) {
       const slot = slots[index]!
@@ -81,10 +81,10 @@ export class Renderer implements SlotSource {
       this.#decide(slot, resolved, draft)
       const shown = draft.shown[index]
       if (shown === shownBefore && draft.made.get(index) === nodeBefore) continue
-      changed.add(index)
+      changed.push(index)
       if ((shownBefore === FULL) === (shown === FULL)) continue
       for (let i = index + 1; i < slot.end; i++) {
-        changed.add(i)
+        changed.push(i)
         draft.shown[i] = HIDDEN
         draft.made.delete(i)
       }
