@@ -124,6 +124,30 @@ describe('a query', () => {
     expect(messages).toEqual([{ role: 'assistant', text: 'All of it.', toolCalls: [] }])
   })
 
+  describe('whose stream the executable gives up', () => {
+    const started: SdkMessage = { type: 'stream_event', event: { type: 'message_start', message: { id: 'cut' } } }
+    const shown: SdkMessage = {
+      type: 'stream_event',
+      event: { type: 'content_block_delta', delta: { type: 'text_delta', text: 'Hel' } },
+    }
+    const abandoned: SdkMessage = { type: 'stream_event', abandoned_blocks: {}, event: { type: 'message_stop' } }
+    const again = [...reply([text('All of it.')]), done('All of it.')]
+
+    it('are forgotten where nothing of them was shown', async () => {
+      const sdk = fakeSdk([saying(dynamic, requesting, started, abandoned, ...again)])
+      const { evaluation, messages } = recorded()
+      await claudeAgent({ sdk }).evaluate(evaluation)
+      expect(messages).toEqual([{ role: 'assistant', text: 'All of it.', toolCalls: [] }])
+    })
+
+    it('fail the evaluation where some of them was', async () => {
+      const sdk = fakeSdk([saying(dynamic, requesting, started, shown, abandoned, ...again)])
+      const { evaluation, messages } = recorded()
+      await expect(claudeAgent({ sdk }).evaluate(evaluation)).rejects.toMatchObject({ code: 'adapter-stream-cut' })
+      expect(messages).toEqual([])
+    })
+  })
+
   it('takes replies that come without a stream', async () => {
     const [cut] = replyParts([text('Hal')])
     const whole: SdkMessage = { type: 'assistant', message: { id: 'whole', content: [text('All'), text(' of it.')] } }
@@ -505,7 +529,7 @@ describe('failures', () => {
       'no result',
       [],
       'adapter-stream-cut',
-      'The executable of the Claude Agent SDK ended before it gave a result. Run the conversation again from its last message.',
+      'The reply was cut off before its end. Run the conversation again from its last message.',
     ],
   ])('%s', async (_what, messages, code, message) => {
     const { evaluation, messages: kept } = recorded()

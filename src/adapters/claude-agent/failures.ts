@@ -53,6 +53,6 @@ export function thrownFailure(thrown: unknown): unknown {
 export function cutFailure(): FoldoutError {
   return new FoldoutError(
     'adapter-stream-cut',
-    'The executable of the Claude Agent SDK ended before it gave a result. Run the conversation again from its last message.',
+    'The reply was cut off before its end. Run the conversation again from its last message.',
   )
 }

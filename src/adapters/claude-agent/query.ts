@@ -56,6 +56,7 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
   let failureReason: string | undefined
   // Asked for before the answer that lets the executable go on, which is the last moment at which nothing is sent yet.
   let isAllowed = true
+  let isTextShown = false
   let isSent = false
   let isConcluded = false
   let quiet: NodeJS.Timeout | undefined
@@ -162,8 +163,17 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
     else if (message.type === 'stream_event') {
       const { event } = message
       if (event.type === 'message_start' && !isSent) await sending()
-      if (event.delta?.type === 'text_delta' && event.delta.text) emit({ type: 'text/delta', text: event.delta.text })
+      if (event.delta?.type === 'text_delta' && event.delta.text) {
+        isTextShown = true
+        emit({ type: 'text/delta', text: event.delta.text })
+      }
+      if (message.abandoned_blocks !== undefined) {
+        // The stream was cut off and the executable asks again; what was shown of it cannot be taken back.
+        if (isTextShown) throw cutFailure()
+        replies.abandon()
+      }
       await finish(replies.event(event))
+      if (event.type === 'message_stop') isTextShown = false
     }
     return undefined
   }

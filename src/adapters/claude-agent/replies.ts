@@ -12,6 +12,8 @@ export interface Reply {
 export interface ReplyReader {
   /** Takes an event of the stream. Returns the reply that ends with it. */
   event(event: SdkStreamMessage['event']): Reply | undefined
+  /** Forgets a reply whose stream was cut off. */
+  abandon(): void
   /** Takes blocks. Whether they belong to a reply that has no stream, which ends when something else comes. */
   blocks(message: SdkAssistantMessage['message']): boolean
   /** Ends a reply that has no stream. */
@@ -39,6 +41,9 @@ export function replyReader(): ReplyReader {
       const reply = replyOf(streamed)
       streamed = undefined
       return reply
+    },
+    abandon() {
+      streamed = undefined
     },
     blocks({ id, content, usage = {} }) {
       if (streamed?.id === id) {
