@@ -445,6 +445,20 @@ describe('limits', () => {
   })
 })
 
+describe('a run that was left in the middle of a turn', () => {
+  it('R39 finishes the turn before it hears the user', async () => {
+    const stopped = await setup([calls('look'), says('x')], { stopWhen: () => true }).run()
+    const messages = stopped.state.messages.slice(0, 2)
+    const { adapter, run } = setup([says('Done.')], { state: { ...stopped.state, messages }, input: 'And more.' })
+    await run()
+    expect(
+      adapter.requests[0]!.messages.map((message) =>
+        'text' in message ? `${message.role}: ${message.text}` : message.role,
+      ),
+    ).toEqual(['user: Go.', 'assistant: ', 'tool: Seen.', 'user: And more.'])
+  })
+})
+
 describe('output', () => {
   const Answer = z.object({ verdict: z.enum(['yes', 'no']) })
   const prompt = definePrompt({

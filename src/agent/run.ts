@@ -62,8 +62,9 @@ export function createRun(
   const input: Message[] = options.input === undefined ? [] : [{ role: 'user', text: options.input }]
   // A conversation has to begin with the user; no provider takes an empty one.
   const first: Message[] = input.length > 0 ? input : [{ role: 'user', text: 'Begin.' }]
+  // What the user says goes behind the results of calls that a killed process has left, or no provider takes them.
+  const held = journal.state.status === 'new' ? [] : input
   if (journal.state.status === 'new') journal.record(agentRun.events.started({ messages: first }))
-  else for (const message of input) journal.record(agentRun.events.said({ message }))
 
   const render = (): RenderedPrompt =>
     bound.render({
@@ -206,6 +207,7 @@ export function createRun(
         takeRender()
         const left = unfinished()
         if (left.length > 0) await finishTurn(left)
+        for (const message of held.splice(0)) await say(message)
         if (ended) return ended
         const result = await adapter.evaluate(evaluationOf())
         return endOf(result)
