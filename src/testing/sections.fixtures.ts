@@ -67,3 +67,10 @@ export function pathsOf(shapes: readonly Shape[], parent = ''): string[] {
     return [path, ...pathsOf(shape.children, path)]
   })
 }
+
+/** Some shapes, and the keys that a model asks for, turn by turn. */
+export const shapesAndOpenings: fc.Arbitrary<readonly [readonly Shape[], readonly (readonly string[])[]]> =
+  shapes.chain((sections) => {
+    const keys = fc.array(fc.constantFrom(...pathsOf(sections)), { minLength: 1, maxLength: 3 })
+    return fc.tuple(fc.constant(sections), fc.array(keys, { maxLength: 5 }))
+  })
