@@ -43,10 +43,10 @@ const BILLINGS = {
   uncached: { label: 'uncached', goal: 0.6, options: { cache: 'none' } },
   anthropic: { label: 'cached (Anthropic-like)', goal: 0.6, options: { cache: 'anthropic' } },
   openai: { label: 'cached (OpenAI-like)', goal: 0.6, options: { cache: 'openai' } },
-  // A long prompt that other runs keep in the cache is cheap, so that there is little left to save; it must be no loss.
+  // The hardest case: a long prompt that other runs keep in the cache is cheap, so that there is little left to save.
   warm: {
     label: 'cached by an earlier run',
-    goal: 0,
+    goal: 0.6,
     options: { cache: 'anthropic', cacheStart: 'warm' },
   },
 } as const satisfies Readonly<Record<string, BillingCase>>

@@ -7,8 +7,10 @@ import { runSupportDesk } from './support/run-support-desk.ts'
 
 const provider = await exampleProvider('ANTHROPIC_API_KEY')
 try {
-  const baseURL = provider.url === undefined ? {} : { baseURL: provider.url }
-  await runSupportDesk(claudeAgent({ apiKey: provider.apiKey, ...baseURL }), provider)
+  // The executable also asks for things of its own, such as titles, which the script has no answers for.
+  const env = { ...process.env, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
+  const local = provider.url === undefined ? {} : { baseURL: provider.url, env }
+  await runSupportDesk(claudeAgent({ apiKey: provider.apiKey, ...local }), provider)
 } catch (error) {
   if (!(error instanceof FoldoutError) || error.code !== 'peer-missing') throw error
   console.log(`${error.message}\nWith it, this example runs the support desk on the executable inside that package.`)

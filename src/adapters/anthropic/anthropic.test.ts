@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { outputSpec } from '../../prompt/output.ts'
 import type { ModelEvent } from '../contract.ts'
@@ -10,7 +10,7 @@ import {
   refuse,
   says,
   START,
-  startProvider,
+  useClaude,
   stream,
   TEXT,
   toolNamed,
@@ -19,13 +19,7 @@ import {
 import { anthropic, type AnthropicOptions } from './index.ts'
 
 let provider: Provider
-beforeEach(async () => {
-  provider = await startProvider()
-})
-afterEach(() => provider.stop())
-
-const claude = (options: Partial<AnthropicOptions> = {}) =>
-  anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: provider.url, ...options })
+const claude = useClaude((started) => (provider = started))
 
 const warnings = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === 'warning')
 const deltas = (events: readonly ModelEvent[]) =>

@@ -1,5 +1,5 @@
 import { Anthropic } from '@anthropic-ai/sdk'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../contract.ts'
 import {
   ask,
@@ -7,22 +7,15 @@ import {
   refuse,
   says,
   START,
-  startProvider,
+  useClaude,
   stream,
   TEXT,
   toolNamed,
   type Provider,
 } from './harness.fixtures.ts'
-import { anthropic, type AnthropicOptions } from './index.ts'
 
 let provider: Provider
-beforeEach(async () => {
-  provider = await startProvider()
-})
-afterEach(() => provider.stop())
-
-const claude = (options: Partial<AnthropicOptions> = {}) =>
-  anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: provider.url, ...options })
+const claude = useClaude((started) => (provider = started))
 
 const retries = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === 'request/retried')
 

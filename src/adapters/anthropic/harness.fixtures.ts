@@ -1,3 +1,5 @@
+import { afterEach, beforeEach } from 'vitest'
+import { anthropic, type AnthropicOptions } from './index.ts'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -193,4 +195,17 @@ export async function ask(adapter: ProviderAdapter, asked: Asked = {}): Promise<
     },
   })
   return { result, events, recorded }
+}
+
+/** Starts a provider for each test, tells of it, and makes adapters that speak to it. */
+export function useClaude(
+  started: (provider: Provider) => void,
+): (options?: Partial<AnthropicOptions>) => ProviderAdapter {
+  let current: Provider
+  beforeEach(async () => {
+    current = await startProvider()
+    started(current)
+  })
+  afterEach(() => current.stop())
+  return (options = {}) => anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: current.url, ...options })
 }

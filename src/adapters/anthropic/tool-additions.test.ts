@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { outputSpec } from '../../prompt/output.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { Message, ModelEvent, ToolCall } from '../contract.ts'
@@ -11,7 +11,7 @@ import {
   refuse,
   says,
   START,
-  startProvider,
+  useClaude,
   TEXT,
   toolNamed,
   type Asked,
@@ -19,16 +19,10 @@ import {
   type WireBlock,
   type WireBody,
 } from './harness.fixtures.ts'
-import { anthropic, type AnthropicClient, type AnthropicOptions } from './index.ts'
+import { anthropic, type AnthropicClient } from './index.ts'
 
 let provider: Provider
-beforeEach(async () => {
-  provider = await startProvider()
-})
-afterEach(() => provider.stop())
-
-const claude = (options: Partial<AnthropicOptions> = {}) =>
-  anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: provider.url, ...options })
+const claude = useClaude((started) => (provider = started))
 
 const MARK = ',"cache_control":{"type":"ephemeral"}'
 const unmarked = (text: string): string => text.replaceAll(MARK, '')
