@@ -16,7 +16,7 @@ import {
   toolNamed,
   type Provider,
 } from './harness.fixtures.ts'
-import { anthropic, type AnthropicOptions } from './index.ts'
+import type { AnthropicOptions } from './index.ts'
 
 let provider: Provider
 const claude = useClaude((started) => (provider = started))
