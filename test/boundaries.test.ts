@@ -11,14 +11,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   prompt: ['core', 'session', 'tools', 'disclosure'],
   // Adapters see prompts only as types, and nothing of disclosure or the loop.
   adapters: ['core', 'session', 'tools', 'prompt'],
+  // Catalogs know nothing of prompts; what hangs one on a prompt has a folder of its own.
+  catalog: ['core', 'session', 'tools'],
+  sections: ['core', 'session', 'tools', 'prompt', 'catalog'],
   agent: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'],
   // Telemetry listens to everything and nothing imports it.
   telemetry: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent'],
   // Behind subpaths of their own.
+  code: ['core', 'catalog'],
   'gpt-tokenizer': ['core'],
   libsql: ['core', 'session'],
+  mcp: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog'],
   node: ['core', 'tools', 'prompt', 'session', 'agent', 'telemetry'],
-  testing: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent'],
+  skills: ['core', 'tools', 'prompt'],
+  testing: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog'],
 }
 
 const src = join(import.meta.dirname, '..', 'src')

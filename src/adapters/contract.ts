@@ -1,5 +1,6 @@
 import type { Json } from '../core/json.ts'
 import type { OutputSpec } from '../prompt/output.ts'
+import type { ToolImage } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
 /** A model's wish to call a tool. */
@@ -29,6 +30,8 @@ export interface ToolMessage {
   readonly name: string
   readonly text: string
   readonly isError: boolean
+  /** Where a provider takes no pictures in results, the text has to do. */
+  readonly images?: readonly ToolImage[]
 }
 /** From here on these tools are offered too. Their definitions are in the evaluation. */
 export interface ToolsMessage {

@@ -1,7 +1,7 @@
 import type { ToolCall, ToolMessage } from '../adapters/contract.ts'
 import { executeTool } from '../tools/execute.ts'
 import { fail, type ToolResult } from '../tools/result.ts'
-import type { AnyTool, ToolContext } from '../tools/tool.ts'
+import type { AnyTool, CallTarget, ToolContext } from '../tools/tool.ts'
 import type { ToolInvoked } from './events.ts'
 import type { Toolbox } from './toolbox.ts'
 
@@ -30,6 +30,7 @@ export interface CallOptions {
 export async function runCall(call: ToolCall, context: CallContext, options: CallOptions = {}): Promise<CallEnd> {
   const { disclosure, review } = options
   const started = performance.now()
+  const target = targetOf(call, context.toolbox)
   let end: CallEnd | undefined
   const settle = (given: ToolResult): CallEnd => {
     const result = review ? review(given) : given
@@ -39,6 +40,7 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
       name: call.name,
       text: result.message,
       isError: !result.ok,
+      ...(result.ok && result.images?.length ? { images: result.images } : {}),
     }
     context.settled(message, {
       callId: call.id,
@@ -46,6 +48,7 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
       ok: result.ok,
       message: result.message,
       durationMs: Math.round(performance.now() - started),
+      ...(target ? { target } : {}),
       ...(disclosure ? { disclosure } : {}),
     })
     return (end = { result, message })
@@ -55,6 +58,12 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
   const signal = withTimeout(context.signal, context.toolTimeoutMs)
   const result = await executeTool(found.tool, call.arguments, { ...context.tools, signal }, { onSettled: settle })
   return end ?? settle(result)
+}
+
+/** What a call comes down to, where its tool runs others. */
+export function targetOf(call: ToolCall, toolbox: Toolbox): CallTarget | undefined {
+  const found = call.malformed === undefined ? toolbox.find(call.name) : undefined
+  return found && 'tool' in found ? found.tool.target?.(call.arguments) : undefined
 }
 
 function malformed(text: string): string {

@@ -1,6 +1,7 @@
 import type { ModelEvent, ToolCall, Usage } from '../adapters/contract.ts'
 import type { TokenCount } from '../core/tokens.ts'
 import { defineEvent } from '../session/event.ts'
+import type { CallTarget } from '../tools/tool.ts'
 
 /** A prompt was rendered for a run. */
 export interface PromptRendered {
@@ -16,6 +17,8 @@ export interface ToolInvoked {
   readonly ok: boolean
   readonly message: string
   readonly durationMs: number
+  /** For a tool that runs others: the one that ran in the end, and what it got. */
+  readonly target?: CallTarget
   /** For disclosure tools: what was asked and how things stood. */
   readonly disclosure?: {
     readonly keys: readonly string[]
@@ -54,7 +57,8 @@ export type AgentEvent =
       readonly tokens: TokenCount
       readonly tokensIfAllOpen: TokenCount
     } & PromptRendered)
-  | { readonly type: 'tool/called'; readonly call: ToolCall }
+  /** `target` is what it comes down to, for a tool that runs others. */
+  | { readonly type: 'tool/called'; readonly call: ToolCall; readonly target?: CallTarget }
   | ({ readonly type: 'tool/invoked' } & ToolInvoked)
   | ({ readonly type: 'tools/injected' } & ToolsInjected)
   | ({ readonly type: 'run/expanded' } & RunRestarted)

@@ -22,6 +22,7 @@ import { firstOf, mergeOpenings, type Expansion } from './policy.ts'
 import { quietSession } from './quiet-session.ts'
 import { repairOrParse } from './repair.ts'
 import { agentRun, type RunState } from './run-state.ts'
+import { targetOf } from './call.ts'
 import { createToolbox } from './toolbox.ts'
 import { applyOpening, runTurn, type TurnContext } from './turn.ts'
 
@@ -144,7 +145,10 @@ export function createRun(
   }
 
   async function callTools(calls: readonly ToolCall[]): Promise<TurnOutcome> {
-    for (const call of calls) tell({ type: 'tool/called', call })
+    for (const call of calls) {
+      const target = targetOf(call, toolbox)
+      tell({ type: 'tool/called', call, ...(target ? { target } : {}) })
+    }
     const end = await runTurn(calls, context, journal.state.finished)
     await journal.saved()
     waiting.push(...end.waiting)

@@ -17,11 +17,13 @@ export interface Toolbox {
 
 export function createToolbox(): Toolbox {
   const callable = new Map<string, AnyTool>()
+  let last: RenderedPrompt | undefined
   let hidden: ReadonlyMap<string, string> = new Map()
   let opener = READ_SECTION
   return {
     take(rendered) {
       for (const tool of rendered.tools) callable.set(tool.name, tool)
+      last = rendered
       hidden = rendered.hiddenTools
       opener = rendered.tools.some(({ name }) => name === OPEN_SECTIONS) ? OPEN_SECTIONS : READ_SECTION
     },
@@ -33,6 +35,8 @@ export function createToolbox(): Toolbox {
     find(name) {
       const tool = callable.get(name)
       if (tool) return { tool }
+      const folded = last?.foldedTool(name)
+      if (folded) return { tool: folded }
       const path = hidden.get(name)
       if (path !== undefined)
         return {

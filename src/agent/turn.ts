@@ -71,7 +71,10 @@ export async function runTurn(
       return runCall(call, context)
     },
   )
-  for (const { message } of ends) results.set(message.callId, message)
+  for (const { message, result } of ends) {
+    results.set(message.callId, message)
+    if (result.ok && result.opening) added.push(...joinTools(result.opening, context))
+  }
   return {
     results: calls.map((call) => results.get(call.id) ?? finished[call.id] ?? notExecuted(call)),
     added,
@@ -105,6 +108,16 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<Disclosed
   if (waits(result.opening)) return { message, tools: [], waits: result.opening }
   applyOpening(context.session, result.opening.paths)
   return { message, tools: inject(result.opening, context) }
+}
+
+/** Adds what a tool that is no disclosure tool has opened, where that can be done without a new render. */
+function joinTools(opening: Opening, context: TurnContext): readonly AnyTool[] {
+  if (!context.supportsDynamicTools || context.refuseOpening(opening, '') !== undefined) return []
+  // Two calls of one turn may have opened the same.
+  const opened = context.session.get(visibility)
+  if (opening.paths.every((path) => opened[path] === 'full')) return []
+  applyOpening(context.session, opening.paths)
+  return inject(opening, context)
 }
 
 /** Sets sections to full in a session. */

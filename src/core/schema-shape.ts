@@ -1,4 +1,5 @@
 import { isPlainObject } from './json.ts'
+import { resolvePointer } from './json-pointer.ts'
 import type { JsonSchema } from './schema.ts'
 import { listed } from './text.ts'
 
@@ -27,7 +28,7 @@ function shapeOf(root: JsonSchema, all: readonly unknown[], some: readonly unkno
     if (!isPlainObject(schema) || into[as].has(schema)) return
     into[as].add(schema)
     if (typeof schema['$ref'] === 'string') {
-      const target = resolve(root, schema['$ref'])
+      const target = resolvePointer(root, schema['$ref'])
       if (target === undefined) hidden = true
       else add(target, as)
     }
@@ -47,19 +48,6 @@ function branchesOf(schema: JsonSchema): readonly unknown[] {
     ...['if', 'then', 'else'].filter((keyword) => keyword in schema).map((keyword) => schema[keyword]),
     ...(isPlainObject(dependent) ? Object.values(dependent) : []),
   ]
-}
-
-function resolve(root: JsonSchema, reference: string): unknown {
-  if (!reference.startsWith('#')) return undefined
-  if (reference === '#') return root
-  if (reference[1] !== '/') return undefined
-  let at: unknown = root
-  for (const segment of reference.slice(2).split('/')) {
-    const key = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
-    at = (at as Record<string, unknown>)[key]
-  }
-  return at
 }
 
 /** What is said of the values below a place: of a field by its name, of an item by its index. */

@@ -1,6 +1,7 @@
 import { Validator, type OutputUnit } from '@cfworker/json-schema'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { isPlainObject } from './json.ts'
+import { pointerKeys } from './json-pointer.ts'
 
 export type { StandardSchemaV1 }
 
@@ -42,6 +43,18 @@ export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T
   }
 }
 
+/** A schema that shows itself to models and lets every value pass, for those who check it elsewhere. */
+export function shownOnly(schema: JsonSchema): ToolSchema {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'json-schema',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  }
+}
+
 // These keywords only repeat that something below them failed.
 const SUMMARISING = new Set([
   'properties',
@@ -56,8 +69,7 @@ const SUMMARISING = new Set([
 function toIssue(error: OutputUnit, value: unknown): StandardSchemaV1.Issue {
   const path: PropertyKey[] = []
   let at = value
-  for (const segment of error.instanceLocation.split('/').slice(1)) {
-    const name = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const name of pointerKeys(error.instanceLocation)) {
     path.push(Array.isArray(at) ? Number(name) : name)
     at = isPlainObject(at) || Array.isArray(at) ? (at as Record<string, unknown>)[name] : undefined
   }

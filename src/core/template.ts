@@ -107,8 +107,9 @@ export function templateSource(template: Template): string | undefined {
   return source
 }
 
+/** A text as a template that says just it. */
 // A function, because `$$` means `$` in a replacement text.
-const escaped = (literal: string): string => literal.replaceAll('${', () => '$${')
+export const escaped = (literal: string): string => literal.replaceAll('${', () => '$${')
 
 /** Removes the common indentation and the blank edges of a text given in pieces. Placeholders between them stay put. */
 function dedent(pieces: readonly string[]): string[] {

@@ -111,7 +111,7 @@ export function createRegistry(
       examples,
       full: fullTemplate(ownHeading, section.body, examples),
       children: [],
-      toolsBelow: section.tools.length > 0,
+      toolsBelow: section.tools.length > 0 || section.foldedTools !== undefined,
       dynamic:
         typeof section.enabled === 'function' ||
         typeof section.visibility === 'function' ||
@@ -145,7 +145,7 @@ export function createRegistry(
   return {
     slots,
     byPath,
-    withTools: slots.filter(({ section }) => section.tools.length > 0),
+    withTools: slots.filter(({ section }) => section.tools.length > 0 || section.foldedTools),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
     fixed: Uint8Array.from(slots, fixedShown),
     ends: Uint32Array.from(slots, ({ end }) => end),

@@ -33,6 +33,8 @@ export interface RenderedPrompt<Keys extends string = string, Output = unknown> 
   readonly disclosure: DisclosureStrategy
   /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
   readonly hiddenTools: ReadonlyMap<string, string>
+  /** A tool that an open section offers once it is opened, by its name. */
+  foldedTool(name: string): AnyTool | undefined
   /** What the answer must look like, if the prompt says so. */
   readonly output: OutputSpec<Output> | undefined
   readonly descriptor: PromptDescriptor
@@ -101,6 +103,14 @@ class LazyRenderedPrompt implements RenderedPrompt {
 
   get hiddenTools(): ReadonlyMap<string, string> {
     return (this.#hiddenTools ??= this.#view.hiddenTools())
+  }
+
+  sectionOf(tool: string): string | undefined {
+    return this.#view.sectionOf(tool)
+  }
+
+  foldedTool(name: string): AnyTool | undefined {
+    return this.#view.foldedTool(name)
   }
 
   get descriptor(): PromptDescriptor {

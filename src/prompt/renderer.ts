@@ -312,7 +312,7 @@ export class Renderer implements SlotSource {
   /** Whether an enabled section or any enabled one in it has tools. */
   hasTools(slot: Slot, context: SelectorContext): boolean {
     if (!slot.toolsBelow) return false
-    if (slot.section.tools.length > 0 || !slot.dynamicBelow) return true
+    if (slot.section.tools.length > 0 || slot.section.foldedTools || !slot.dynamicBelow) return true
     return this.enabledChildren(slot, context).some((child) => this.hasTools(child, context))
   }
 

@@ -78,13 +78,48 @@ export class SectionsView implements DisclosureView {
   /** The tools of the open sections in walking order, then the strategy's if anything is folded. */
   get tools(): readonly AnyTool[] {
     if (this.#tools) return this.#tools
-    const { registry, strategy } = this.renderer.options
-    const tools: AnyTool[] = []
-    for (const slot of registry.withTools) {
-      if (this.frame.at(slot.index) === FULL) tools.push(...this.renderer.toolsOf(slot))
-    }
+    const { strategy } = this.renderer.options
+    const tools = this.#openWithTools().flatMap((slot) => this.renderer.toolsOf(slot))
+    tools.push(...this.#openedTools(tools))
     if (this.frame.isFolded) tools.push(...strategy.tools(this))
     return (this.#tools = Object.freeze(tools))
+  }
+
+  /** Folded tools that were opened, in the order in which they were, without those whose name is taken. */
+  #openedTools(offered: readonly AnyTool[]): readonly AnyTool[] {
+    const opened = new Map<string, AnyTool>()
+    for (const [path, asked] of Object.entries(this.frame.asked)) {
+      const tool = asked === 'full' ? this.#foldedToolAt(path) : undefined
+      if (tool && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
+    }
+    return [...opened.values()]
+  }
+
+  /** The folded tool of an open section that has a path, if there is one. */
+  #foldedToolAt(path: string): AnyTool | undefined {
+    const dot = path.lastIndexOf('.')
+    const slot = this.renderer.options.registry.byPath.get(path.slice(0, dot))
+    if (!slot?.section.foldedTools || this.frame.at(slot.index) !== FULL) return undefined
+    return slot.section.foldedTools.find(path.slice(dot + 1))
+  }
+
+  /** A folded tool by its name, opened or not, from any open section. */
+  foldedTool(name: string): AnyTool | undefined {
+    for (const { section } of this.#openWithTools()) {
+      const tool = section.foldedTools?.find(name)
+      if (tool) return tool
+    }
+    return undefined
+  }
+
+  sectionOf(tool: string): string | undefined {
+    const open = this.#openWithTools()
+    const owner = open.find(({ section }) => section.tools.some(({ name }) => name === tool))
+    return (owner ?? open.find(({ section }) => section.foldedTools?.find(tool)))?.path
+  }
+
+  #openWithTools(): readonly Slot[] {
+    return this.renderer.options.registry.withTools.filter(({ index }) => this.frame.at(index) === FULL)
   }
 
   get folded(): readonly FoldedSection[] {
@@ -161,7 +196,7 @@ export class SectionsView implements DisclosureView {
     const { byPath } = this.renderer.options.registry
     const unknown = (asked: VisibilityOverrides, by: 'session' | 'render') =>
       Object.keys(asked)
-        .filter((path) => !byPath.has(path))
+        .filter((path) => !byPath.has(path) && this.#foldedToolAt(path) === undefined)
         .map((path) => ({ path, by }))
     return [...unknown(this.#parts.session.get(visibility), 'session'), ...unknown(this.#parts.request.asked, 'render')]
   }

@@ -12,6 +12,14 @@ export interface SelectorContext {
 /** A value, or how to find it from the section's params and the session. */
 export type Selector<Params, Value> = Value | ((params: Params, context: SelectorContext) => Value)
 
+/**
+ * Tools that a section offers one by one as they are opened, each under the path `section.name`. They are looked up when they
+ * are asked for, so that there may be thousands of them and they may change.
+ */
+export interface FoldedTools {
+  find(name: string): AnyTool | undefined
+}
+
 /** What a custom renderer returns: a body, or nothing to leave the section out. */
 export type RenderedBody = string | null | undefined
 
@@ -26,6 +34,7 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly visibility: Selector<never, Visibility>
   readonly enabled: Selector<never, boolean>
   readonly tools: readonly AnyTool[]
+  readonly foldedTools: FoldedTools | undefined
   readonly children: readonly AnySection[]
   readonly acceptsOverrides: boolean
   readonly priority: number
@@ -90,6 +99,8 @@ export interface SectionOptions<
   readonly enabled?: Selector<OwnOutput<Schema, Body | Summary>, boolean>
   /** Offered to the model while the section is open. */
   readonly tools?: readonly AnyTool[]
+  /** Offered one by one, once a tool of this section has opened them. */
+  readonly foldedTools?: FoldedTools
   readonly children?: Children
   /** Whether people may reword it from outside the source. Default true. */
   readonly acceptsOverrides?: boolean
@@ -142,6 +153,7 @@ export function defineSection<
     visibility,
     enabled,
     tools: Object.freeze([...(options.tools ?? [])]),
+    foldedTools: options.foldedTools,
     children: Object.freeze([...children]),
     acceptsOverrides: options.acceptsOverrides ?? true,
     priority: options.priority ?? 0,

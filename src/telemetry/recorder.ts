@@ -4,8 +4,10 @@ import { estimatedTokens, type TokenCounter } from '../core/tokens.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { PromptOverrides } from '../prompt/overrides.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
+import type { RenderedPrompt } from '../prompt/rendered.ts'
 import type { SessionReader } from '../session/session.ts'
 import type { Visibility } from '../session/visibility.ts'
+import { toolTokens } from '../tools/tool.ts'
 import { requestedText, watchOpenings, type OpeningAnswer } from './openings.ts'
 import type {
   RecordedOpening,
@@ -98,6 +100,7 @@ function draftRun(options: RecorderOptions): RunDraft {
   let conversation = options.input === undefined ? 0 : counter.count(options.input)
   let usage = NO_USAGE
   let total: Usage | undefined
+  let last: RenderedPrompt | undefined
 
   const watch = watchOpenings(({ callId, keys }, by) => answered(callId, keys, by))
   function answered(callId: string, keys: readonly string[], by: OpeningAnswer): void {
@@ -122,6 +125,7 @@ function draftRun(options: RecorderOptions): RunDraft {
     }
     const shown = (paths: readonly string[], how: Visibility) => paths.map((path): [string, Visibility] => [path, how])
     const render = renderAsked(costing, Object.fromEntries([...shown(full, 'full'), ...shown(summarized, 'summary')]))
+    last = render
     const tools = toolCosts(render.tools, counter)
     for (const { name, tokens } of tools) toolPrices.set(name, tokens)
     renders.push({
@@ -132,6 +136,16 @@ function draftRun(options: RecorderOptions): RunDraft {
     })
   }
 
+  function priceOf(name: string): number {
+    const known = toolPrices.get(name)
+    if (known !== undefined) return known
+    // One that was opened by itself, from among a catalog's, say.
+    const folded = last?.foldedTool(name)
+    const price = folded ? toolTokens(folded, counter) : 0
+    toolPrices.set(name, price)
+    return price
+  }
+
   function sent(messages: number, tools: readonly string[]): void {
     const before = requests.at(-1)?.conversationTokens ?? 0
     requests.push({
@@ -139,7 +153,7 @@ function draftRun(options: RecorderOptions): RunDraft {
       messages,
       tools,
       systemTokens: renders.at(-1)!.tokens.text,
-      toolTokens: tools.reduce((sum, name) => sum + (toolPrices.get(name) ?? 0), 0),
+      toolTokens: tools.reduce((sum, name) => sum + priceOf(name), 0),
       conversationTokens: conversation,
       addedTokens: Math.max(0, conversation - before),
       outputTokens: 0,
@@ -170,7 +184,9 @@ function draftRun(options: RecorderOptions): RunDraft {
         const { id, name, arguments: args, malformed } = event.call
         const argumentsTokens = counter.count(malformed ?? JSON.stringify(args) ?? '')
         conversation += counter.count(name) + argumentsTokens
-        toolCalls.push({ callId: id, name, ok: null, isDisclosure: false, request, argumentsTokens, resultTokens: 0 })
+        const target = event.target ? { target: event.target.name } : {}
+        const spent = { argumentsTokens, resultTokens: 0 }
+        toolCalls.push({ callId: id, name, ...target, ok: null, isDisclosure: false, request, ...spent })
         break
       }
       case 'tool/invoked': {

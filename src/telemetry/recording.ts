@@ -81,6 +81,8 @@ export interface RecordedRestart {
 export interface RecordedToolCall {
   readonly callId: string
   readonly name: string
+  /** The tool that ran in the end, where the called one runs others. */
+  readonly target?: string
   /** Nothing if it was not executed. */
   readonly ok: boolean | null
   readonly isDisclosure: boolean

@@ -7,8 +7,19 @@ export interface ToolSuccess<Value = unknown> {
   readonly ok: true
   readonly message: string
   readonly value: Value
-  /** What a disclosure tool opens. Other tools have none. */
+  /** Pictures that the model sees beside the message, where its provider takes them in a tool's result. */
+  readonly images?: readonly ToolImage[]
+  /**
+   * What the call opens. Only disclosure tools make a prompt be rendered anew for it; what other tools open is left where tools
+   * cannot be added to a conversation, because the model has another way to them.
+   */
   readonly opening?: Opening
+}
+
+export interface ToolImage {
+  readonly mimeType: string
+  /** Base64. */
+  readonly data: string
 }
 
 export interface ToolFailure {

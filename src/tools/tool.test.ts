@@ -113,7 +113,7 @@ describe('R18 tools', () => {
     const seen: ToolContext[] = []
     const tool = defineTool({ name: 't', description: '', execute: (_, given) => (seen.push(given), ok('')) })
     const deadline = new Date()
-    const prompt = { text: 'x', tools: [], summarized: [] }
+    const prompt = { text: 'x', tools: [], summarized: [], sectionOf: () => undefined }
     const given = { ...context(), deadline, prompt }
     await executeTool(tool, {}, given)
     expect(seen[0]).toMatchObject({ deadline, prompt, signal: given.signal })

@@ -22,6 +22,8 @@ export interface PromptView {
   readonly tools: readonly AnyTool[]
   /** Paths of the sections shown as summaries. */
   readonly summarized: readonly string[]
+  /** The path of the open section that offers a tool, by the tool's name. */
+  sectionOf(tool: string): string | undefined
 }
 
 export interface ToolContext {
@@ -43,6 +45,12 @@ export interface ToolExample<Input = unknown> {
   readonly output: string
 }
 
+/** A tool that runs in the end, and what it gets. */
+export interface CallTarget {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
 export interface Tool<Name extends string = string, Params extends ToolSchema = ToolSchema, Value = unknown> {
   readonly name: Name
   readonly description: string
@@ -53,6 +61,8 @@ export interface Tool<Name extends string = string, Params extends ToolSchema = 
   readonly examples: readonly ToolExample[]
   /** Whether it must not run beside other calls of the same turn. */
   readonly exclusive: boolean
+  /** The tool that a call runs in the end and with what, where it is another: for approval, policy and records. */
+  readonly target: ((params: unknown) => CallTarget | undefined) | undefined
   // Method syntax keeps `execute` bivariant, so that every tool is an AnyTool.
   execute(params: OutputOf<Params>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
@@ -75,6 +85,8 @@ export interface ToolOptions<Name extends string, Params extends ToolSchema | Js
   readonly examples?: readonly ToolExample<InputOf<ParamsSchema<NoInfer<Params>>>>[]
   /** Whether it must not run beside other calls of the same turn. Default false. */
   readonly exclusive?: boolean
+  /** What a call comes down to, for a tool that runs others. */
+  readonly target?: (params: unknown) => CallTarget | undefined
   /** Returns `ok(message, value)` or `fail(message)`. What it throws becomes a failure. */
   execute(params: OutputOf<ParamsSchema<Params>>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
@@ -104,6 +116,7 @@ export function defineTool<
     result: options.result,
     examples: Object.freeze([...(options.examples ?? [])]),
     exclusive: options.exclusive ?? false,
+    target: options.target,
     // Called as a method of the options, so that an `execute` that uses `this` keeps working.
     execute: (input, context) => options.execute(input as never, context),
   }

@@ -39,9 +39,21 @@ function inputOf({ arguments: args, malformed }: ToolCall): Record<string, unkno
   return malformed === undefined ? {} : { malformed }
 }
 
-function toolMessage({ callId, name, text, isError }: ToolMessage): ToolModelMessage {
-  const output = { type: isError ? ('error-text' as const) : ('text' as const), value: text }
-  return { role: 'tool', content: [{ type: 'tool-result', toolCallId: callId, toolName: name, output }] }
+function toolMessage(message: ToolMessage): ToolModelMessage {
+  const { callId, name } = message
+  return {
+    role: 'tool',
+    content: [{ type: 'tool-result', toolCallId: callId, toolName: name, output: resultOutput(message) }],
+  }
+}
+
+type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>
+
+function resultOutput({ text, isError, images = [] }: ToolMessage): ResultPart['output'] {
+  if (isError) return { type: 'error-text', value: text }
+  if (images.length === 0) return { type: 'text', value: text }
+  const shown = images.map(({ mimeType, data }) => ({ type: 'image-data' as const, data, mediaType: mimeType }))
+  return { type: 'content', value: [{ type: 'text', text }, ...shown] }
 }
 
 /** What of a reply must go back as it was: reasoning, files and whatever else a plain message cannot say. */

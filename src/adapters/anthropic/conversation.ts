@@ -2,7 +2,7 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import { isPlainObject } from '../../core/json.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
-import type { AssistantMessage, ToolCall } from '../contract.ts'
+import type { AssistantMessage, ToolCall, ToolMessage } from '../contract.ts'
 
 type MessageParam = Anthropic.Beta.Messages.BetaMessageParam
 type ContentParam = Anthropic.Beta.Messages.BetaContentBlockParam
@@ -98,7 +98,7 @@ function messageParams(
         userTurn().results.push({
           type: 'tool_result',
           tool_use_id: wireId(message.callId),
-          content: message.text,
+          content: resultContent(message),
           is_error: message.isError,
         })
         break
@@ -125,6 +125,16 @@ function messageParams(
   return turns.flatMap((turn): MessageParam[] =>
     'results' in turn ? userMessages(turn) : [{ role: 'assistant', content: turn.content }],
   )
+}
+
+const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+
+function resultContent({ text, images = [] }: ToolMessage): NonNullable<ResultParam['content']> {
+  const shown = images.flatMap(({ mimeType, data }) => {
+    const type = IMAGE_TYPES.find((known) => known === mimeType)
+    return type ? [{ type: 'image' as const, source: { type: 'base64' as const, media_type: type, data } }] : []
+  })
+  return shown.length === 0 ? text : [{ type: 'text', text }, ...shown]
 }
 
 /** Results must come first and added tools after all that the user says, or the interface refuses the request. */

@@ -1,3 +1,4 @@
+import type { ToolImage } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ClaudeAgentSdk, SdkRequest, SdkServer } from './sdk.ts'
 
@@ -9,6 +10,7 @@ const MAX_RESULT_CHARS = 500_000
 export interface ToolAnswer {
   readonly text: string
   readonly isError: boolean
+  readonly images?: readonly ToolImage[]
 }
 
 export interface CallRequest {
@@ -52,8 +54,12 @@ export function toolServer(
   instance.setRequestHandler(sdk.CallToolRequestSchema, async ({ params }: SdkRequest) => {
     const { _meta: meta, name = '', arguments: args = {} } = params ?? {}
     const id = meta?.['claudecode/toolUseId']
-    const { text, isError } = await call({ id: typeof id === 'string' ? id : undefined, name, arguments: args })
-    return { content: [{ type: 'text', text }], isError }
+    const {
+      text,
+      isError,
+      images = [],
+    } = await call({ id: typeof id === 'string' ? id : undefined, name, arguments: args })
+    return { content: [{ type: 'text', text }, ...images.map((image) => ({ type: 'image', ...image }))], isError }
   })
   return {
     instance,

@@ -1,7 +1,7 @@
 import type { OpenAI } from 'openai'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
-import type { AssistantMessage, ToolCall } from '../contract.ts'
+import type { AssistantMessage, ToolCall, ToolMessage } from '../contract.ts'
 import { NATIVE_ADAPTER } from './responses-output.ts'
 import { additionsOf, resultText } from './tool-calls.ts'
 
@@ -23,7 +23,7 @@ export function responseInput(request: ChatRequest, { isNative, hasReasoning }: 
       case 'assistant':
         return assistantItems(message, hasReasoning)
       case 'tool':
-        return [{ type: 'function_call_output', call_id: message.callId, output: resultText(message) }]
+        return [{ type: 'function_call_output', call_id: message.callId, output: resultOutput(message) }]
       default: {
         const added = additions.next().value ?? []
         return isNative && added.length > 0
@@ -32,6 +32,16 @@ export function responseInput(request: ChatRequest, { isNative, hasReasoning }: 
       }
     }
   })
+}
+
+function resultOutput(message: ToolMessage): OpenAI.Responses.ResponseInputItem.FunctionCallOutput['output'] {
+  const text = resultText(message)
+  if (!message.images?.length) return text
+  const images = message.images.map(({ mimeType, data }) => ({
+    type: 'input_image' as const,
+    image_url: `data:${mimeType};base64,${data}`,
+  }))
+  return [{ type: 'input_text', text }, ...images]
 }
 
 function assistantItems({ text, toolCalls, native }: AssistantMessage, hasReasoning: boolean): readonly Item[] {

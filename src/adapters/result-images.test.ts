@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { runAgent } from '../agent/run-agent.ts'
+import { definePrompt } from '../prompt/prompt.ts'
+import { defineSection } from '../prompt/section.ts'
+import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
+import { ok } from '../tools/result.ts'
+import { defineTool } from '../tools/tool.ts'
+import { modelMessages } from './ai-sdk/messages.ts'
+import { wireConversation } from './anthropic/conversation.ts'
+import type { ChatRequest } from './chat.ts'
+import type { Message } from './contract.ts'
+import { responseInput } from './openai/responses-input.ts'
+
+const image = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
+const messages: readonly Message[] = [
+  { role: 'user', text: 'Show me.' },
+  { role: 'assistant', text: '', toolCalls: [{ id: 'c1', name: 'draw', arguments: {} }] },
+  { role: 'tool', callId: 'c1', name: 'draw', text: 'A chart.', isError: false, images: [image] },
+]
+const request = { system: '', tools: [], addedTools: new Map(), messages } as unknown as ChatRequest
+
+describe('pictures in the result of a tool', () => {
+  it('R37 are part of the conversation', async () => {
+    const draw = defineTool({
+      name: 'draw',
+      description: 'Draws.',
+      execute: () => ({ ...ok('A chart.'), images: [image] }),
+    })
+    const section = defineSection({ key: 'a', title: 'A', tools: [draw] })
+    const adapter = scriptedAdapter([calls('draw'), says('Done.')])
+    await runAgent(definePrompt({ ns: 't', key: 't', sections: [section] }).bind(), { adapter, input: 'Go.' })
+    expect(adapter.requests[1]!.messages.at(-1)).toMatchObject({ text: 'A chart.', images: [image] })
+  })
+
+  it('R37 reach Anthropic as image blocks', () => {
+    const wire = wireConversation(request, { inlineTools: false, cache: false })
+    expect(wire.messages.at(-1)!.content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'c1',
+        is_error: false,
+        content: [
+          { type: 'text', text: 'A chart.' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: image.data } },
+        ],
+      },
+    ])
+  })
+
+  it('R37 of a kind that Anthropic does not take leave the text', () => {
+    const [user, assistant, result] = messages as [Message, Message, Message & { role: 'tool' }]
+    const other = { ...result, images: [{ mimeType: 'image/tiff', data: 'x' }] }
+    const wire = wireConversation(
+      { ...request, messages: [user, assistant, other] },
+      { inlineTools: false, cache: false },
+    )
+    expect(wire.messages.at(-1)!.content).toEqual([expect.objectContaining({ content: 'A chart.' })])
+  })
+
+  it('R37 reach OpenAI as input images', () => {
+    expect(responseInput(request, { isNative: false, hasReasoning: false }).at(-1)).toEqual({
+      type: 'function_call_output',
+      call_id: 'c1',
+      output: [
+        { type: 'input_text', text: 'A chart.' },
+        { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
+      ],
+    })
+  })
+
+  it('R37 reach models of the AI SDK as image data', () => {
+    expect(modelMessages(messages, 'ai-sdk').at(-1)).toMatchObject({
+      content: [
+        {
+          output: {
+            type: 'content',
+            value: [
+              { type: 'text', text: 'A chart.' },
+              { type: 'image-data', mediaType: 'image/png', data: image.data },
+            ],
+          },
+        },
+      ],
+    })
+  })
+})

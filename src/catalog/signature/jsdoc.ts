@@ -1,0 +1,40 @@
+import { literal, oneLine } from './literal.ts'
+import { keywordAt, kindsAt, textAt, valuesAt, type Place } from './place.ts'
+import { refinementOf } from './refinement.ts'
+
+const MAX_FIELD_DOC = 400
+const MAX_DEFAULT = 80
+
+/** What is said of a field beside its type: its description, then bounds, format and default. */
+export function fieldDoc(place: Place): string {
+  const description = oneLine(textAt(place, 'description') ?? '')
+  const kinds = kindsAt(place)
+  const refinements = kinds.map((kind) =>
+    [kind === 'integer' ? 'int' : '', refinementOf(kind, place, '')].join(' ').trim(),
+  )
+  const initial = literal(keywordAt(place, 'default'))
+  const notes = [
+    ...(valuesAt(place) ? [] : refinements),
+    ...(initial !== undefined && initial.length <= MAX_DEFAULT ? [`default ${initial}`] : []),
+  ].filter((note) => note !== '')
+  const text = description.length > MAX_FIELD_DOC ? `${description.slice(0, MAX_FIELD_DOC)}…` : description
+  return [text, notes.length > 0 ? `(${notes.join(', ')})` : ''].filter((part) => part !== '').join(' ')
+}
+
+/** A comment in one line, or none for an empty text. */
+export function docLines(text: string, indent: string): readonly string[] {
+  return text === '' ? [] : [`${indent}/** ${safe(text)} */`]
+}
+
+/** A comment over several lines. */
+export function docBlock(paragraphs: readonly string[]): string {
+  const lines = paragraphs
+    .filter((paragraph) => paragraph.trim() !== '')
+    .flatMap((paragraph) => paragraph.trim().split(/\r\n|[\n\r\u2028\u2029]/))
+  return `/**\n${lines.map((line) => ` * ${safe(line)}`.trimEnd()).join('\n')}\n */`
+}
+
+/** A text that does not end the comment it stands in. */
+function safe(text: string): string {
+  return text.replaceAll('*/', '*\\/').replace(/[^\P{Cc}\t]/gu, ' ')
+}

@@ -1,0 +1,74 @@
+import { literal, oneLine } from './literal.ts'
+import { keywordAt, numberAt, textAt, type Place } from './place.ts'
+
+/** What a value must be beside its type, as it stands behind the type: `0..100`, `date-time`, `/^[a-z]+$/`. */
+export function refinementOf(kind: string, place: Place, name: string): string {
+  if (kind === 'integer' || kind === 'number') return words(rangeOf(place), stepOf(place, kind))
+  if (kind === 'string') return words(formatOf(place, name), lengthOf(place, 'Length', 'chars'))
+  return kind === 'array' ? lengthOf(place, 'Items', 'items') : ''
+}
+
+const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
+
+/** Bounds that only say which numbers a machine can hold. */
+const MACHINE_BOUNDS = new Set([2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63, 2 ** 64])
+
+function boundAt(place: Place, keyword: string): number | undefined {
+  const bound = numberAt(place, keyword)
+  if (bound === undefined || !Number.isFinite(bound)) return undefined
+  const size = Math.abs(bound)
+  return size >= Number.MAX_SAFE_INTEGER || MACHINE_BOUNDS.has(size) ? undefined : bound
+}
+
+function rangeOf(place: Place): string {
+  const low = boundAt(place, 'minimum')
+  const high = boundAt(place, 'maximum')
+  // The fourth draft has a flag beside the bound, later ones have a bound of its own.
+  const above = keywordAt(place, 'exclusiveMinimum') === true ? low : boundAt(place, 'exclusiveMinimum')
+  const below = keywordAt(place, 'exclusiveMaximum') === true ? high : boundAt(place, 'exclusiveMaximum')
+  if (above === undefined && below === undefined) return spanOf(low, high)
+  return words(
+    above === undefined ? (low === undefined ? '' : `>=${low}`) : `>${above}`,
+    below === undefined ? (high === undefined ? '' : `<=${high}`) : `<${below}`,
+  )
+}
+
+export function spanOf(low: number | undefined, high: number | undefined): string {
+  if (low !== undefined && high !== undefined) return low === high ? `${low}` : `${low}..${high}`
+  if (low !== undefined) return `>=${low}`
+  return high === undefined ? '' : `<=${high}`
+}
+
+function stepOf(place: Place, kind: string): string {
+  const step = numberAt(place, 'multipleOf')
+  const isPlain = step === undefined || (kind === 'integer' && step === 1) || step <= 0
+  return isPlain ? '' : `step ${step}`
+}
+
+function lengthOf(place: Place, of: 'Length' | 'Items', unit: string): string {
+  const low = numberAt(place, `min${of}`)
+  // Nobody gives an empty one by mistake.
+  const span = spanOf(low !== undefined && low > 1 ? low : undefined, boundAt(place, `max${of}`))
+  return span === '' ? '' : `${span} ${unit}`
+}
+
+/** Formats that say how much memory a value takes, or how a form shows it. */
+const NOISE = /^(u?int\d*|float|double|decimal|string|text|textarea|multiline|password|none|unknown)$/i
+const SAID_BY_NAME: Readonly<Record<string, RegExp>> = {
+  uri: /ur[il]|link|href|endpoint|website|webhook/i,
+  url: /ur[il]|link|href|endpoint|website|webhook/i,
+  email: /e-?mail/i,
+  uuid: /uuid|guid/i,
+}
+const MAX_PATTERN = 80
+
+function formatOf(place: Place, name: string): string {
+  const encoding = textAt(place, 'contentEncoding')
+  if (encoding) return oneLine(encoding)
+  const format = textAt(place, 'format')
+  if (format && !NOISE.test(format)) return SAID_BY_NAME[format]?.test(name) ? '' : oneLine(format).slice(0, 40)
+  const pattern = textAt(place, 'pattern')
+  if (!pattern) return ''
+  const line = (literal(pattern) ?? '""').slice(1, -1).replaceAll('\\\\', '\\').replaceAll('\\"', '"')
+  return line.length > MAX_PATTERN ? `/${line.slice(0, MAX_PATTERN)}…` : `/${line}/`
+}

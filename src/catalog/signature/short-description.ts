@@ -1,0 +1,150 @@
+import type { CatalogEntry } from '../tool.ts'
+import { oneLine } from './literal.ts'
+import { fieldsAt, placeOf } from './place.ts'
+
+export interface DescribedTool {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly inputSchema?: CatalogEntry['inputSchema'] | undefined
+}
+
+const MAX_LENGTH = 80
+/** A sentence is cut behind a phrase only where enough of it is left. */
+const MIN_PHRASE = 40
+
+/** What a tool does, in one line of at most 80 characters: the beginning of its description, or what its name tells. */
+export function shortDescriptionOf(tool: DescribedTool): string {
+  const sentence = typeof tool.description === 'string' ? firstSentence(tool.description, tool) : ''
+  return cut(sentence === '' ? fromName(tool) : capitalised(sentence))
+}
+
+/** Where a description stops telling what the tool does. */
+const SECTION =
+  /(?:^|\s)(?:args?|arguments|params?|parameters|inputs?|returns?|outputs?|raises|throws|examples?|usage|notes?|example usage|when to use):(?:\s|$)/i
+const PLACEHOLDER =
+  /^(?:(?:no|tool|missing)? ?description(?: (?:is |was )?(?:not )?(?:available|provided|accessible|found)\b.*)?|n\/?a|none|null|undefined|todo|tbd|-+)\.?$/i
+const ROUTE = /^(?:get|post|put|patch|delete|head|options)\s+\/?\S*$/i
+
+function firstSentence(description: string, tool: DescribedTool): string {
+  const known = new Set([tool.name, tool.title ?? ''].flatMap(wordsOf).map((word) => word.toLowerCase()))
+  let first = ''
+  let telling: string | undefined
+  for (const given of sentencesOf(withoutMarkup(description))) {
+    const sentence = withoutOpening(given, tool.name)
+    if (!/[\p{L}\p{N}]/u.test(sentence)) continue
+    first ||= sentence
+    // A heading that only repeats the name is followed by what it is about.
+    if (wordsOf(sentence).every((word) => known.has(word.toLowerCase()))) continue
+    telling = sentence
+    break
+  }
+  const chosen = telling ?? first
+  return PLACEHOLDER.test(chosen) || ROUTE.test(chosen) ? '' : chosen.replace(/[\s.。:;,]+$/u, '')
+}
+
+/** Markdown and XML as plain lines. */
+function withoutMarkup(text: string): string {
+  return text
+    .slice(0, 2_000)
+    .replace(/```[^`]*(?:```|$)/g, ' ')
+    .replace(/<!--.*?-->/gs, ' ')
+    .replace(/<([a-z][\w-]*)(?:\s[^<>]*)?>([^<]*)<\/\1>/gi, '\n\n$2\n\n')
+    .replace(/<\/?(?:br|p|b|i|em|strong|ul|ol|li|code|pre|div|span|hr|h[1-6])(?:\s[^<>]*)?\/?>/gi, ' ')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/^[ \t]*(?:#{1,6}|>|[-*+]|\d+[.)])[ \t]+(.*)$/gm, '\n$1\n')
+    .replace(/(\*\*|__|`)(?=\S)(.*?\S)\1/g, '$2')
+    .replace(/(?<![\w*])[*](?=\S)([^*\n]*\S)[*](?![\w*])/g, '$1')
+    .replace(/[\p{Extended_Pictographic}\u{FE0F}\u{200D}]/gu, (sign) => (/[\d#*©®™]/u.test(sign) ? sign : ''))
+}
+
+/** Words whose full stop ends no sentence. */
+const ABBREVIATION = /(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|inc|ltd|dr|mr|mrs|st|u\.s|fig)|\b\p{L})\.$/iu
+
+function* sentencesOf(text: string): Generator<string> {
+  for (const paragraph of text.split(/\n\s*\n|\r\n\s*\r\n/)) {
+    const line = oneLine(paragraph)
+    const prose = line.slice(0, SECTION.exec(line)?.index)
+    let start = 0
+    for (const stop of prose.matchAll(/[.!?](?=\s|$)|[。！？]/gu)) {
+      const end = stop.index + 1
+      if (ABBREVIATION.test(prose.slice(Math.max(start, end - 8), end))) continue
+      yield prose.slice(start, end).trim()
+      start = end
+    }
+    yield prose.slice(start).trim()
+  }
+}
+
+/** What descriptions begin with and every tool could say. */
+const OPENING =
+  /^(?:(?:please )?(?:use|call) (?:this|it)(?: (?:tool|function|command|endpoint|api))?(?: when you (?:want|need))? to|(?:this|the|a|an) (?:[\w-]+ )?(?:tool|function|command|endpoint|api|method|operation)(?: (?:that |which )?(?:allows|lets|enables|helps|can be used|is used|is|will|can)(?: you| users?| the user)?(?: to)?| that| to| for|:)?|(?:allows|lets|enables)(?: you| users?| the user) to|(?:a )?tool (?:to|for|that)|description:)\s+/i
+
+function withoutOpening(sentence: string, name: string): string {
+  const isNamed = sentence.slice(0, name.length).toLowerCase() === name.toLowerCase()
+  const behind = isNamed ? /^\s*(?:[:–—]|-(?=\s))\s*(.+)$/.exec(sentence.slice(name.length))?.[1] : undefined
+  const behindName = behind ?? sentence
+  const behindOpening = behindName.replace(OPENING, '')
+  return /\p{L}/u.test(behindOpening) ? behindOpening.trim() : behindName.trim()
+}
+
+const wordsOf = (text: string): readonly string[] =>
+  text
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+
+const MAX_FIELDS = 3
+
+/** `Get user info: user id, format`. */
+function fromName(tool: DescribedTool): string {
+  const title = oneLine(tool.title ?? '')
+  const route = typeof tool.description === 'string' ? oneLine(tool.description) : ''
+  const words = wordsOf(tool.name).join(' ')
+  const subject = title !== '' ? title : words.includes(' ') || !ROUTE.test(route) ? words : `${words} (${route})`
+  const fields = fieldsAt(placeOf(tool.inputSchema, tool.inputSchema)).map(({ name }) =>
+    wordsOf(name).join(' ').toLowerCase(),
+  )
+  const shown = fields.filter((field) => field !== '').slice(0, MAX_FIELDS)
+  return capitalised(shown.length === 0 ? subject : `${subject}: ${shown.join(', ')}`)
+}
+
+function capitalised(text: string): string {
+  const [first = ''] = text
+  return first.toUpperCase() + text.slice(first.length)
+}
+
+/** What usually follows the first thing said. */
+const PHRASE_END =
+  /[,;:]\s|\s[-–—(]|\s(?:which|that|such as|including|by|using|with|from|based on|so that|and|or|for|in)\s/g
+
+function cut(text: string): string {
+  const given = closed(oneLine(text))
+  if (upToWidth(given, MAX_LENGTH) === given) return given
+  const line = given.replace(/\s*\([^()]{20,}\)/g, '')
+  if (upToWidth(line, MAX_LENGTH) === line) return line
+  const head = upToWidth(line, MAX_LENGTH - 1)
+  const phrases = [...head.matchAll(PHRASE_END)].map(({ index }) => index).filter((index) => index >= MIN_PHRASE)
+  const word = head.lastIndexOf(' ')
+  const end = phrases.at(-1) ?? (word >= MIN_PHRASE / 2 ? word : head.length)
+  return `${closed(head.slice(0, end)).replace(/[\s,;:.(–—-]+$/, '')}…`
+}
+
+/** Without a bracket that is opened and never closed, and what follows it. */
+function closed(text: string): string {
+  const open = Math.max(text.lastIndexOf('('), text.lastIndexOf('['))
+  const isOpen = open > 0 && !/[)\]]/.test(text.slice(open))
+  return isOpen ? text.slice(0, open).trimEnd() : text
+}
+
+/** As many characters as take that much room; those of East Asia take two columns, and tokens alike. */
+function upToWidth(text: string, width: number): string {
+  let taken = 0
+  let end = 0
+  for (const character of text) {
+    taken += character.codePointAt(0)! >= 0x2e80 && character.length === 1 ? 2 : 1
+    if (taken > width) break
+    end += character.length
+  }
+  return text.slice(0, end)
+}

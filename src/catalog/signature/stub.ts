@@ -1,0 +1,71 @@
+import type { CatalogEntry } from '../tool.ts'
+import { identifierOf } from './identifier.ts'
+import { docBlock } from './jsdoc.ts'
+import { oneLine } from './literal.ts'
+import { alternativesAt, fieldsAt, kindsAt, placeOf } from './place.ts'
+import { rulesAt } from './rules.ts'
+import { typeDeclarations, typeScriptType, typeWriting } from './type-text.ts'
+
+export type StubbedTool = Pick<CatalogEntry, 'name' | 'source' | 'description' | 'inputSchema' | 'outputSchema'>
+
+export interface StubOptions {
+  /** What the function is called. Default: the tool's name made an identifier. */
+  readonly identifier?: string
+  /** The folder under `servers/`. Default: the tool's source made an identifier, or `local`. */
+  readonly server?: string
+  /** The type of a result whose schema is not known, and what to say of it. */
+  readonly untyped?: { readonly type: string; readonly note: string }
+}
+
+/** A declaration file for one tool. */
+export interface Stub {
+  /** `servers/<server>/<function>.d.ts`. */
+  readonly path: string
+  readonly identifier: string
+  readonly text: string
+}
+
+const UNTYPED = {
+  type: 'unknown',
+  note: "The tool's text, parsed if it is JSON; a list of content parts if it is more than text.",
+}
+
+/** A tool as a function that model-written TypeScript can call. */
+export function stubOf(tool: StubbedTool, options: StubOptions = {}): Stub {
+  const identifier = options.identifier ?? identifierOf(tool.name)
+  const server = options.server ?? (tool.source === undefined ? 'local' : identifierOf(tool.source))
+  const { type: untyped, note } = options.untyped ?? UNTYPED
+  const taken = new Set([identifier])
+  const input = typeWriting(tool.inputSchema, taken)
+  const parameter = parameterText(tool, typeScriptType(input, tool.inputSchema ?? {}, '', true))
+  const output = typeWriting(tool.outputSchema, taken)
+  const result = tool.outputSchema === undefined ? untyped : typeScriptType(output, tool.outputSchema, '', true)
+  const declarations = [...typeDeclarations(input), ...typeDeclarations(output)]
+  const text = [
+    ...declarations,
+    docBlock([
+      descriptionOf(tool),
+      ...rulesAt(placeOf(tool.inputSchema, tool.inputSchema)).map((rule) => `Note: ${rule}.`),
+      ...(tool.outputSchema === undefined ? [`@returns ${note}`] : []),
+    ]),
+    `export declare function ${identifier}(${parameter}): Promise<${result}>`,
+  ]
+  return { path: `servers/${server}/${identifier}.d.ts`, identifier, text: `${text.join('\n')}\n` }
+}
+
+const MAX_DESCRIPTION = 2_000
+
+function descriptionOf({ name, description }: StubbedTool): string {
+  if (typeof description !== 'string' || description.trim() === '') return `Calls ${oneLine(name)}.`
+  return description.length > MAX_DESCRIPTION ? `${description.slice(0, MAX_DESCRIPTION)}…` : description
+}
+
+function parameterText(tool: StubbedTool, type: string): string {
+  const place = placeOf(tool.inputSchema, tool.inputSchema)
+  const kinds = kindsAt(place)
+  const isObject = kinds.length === 0 || kinds.includes('object')
+  const mayBeLeftOff =
+    isObject && !place.never && alternativesAt(place).length === 0 && !fieldsAt(place).some(({ required }) => required)
+  const known = type === 'unknown' && isObject && !place.never ? 'Record<string, unknown>' : type
+  return `input${mayBeLeftOff ? '?' : ''}: ${known}`
+}

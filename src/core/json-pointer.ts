@@ -1,0 +1,24 @@
+/** The keys of a JSON Pointer in a URI fragment: `/a~1b/0` → `a/b`, `0`. */
+export function pointerKeys(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(decoded)
+}
+
+/** What a local reference (`#/$defs/a`) leads to in a document, or `undefined`. */
+export function resolvePointer(root: unknown, reference: string): unknown {
+  if (reference === '#' || reference === '#/') return root
+  if (!reference.startsWith('#/')) return undefined
+  return pointerKeys(reference).reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined),
+    root,
+  )
+}
+
+function decoded(segment: string): string {
+  let plain = segment
+  try {
+    plain = decodeURIComponent(segment)
+  } catch {
+    // A lone percent sign stands for itself.
+  }
+  return plain.replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,2 @@
+export { readSkill, type Skill } from './skill.ts'
+export { skillSections, type SkillSectionsOptions } from './skill-sections.ts'
