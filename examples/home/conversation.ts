@@ -1,0 +1,94 @@
+// A model that always says the same, talking to the home with the official MCP client.
+import assert from 'node:assert/strict'
+import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client'
+
+export const question = 'Dim the lights in the living room to 30 %, please.'
+
+export interface Call {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** What a model is given before it is asked anything. */
+export interface Opening {
+  readonly era: string
+  readonly instructions: string
+  readonly tools: readonly Tool[]
+}
+
+export interface Exchange {
+  readonly call: Call
+  readonly answer: string
+}
+
+export interface Conversation extends Opening {
+  readonly exchanges: readonly Exchange[]
+}
+
+const dim: Call = { name: 'control_zone_lights', arguments: { zone_id: 'living-room', brightness: 30 } }
+const look: Call = { name: 'get_states', arguments: { zone_id: 'living-room', device_class: 'light' } }
+
+/** Where everything is listed, the tool is simply called. */
+export const directly: readonly Call[] = [look, dim, look]
+
+/** Where it is hidden, it is searched for in the user's own words, and run by its name. */
+export const bySearch: readonly Call[] = [
+  look,
+  { name: 'search_tools', arguments: { query: 'dim the lights in the living room' } },
+  { name: 'use_tool', arguments: { ...dim } },
+  look,
+]
+
+export interface Narrator {
+  opened?(opening: Opening): void
+  exchanged?(exchange: Exchange): void
+}
+
+export async function converse(url: string, script: readonly Call[], narrator: Narrator = {}): Promise<Conversation> {
+  const client = await connect(url, 'auto')
+  try {
+    const opening = await openingOf(client)
+    narrator.opened?.(opening)
+    const exchanges: Exchange[] = []
+    for (const call of script) {
+      const exchange = { call, answer: await answerOf(client, call) }
+      narrator.exchanged?.(exchange)
+      exchanges.push(exchange)
+    }
+    return { ...opening, exchanges }
+  } finally {
+    await client.close()
+  }
+}
+
+/** What a client of the protocol before 2026-07-28 is given. */
+export async function legacyOpening(url: string): Promise<Opening> {
+  const client = await connect(url, 'legacy')
+  try {
+    return await openingOf(client)
+  } finally {
+    await client.close()
+  }
+}
+
+async function connect(url: string, mode: 'auto' | 'legacy'): Promise<Client> {
+  const client = new Client({ name: 'scripted-model', version: '1.0.0' }, { versionNegotiation: { mode } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  return client
+}
+
+async function openingOf(client: Client): Promise<Opening> {
+  const { tools } = await client.listTools()
+  return {
+    era: `${client.getProtocolEra()} era, protocol ${client.getNegotiatedProtocolVersion()}`,
+    instructions: client.getInstructions() ?? '',
+    tools,
+  }
+}
+
+async function answerOf(client: Client, call: Call): Promise<string> {
+  const { content, isError } = await client.callTool({ ...call })
+  const text = content.map((part) => (part.type === 'text' ? part.text : `<${part.type}>`)).join('\n')
+  assert(!isError, text)
+  return text
+}

@@ -1,0 +1,150 @@
+import { Client, type Transport } from '@modelcontextprotocol/client'
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
+
+/** The official clients that tools can come from, by what a test calls them. */
+export const LINES = ['v1', 'v2', 'v2 on 2026-07-28'] as const
+export type Line = (typeof LINES)[number]
+
+export interface Message {
+  readonly id?: number | string
+  readonly method?: string
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+/** What a server of a test does. Its answers go out as they are, whatever a schema says to them. */
+export interface Script {
+  readonly name?: string
+  readonly capabilities?: Readonly<Record<string, unknown>>
+  /** Answers a request with the whole result; whoever throws answers with an error. */
+  readonly answer?: (request: Required<Message>, server: HandmadeServer) => unknown
+}
+
+export interface HandmadeServer {
+  /** All that arrived but the opening of the connection. */
+  readonly received: readonly Message[]
+  /** Says something unasked for. */
+  notify(method: string, params?: Readonly<Record<string, unknown>>): void
+  /** Ends the client's subscription, where it has one, as a server does that restarts. */
+  endSubscription(): void
+  /** Ends the connection as a server does that dies. */
+  die(): void
+}
+
+export interface Connection {
+  readonly client: Client | LegacyClient
+  readonly server: HandmadeServer
+}
+
+export class ServerError extends Error {
+  readonly code: number
+  readonly data: unknown
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+const LASTING = { ttlMs: 0, cacheScope: 'private' }
+const serverInfoKey = 'io.modelcontextprotocol/serverInfo'
+const opening = new Set(['initialize', 'notifications/initialized', 'server/discover', 'subscriptions/listen'])
+
+/** A client that is connected to a server made by hand. */
+export async function connect(line: Line, script: Script = {}): Promise<Connection> {
+  const { transport, server } = handmade(script, line === 'v2 on 2026-07-28')
+  const info = { name: 'test', version: '1' }
+  if (line === 'v1') {
+    const client = new LegacyClient(info)
+    await client.connect(transport)
+    return { client, server }
+  }
+  const client = new Client(info, {
+    capabilities: { elicitation: { form: {} } },
+    ...(line === 'v2' ? {} : { versionNegotiation: { mode: 'auto' } }),
+  })
+  await client.connect(transport)
+  return { client, server }
+}
+
+/** A server that has these tools, on one page. */
+export function having(tools: readonly unknown[], call?: (params: Message['params']) => unknown): Script {
+  return {
+    answer: ({ method, params }) =>
+      method === 'tools/list' ? { tools } : (call?.(params) ?? { content: [{ type: 'text', text: 'done' }] }),
+  }
+}
+
+interface HandmadeTransport {
+  start(): Promise<void>
+  send(message: object): Promise<void>
+  close(): Promise<void>
+  onmessage?: Transport['onmessage']
+  onclose?: Transport['onclose']
+}
+
+function handmade(script: Script, isModern: boolean): { transport: HandmadeTransport; server: HandmadeServer } {
+  const { name = 'handmade', capabilities = { tools: { listChanged: true } } } = script
+  const received: Message[] = []
+  let subscription: number | string | undefined
+  const toClient = (message: object): void =>
+    transport.onmessage?.(JSON.parse(JSON.stringify({ jsonrpc: '2.0', ...message })))
+  const serverInfo = { name, version: '1' }
+  const open = ({ id, method, params }: Message): void => {
+    if (method === 'initialize')
+      toClient({ id, result: { protocolVersion: params!['protocolVersion'], capabilities, serverInfo } })
+    if (method === 'server/discover')
+      toClient(
+        isModern
+          ? {
+              id,
+              result: {
+                resultType: 'complete',
+                ttlMs: 0,
+                cacheScope: 'public',
+                supportedVersions: ['2026-07-28'],
+                capabilities,
+                _meta: { [serverInfoKey]: serverInfo },
+              },
+            }
+          : { id, error: { code: -32601, message: 'Method not found' } },
+      )
+    if (method === 'subscriptions/listen') {
+      subscription = id
+      server.notify('notifications/subscriptions/acknowledged', { notifications: params!['notifications'] })
+    }
+  }
+  const server: HandmadeServer = {
+    received,
+    notify(method, params = {}) {
+      const meta = subscription === undefined ? {} : { 'io.modelcontextprotocol/subscriptionId': subscription }
+      toClient({ method, params: { _meta: meta, ...params } })
+    },
+    endSubscription: () => toClient({ id: subscription, result: { resultType: 'complete' } }),
+    die: () => transport.onclose?.(),
+  }
+  const reply = async (request: Required<Message>): Promise<void> => {
+    const { id, method } = request
+    const stamp = isModern ? { resultType: 'complete', ...(method === 'tools/list' ? LASTING : {}) } : {}
+    try {
+      toClient({ id, result: { ...stamp, ...((await script.answer?.(request, server)) as object) } })
+    } catch (error) {
+      const { code, message, data } = error as ServerError
+      toClient({ id, error: { code, message, data } })
+    }
+  }
+  const transport: HandmadeTransport = {
+    start: async () => {},
+    close: async () => transport.onclose?.(),
+    async send(sent) {
+      const message = JSON.parse(JSON.stringify(sent)) as Message
+      if (opening.has(message.method!)) {
+        open(message)
+        return
+      }
+      received.push(message)
+      if (message.id !== undefined && message.method !== undefined) void reply(message as Required<Message>)
+    },
+  }
+  return { transport, server }
+}

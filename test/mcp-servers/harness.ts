@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as LegacyStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+
+export type ServerName = 'everything' | 'filesystem' | 'memory' | 'sequential-thinking'
+
+const folder = join(import.meta.dirname, 'node_modules/@modelcontextprotocol')
+
+/** Installs the servers beside this file, where they are not there yet: nothing else needs what they bring along. */
+export function installServers(): void {
+  if (existsSync(join(folder, 'server-everything/package.json'))) return
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  const { status, stderr } = spawnSync('npm', ['install', ...quiet], { cwd: import.meta.dirname, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm install failed: ${stderr}`)
+}
+
+/** Starts a server over stdio, and connects one of the official clients to it. */
+export async function startServer(
+  line: 'v1' | 'v2',
+  server: ServerName,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Client | LegacyClient> {
+  const parameters = {
+    command: process.execPath,
+    args: [join(folder, `server-${server}/dist/index.js`), ...args],
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stderr: 'ignore' as const,
+  }
+  const info = { name: 'foldout-test', version: '1' }
+  // It lists further tools for clients that have these.
+  const capabilities = { roots: {}, elicitation: { form: {} } }
+  if (line === 'v1') {
+    const client = new LegacyClient(info, { capabilities })
+    await client.connect(new LegacyStdioTransport(parameters))
+    return client
+  }
+  const client = new Client(info, { capabilities, versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StdioClientTransport(parameters))
+  return client
+}
