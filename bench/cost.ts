@@ -15,6 +15,7 @@ import {
 } from 'foldout'
 import { assistant, assistantRuns } from './assistant.ts'
 import { handbook, handbookRuns } from './handbook.ts'
+import { CATALOG_AGENT, catalogRuns } from './catalog-cost.ts'
 import { goal, progress, type Bench, type Goal, type Row } from './report.ts'
 
 interface Agent {
@@ -106,8 +107,41 @@ export const costBench: Bench = {
         goals.push(goal(`${agent.name}: ${share}, cached`, cached, '>=', Number(most.toFixed(3))))
       }
     }
-    return { rows, goals }
+    const catalog = await costsOfCatalog(counter)
+    return { rows: [...rows, ...catalog.rows], goals: [...goals, ...catalog.goals] }
   },
+}
+
+/** What a large catalog should save, however it is billed. */
+const CATALOG_GOAL = 0.95
+
+/** The same tasks with every tool listed, and with tools that are searched for. */
+async function costsOfCatalog(
+  counter: TokenCounter,
+): Promise<{ readonly rows: readonly Row[]; readonly goals: readonly Goal[] }> {
+  progress(`${CATALOG_AGENT} ...`)
+  const { listed, searched, found } = await catalogRuns(counter)
+  const options = { strategy: EVERYTHING, adapter: ADAPTERS[0]!, counter } as const
+  const full = await costOf({ ...listed, name: CATALOG_AGENT }, options)
+  const cost = await costOf({ ...searched, name: CATALOG_AGENT }, options)
+  const agent = { ...searched, name: CATALOG_AGENT }
+  return {
+    rows: [
+      rowOf(agent, { strategy: 'all()', adapter: null }, full, full),
+      rowOf(agent, { strategy: 'hybrid()', adapter: null }, cost, full),
+    ],
+    goals: [
+      goal(`${CATALOG_AGENT}: tasks whose tool was found`, found, '>=', 0.9),
+      ...BILLING_NAMES.map((billing) =>
+        goal(
+          `${CATALOG_AGENT}: saved by hybrid, ${BILLINGS[billing].label}`,
+          1 - cost.billed[billing] / full.billed[billing],
+          '>=',
+          CATALOG_GOAL,
+        ),
+      ),
+    ],
+  }
 }
 
 interface Costs {

@@ -2,10 +2,12 @@ import { parseArgs } from 'node:util'
 import { printResult, rounded, type Bench, type BenchResult } from './report.ts'
 
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
+  code: async () => (await import('./code.ts')).codeBench,
   cost: async () => (await import('./cost.ts')).costBench,
   loop: async () => (await import('./loop.ts')).loopBench,
   render: async () => (await import('./render.ts')).renderBench,
   session: async () => (await import('./session.ts')).sessionBench,
+  tokens: async () => (await import('./tokens.ts')).tokensBench,
   types: async () => (await import('./types.ts')).typesBench,
 }
 

@@ -63,10 +63,19 @@ export {
   type FilesystemTransaction,
 } from './tools/filesystem.ts'
 export { memoryFilesystem } from './tools/memory-filesystem.ts'
-export { fail, ok, type Opening, type ToolFailure, type ToolResult, type ToolSuccess } from './tools/result.ts'
+export {
+  fail,
+  ok,
+  type Opening,
+  type ToolFailure,
+  type ToolImage,
+  type ToolResult,
+  type ToolSuccess,
+} from './tools/result.ts'
 export {
   defineTool,
   type AnyTool,
+  type CallTarget,
   type PromptView,
   type Tool,
   type ToolContext,
@@ -109,6 +118,7 @@ export {
   defineSection,
   type AnySection,
   type AnyValues,
+  type FoldedTools,
   type RenderedBody,
   type Section,
   type SectionOptions,
@@ -151,6 +161,64 @@ export type { AgentOptions, AgentResult, Turn } from './agent/options.ts'
 export type { Expansion, OpeningPolicy } from './agent/policy.ts'
 export { evaluate, runAgent, type AgentStream } from './agent/run-agent.ts'
 export { agentRun, type RunState } from './agent/run-state.ts'
+
+export {
+  createCatalog,
+  type Approval,
+  type Catalog,
+  type CatalogOptions,
+  type CatalogSource,
+  type UnknownTool,
+} from './catalog/catalog.ts'
+export type { CatalogEvent } from './catalog/events.ts'
+export type { EntryCall, Exposed, Exposure, ExposureClient, ListedTool } from './catalog/exposure.ts'
+export { all } from './catalog/exposures/all.ts'
+export { auto, type AutoOptions } from './catalog/exposures/auto.ts'
+export type { CoreOptions } from './catalog/exposures/exposed.ts'
+export { hybrid } from './catalog/exposures/hybrid.ts'
+export {
+  learnCore,
+  type LearnCoreOptions,
+  type CoreSaving,
+  type LearnedCore,
+  type LearnedTool,
+} from './catalog/learn-core.ts'
+export {
+  readCatalogRecording,
+  recordCatalog,
+  type CatalogRecorder,
+  type CatalogRecording,
+  type RecordCatalogOptions,
+  type RecordedClient,
+  type RecordedSearch,
+  type RecordedUse,
+} from './catalog/recording.ts'
+export { metaTool } from './catalog/exposures/meta-tool.ts'
+export { twoPhase } from './catalog/exposures/two-phase.ts'
+export type {
+  Embed,
+  Explanation,
+  Hit,
+  SearchField,
+  Searchable,
+  SearchIndexOptions,
+  SearchOptions,
+  SearchOutcome,
+} from './catalog/search/contract.ts'
+export { signatureOf } from './catalog/signature/signature.ts'
+export type {
+  BrokenTool,
+  CallContext,
+  CallResult,
+  CatalogEntry,
+  CatalogInput,
+  Content,
+  Progress,
+  RawTool,
+  ToolAnnotations,
+  ToolMetadata,
+} from './catalog/tool.ts'
+export { catalogSection, type CatalogSectionOptions } from './sections/catalog-section.ts'
 
 export { advise, type Advice, type AdviseOptions } from './telemetry/advise.ts'
 export { createCounters, type Counters } from './telemetry/counters.ts'

@@ -54,6 +54,12 @@ describe('exports', () => {
     ['adapters/anthropic', '@anthropic-ai/sdk'],
     ['adapters/claude-agent', '@anthropic-ai/claude-agent-sdk'],
     ['adapters/ai-sdk', 'ai'],
+    ['mcp', '@modelcontextprotocol/server'],
+    ['mcp', '@modelcontextprotocol/node'],
+    ['mcp', '@modelcontextprotocol/client'],
+    ['code', 'quickjs-wasi'],
+    ['code', 'sucrase'],
+    ['skills', 'yaml'],
   ])('%s loads its peer only when it is used', (folder, name) => {
     expect([...packagesReachedFrom(join(root, 'dist', folder, 'index.js'))]).not.toContain(name)
   })

@@ -63,6 +63,8 @@ export interface RawTool extends ToolMetadata {
   readonly inputSchema?: JsonSchema
   readonly outputSchema?: JsonSchema
   readonly annotations?: ToolAnnotations
+  /** Pictures of it, as MCP has them, kept for clients. */
+  readonly icons?: readonly unknown[]
   /** The definition's `_meta`, kept for clients. */
   readonly meta?: Readonly<Record<string, unknown>>
   /** Runs it with arguments that fit the schema. Without it the tool can be found, and a call says that it cannot be run. */
@@ -91,6 +93,7 @@ export interface CatalogEntry {
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema | undefined
   readonly annotations: ToolAnnotations | undefined
+  readonly icons: readonly unknown[] | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
   /** What is wrong with its definition though it can be called, such as a schema that does not compile. */
   readonly problem: string | undefined

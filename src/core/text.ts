@@ -11,7 +11,7 @@ export function nearest(word: string, known: Iterable<string>, limit = 3): strin
   const lower = word.slice(0, MAX_COMPARED).toLowerCase()
   const best: { readonly candidate: string; readonly away: number }[] = []
   for (const candidate of known) {
-    const worst = best.length < limit ? Infinity : best.at(-1)!.away
+    const worst = best.length < limit ? Infinity : (best.at(-1)?.away ?? 0)
     // No two words are nearer than their lengths: most of a long list is passed over.
     if (Math.abs(Math.min(candidate.length, MAX_COMPARED) - lower.length) >= worst) continue
     const away = distance(lower, candidate.slice(0, MAX_COMPARED).toLowerCase())

@@ -10,6 +10,7 @@ export type {
 } from './adapter-peer.ts'
 export { createConversation, type Conversation, type ConversationOptions } from './conversation.ts'
 export { disclosureSuite, type DisclosureExpectations } from './disclosure-suite.ts'
+export { exposureSuite, type ClientCall, type ExposureDriver, type ExposureExpectations } from './exposure-suite.ts'
 export { filesystemSuite } from './filesystem-suite.ts'
 export {
   calls,

@@ -1,3 +1,4 @@
+import { untilAborted } from '../core/abort.ts'
 import { messageOf } from '../core/errors.ts'
 import { describeIssues } from '../core/schema.ts'
 import { fail, type ToolResult } from './result.ts'
@@ -45,18 +46,6 @@ export async function executeTool(
   }
   options.onSettled?.(result)
   return result
-}
-
-/** Work's result, or a rejection as soon as the signal aborts: a tool that does not look at its signal must not hold up a run. */
-function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  if (signal.aborted) return Promise.reject(new Error('aborted'))
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(new Error('aborted'))
-    signal.addEventListener('abort', onAbort, { once: true })
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }
 
 function abortedWhy(signal: AbortSignal): string {

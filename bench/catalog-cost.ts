@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  all,
+  catalogSection,
+  createCatalog,
+  definePrompt,
+  defineSection,
+  hybrid,
+  type Catalog,
+  type CatalogEntry,
+  type Exposure,
+  type RawTool,
+  type SimulatedRun,
+  type SimulationStep,
+  type TokenCounter,
+} from 'foldout'
+import { findAndUse, sampleArguments } from './catalog-model.ts'
+import { DATA, readLines, sampleTools, spread } from './sample-tools.ts'
+
+export const CATALOG_AGENT = 'catalog, 1,000 tools'
+const TOOLS = 1_000
+const TASKS = 40
+const RESULT_TOKENS = 150
+const ANSWER_TOKENS = 80
+
+interface CatalogAgent {
+  readonly prompt: SimulatedRun['prompt']
+  readonly runs: readonly SimulatedRun[]
+}
+
+interface Task {
+  readonly query: string
+  readonly wanted: CatalogEntry
+}
+
+/** The same tasks on a catalog that is listed and on one that is searched, and the share of them that find their tool. */
+export async function catalogRuns(
+  counter: TokenCounter,
+): Promise<{ readonly listed: CatalogAgent; readonly searched: CatalogAgent; readonly found: number }> {
+  const { catalog, tasks } = tasksOf()
+  const listed = promptOf(catalog, all())
+  const searched = promptOf(catalog, hybrid())
+  const shown = hybrid().expose(catalog, { id: 'bench', takesListChanges: false })
+  const runs: { listed: SimulatedRun[]; searched: SimulatedRun[] } = { listed: [], searched: [] }
+  let found = 0
+  for (const { query, wanted } of tasks) {
+    const argumentsTokens = counter.count(JSON.stringify(sampleArguments(wanted)))
+    const direct = { calls: [{ name: wanted.name, argumentsTokens, resultTokens: RESULT_TOKENS }] }
+    // What a model tries when the first words do not find it.
+    const words = [query, wanted.shortDescription, wanted.declared.replaceAll(/[^a-zA-Z0-9]+/g, ' ')]
+    const { searches, callTokens } = await findAndUse(shown, wanted, words, counter)
+    const steps: SimulationStep[] = searches.map((search) => ({ calls: [{ name: 'search_tools', ...search }] }))
+    if (callTokens !== undefined) {
+      found += 1
+      steps.push({ calls: [{ name: 'use_tool', argumentsTokens: callTokens, resultTokens: RESULT_TOKENS }] })
+    }
+    runs.searched.push({ prompt: searched, input: query, steps: [...steps, { answers: ANSWER_TOKENS }] })
+    runs.listed.push({ prompt: listed, input: query, steps: [direct, { answers: ANSWER_TOKENS }] })
+  }
+  return {
+    listed: { prompt: listed, runs: runs.listed },
+    searched: { prompt: searched, runs: runs.searched },
+    found: found / tasks.length,
+  }
+}
+
+function promptOf(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
+  const task = defineSection({
+    key: 'task',
+    title: 'Task',
+    template: 'Do what the user asks for with the tools you have.',
+  })
+  return definePrompt({ ns: 'bench', key: 'catalog', sections: [task, catalogSection(catalog, { expose })] }).bind()
+}
+
+/** Requests that people wrote for a real server among the tools of many others; made-up ones where that is not at hand. */
+function tasksOf(): { readonly catalog: Catalog; readonly tasks: readonly Task[] } {
+  const { tools } = sampleTools()
+  const folder = join(DATA, 'azure-mcp')
+  if (!existsSync(folder)) {
+    const catalog = createCatalog(spread(tools, TOOLS))
+    return {
+      catalog,
+      tasks: spread(catalog.tools, TASKS).map((wanted) => ({ query: wanted.shortDescription, wanted })),
+    }
+  }
+  const own = readLines<RawTool>(join(folder, 'tools.jsonl')).map((tool) => ({ ...tool, source: 'azure' }))
+  const catalog = createCatalog([...own, ...spread(tools, TOOLS - own.length)])
+  const queries = readLines<{ readonly query: string; readonly relevant: readonly string[] }>(
+    join(folder, 'queries.jsonl'),
+  )
+  const tasks = spread(queries, TASKS).map(({ query, relevant }) => ({
+    query,
+    wanted: catalog.tools.find(({ qualified }) => qualified === `azure/${relevant[0]!}`)!,
+  }))
+  return { catalog, tasks }
+}

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RawTool } from 'foldout'
+
+/** Where the data sets of real tools and queries lie, if they are there. */
+export const DATA = process.env['FOLDOUT_SEARCH_DATA'] ?? join(import.meta.dirname, '..', '..', 'shared', 'data')
+
+export function readLines<T>(file: string): T[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as T)
+}
+
+/** Real tools of some two thousand MCP servers with their schemas, or made-up ones where the data is not at hand. */
+export function sampleTools(): { readonly tools: readonly RawTool[]; readonly origin: string } {
+  const file = join(DATA, 'toucan-corpus', 'tools.jsonl')
+  if (!existsSync(file)) return { tools: madeTools(2_000), origin: 'made-up tools' }
+  return { tools: readLines<RawTool>(file).map(withSource), origin: 'real tools' }
+}
+
+/** `server/tool` taken apart. */
+function withSource(tool: RawTool): RawTool {
+  const slash = tool.name.indexOf('/')
+  return slash === -1 ? tool : { ...tool, source: tool.name.slice(0, slash), name: tool.name.slice(slash + 1) }
+}
+
+/** Tools spread evenly over a list, always the same. */
+export function spread<T>(items: readonly T[], count: number): readonly T[] {
+  const step = items.length / count
+  return step <= 1 ? items : Array.from({ length: count }, (_, i) => items[Math.floor(i * step)]!)
+}
+
+const THINGS = [
+  'invoice',
+  'customer',
+  'order',
+  'ticket',
+  'message',
+  'calendar event',
+  'file',
+  'deployment',
+  'contact',
+  'task',
+]
+const ACTIONS = ['create', 'update', 'delete', 'list', 'search', 'export', 'archive', 'share', 'approve', 'summarise']
+
+/** Every action on every thing, at as many services as it takes. */
+function madeTools(count: number): RawTool[] {
+  return Array.from({ length: count }, (_, i) => {
+    const thing = THINGS[i % 10]!
+    const action = ACTIONS[Math.floor(i / 10) % 10]!
+    const service = `service-${Math.floor(i / 100) + 1}`
+    return {
+      source: service,
+      name: `${action}_${thing.replaceAll(' ', '_')}`,
+      description: `${action[0]!.toUpperCase()}${action.slice(1)} one ${thing} or several in ${service}. Returns what was done.`,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          id: { type: 'string', description: `The id of the ${thing}` },
+          fields: { type: 'array', items: { type: 'string' }, description: 'Which fields to return' },
+          limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+          dry_run: { type: 'boolean', description: 'Only say what would be done' },
+        },
+        required: ['id'],
+      },
+    }
+  })
+}

@@ -1,0 +1,74 @@
+import type { SearchIndexOptions } from '../src/catalog/search/contract.ts'
+import { FIELDS } from '../src/catalog/search/tool-text.ts'
+import type { Tuning } from '../src/catalog/search/tuning.ts'
+import { progress, type Row } from './report.ts'
+import { MEAN_SETS, searchable, type DataSet } from './search-data.ts'
+import { createIndex, TUNING } from './search-engines.ts'
+import { meanScores, scoresOf } from './search-scores.ts'
+
+interface Variant {
+  readonly name: string
+  readonly tuning?: Partial<Tuning>
+  readonly options?: SearchIndexOptions
+}
+
+/** nDCG@10 with one part left out or changed at a time. */
+const VARIANTS: readonly Variant[] = [
+  { name: 'all parts' },
+  { name: 'without meaning', options: { meaning: 'none' } },
+  { name: 'meaning always counts 0.5', tuning: { meaningIfSure: 0.5, meaningIfUnsure: 0.5 } },
+  { name: 'meaning always counts 1', tuning: { meaningIfSure: 1, meaningIfUnsure: 1 } },
+  { name: 'without actions', tuning: { action: 0 } },
+  { name: 'without words side by side', tuning: { adjacency: 0 } },
+  { name: 'without coverage of names', tuning: { nameCoverage: 0 } },
+  { name: 'without splitting requests', tuning: { part: 0 } },
+  { name: 'without spelling', tuning: { spelling: 0 } },
+  { name: 'without parameters', tuning: { fieldWeights: weightsWithout('parameters') } },
+  { name: 'without sources', tuning: { fieldWeights: weightsWithout('source') } },
+  { name: 'without tags and categories', tuning: { fieldWeights: weightsWithout('tags', 'category') } },
+  { name: 'names count as descriptions', tuning: { fieldWeights: [1, 1, 1, 1, 1, 0.5] } },
+  { name: 'length penalty 0.75 everywhere', tuning: { lengthPenalties: FIELDS.map(() => 0.75) } },
+  {
+    name: 'plain fielded BM25 on its words',
+    tuning: { adjacency: 0, nameCoverage: 0, action: 0, part: 0, spelling: 0, lengthPenalties: FIELDS.map(() => 0.75) },
+    options: { meaning: 'none' },
+  },
+]
+
+export const ABLATION_COLUMNS = [{ key: 'variant', label: 'variant' }, ...MEAN_SETS.map(column), column('mean')]
+
+export async function ablationRows(sets: readonly DataSet[]): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (const { name, tuning, options } of VARIANTS) {
+    progress(`${name} ...`)
+    const row: Record<string, string | number> = { variant: name }
+    for (const set of sets) row[set.name] = await ndcgOf(set, tuning, options)
+    row['mean'] = MEAN_SETS.reduce((sum, set) => sum + Number(row[set] ?? 0), 0) / MEAN_SETS.length
+    rows.push(row)
+  }
+  return rows
+}
+
+async function ndcgOf(set: DataSet, tuning?: Partial<Tuning>, options?: SearchIndexOptions): Promise<number> {
+  const index = createIndex(tuning, options)
+  for (const tool of set.tools) index.add(searchable(tool))
+  const scores = []
+  for (const { query, relevant } of set.queries) {
+    const { hits } = await index.search(query, { limit: 10 })
+    scores.push(
+      scoresOf(
+        hits.map(({ tool }) => tool.qualified),
+        relevant,
+      ),
+    )
+  }
+  return meanScores(scores).ndcg10
+}
+
+function weightsWithout(...fields: readonly string[]): readonly number[] {
+  return FIELDS.map((field, i) => (fields.includes(field) ? 0 : TUNING.fieldWeights[i]!))
+}
+
+function column(key: string): { readonly key: string; readonly label: string } {
+  return { key, label: key }
+}

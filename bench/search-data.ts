@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Searchable } from '../src/catalog/search/contract.ts'
+
+/** A tool as the data has it. */
+export interface DataTool {
+  readonly name: string
+  readonly description?: string
+  readonly category?: string
+  readonly tags?: readonly string[]
+  readonly inputSchema?: Readonly<Record<string, unknown>>
+}
+
+export interface DataQuery {
+  readonly query: string
+  /** Names of the right tools. */
+  readonly relevant: readonly string[]
+}
+
+export interface DataSet {
+  readonly name: string
+  readonly tools: readonly DataTool[]
+  readonly queries: readonly DataQuery[]
+}
+
+/** The sets whose mean is a goal. */
+export const MEAN_SETS = ['azure-mcp', 'bfcl-live', 'sgd', 'toolbench-stable', 'mcp-xl-dev']
+export const GOLDEN_SET = 'mcpproxy-golden'
+export const DEV_SETS = [...MEAN_SETS, 'metatool', GOLDEN_SET]
+
+export function loadSet(name: string, toolsFile: string, queriesFile: string): DataSet {
+  return { name, tools: readLines<DataTool>(toolsFile), queries: readLines<DataQuery>(queriesFile) }
+}
+
+/** The development sets in a folder; a sentence instead if it is not there. */
+export function loadDevSets(folder: string): readonly DataSet[] | string {
+  const missing = DEV_SETS.filter((name) => !existsSync(join(folder, name, 'tools.jsonl')))
+  if (missing.length > 0) {
+    return `There is no search data in ${folder}: ${missing.join(', ')} missing. Name the folder with --data, or a pair of files with --tools and --queries.`
+  }
+  return DEV_SETS.map((name) => loadSet(name, join(folder, name, 'tools.jsonl'), join(folder, name, 'queries.jsonl')))
+}
+
+/** `azure-mcp` of `…/azure-mcp/tools.jsonl`, `my-tools` of `…/my-tools.jsonl`. */
+export function setNameOf(toolsFile: string): string {
+  const name = basename(toolsFile).replace(/\.jsonl?$/, '')
+  return name === 'tools' ? basename(dirname(toolsFile)) : name
+}
+
+/** As a catalog would have it, from a source without a name. */
+export function searchable({ name, description = '', category, tags = [], inputSchema = {} }: DataTool): Searchable {
+  return {
+    name,
+    qualified: name,
+    declared: name,
+    source: undefined,
+    title: undefined,
+    description,
+    category,
+    tags,
+    inputSchema,
+  }
+}
+
+/** So many of a list, evenly spread. */
+export function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
+  if (items.length <= most) return items
+  return Array.from({ length: most }, (_, i) => items[Math.floor((i * items.length) / most)]!)
+}
+
+function readLines<Line>(file: string): readonly Line[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as Line)
+}

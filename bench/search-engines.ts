@@ -1,0 +1,102 @@
+import { create, insertMultiple, search } from '@orama/orama'
+import MiniSearch from 'minisearch'
+import type { Searchable, SearchIndex, SearchIndexOptions } from '../src/catalog/search/contract.ts'
+import type { Tuning } from '../src/catalog/search/tuning.ts'
+import { createPlainBm25f, parametersOf } from './search-bm25f.ts'
+import { searchable, type DataTool } from './search-data.ts'
+
+/** Something that ranks tools. */
+export interface Contestant {
+  readonly name: string
+  build(tools: readonly DataTool[]): Promise<Searcher>
+}
+
+/** Names of tools, best first. */
+export type Searcher = (query: string, limit: number) => Promise<readonly string[]>
+
+export const FOLDOUT = 'foldout'
+export const BM25F = 'bm25f'
+
+/** What is measured is what is published: compiled, without what a loader of TypeScript puts around functions. */
+const published = new URL('../dist/catalog/search/', import.meta.url).href
+const { createTunedIndex } = (await import(
+  `${published}search-index.js`
+)) as typeof import('../src/catalog/search/search-index.ts')
+const { TUNING } = (await import(`${published}tuning.js`)) as typeof import('../src/catalog/search/tuning.ts')
+const { createEngine } = (await import(`${published}engine.js`)) as typeof import('../src/catalog/search/engine.ts')
+const confidence = (await import(`${published}confidence.js`)) as typeof import('../src/catalog/search/confidence.ts')
+
+export { confidence, createEngine, TUNING }
+
+export function createIndex(tuning: Partial<Tuning> = {}, options: SearchIndexOptions = {}): SearchIndex<Searchable> {
+  return createTunedIndex(options, { ...TUNING, ...tuning })
+}
+
+export const foldout: Contestant = {
+  name: FOLDOUT,
+  async build(tools) {
+    const index = createIndex()
+    for (const tool of tools) index.add(searchable(tool))
+    // The first search loads the word vectors and makes those of the tools, which belongs to building.
+    await index.search('anything')
+    return async (query, limit) => (await index.search(query, { limit })).hits.map(({ tool }) => tool.qualified)
+  },
+}
+
+const plainBm25f: Contestant = {
+  name: BM25F,
+  build: async (tools) => {
+    const ranked = createPlainBm25f(tools)
+    return async (query, limit) => ranked(query, limit)
+  },
+}
+
+function textOf({ name, description = '', category = '', tags = [], inputSchema }: DataTool) {
+  return { name, description, category, tags: tags.join(' '), parameters: parametersOf(inputSchema).join(' ') }
+}
+
+const FIELDS = ['name', 'description', 'category', 'tags', 'parameters']
+
+const minisearch: Contestant = {
+  name: 'minisearch',
+  build: async (tools) => {
+    const index = new MiniSearch({ fields: FIELDS, searchOptions: { boost: { name: 3, tags: 1.5, category: 1.5 } } })
+    index.addAll(tools.map((tool, id) => ({ id, ...textOf(tool) })))
+    return async (query, limit) =>
+      index
+        .search(query)
+        .slice(0, limit)
+        .map(({ id }) => tools[id as number]!.name)
+  },
+}
+
+const orama: Contestant = {
+  name: 'orama',
+  build: async (tools) => {
+    const database = create({
+      schema: { name: 'string', description: 'string', category: 'string', tags: 'string', parameters: 'string' },
+    })
+    await insertMultiple(database, tools.map(textOf))
+    return async (query, limit) => {
+      const { hits } = await search(database, { term: query, limit, boost: { name: 3, tags: 1.5, category: 1.5 } })
+      return hits.map(({ document }) => document.name)
+    }
+  },
+}
+
+/** The whole query somewhere in name, description or tags, as the first drafts of such servers do it. */
+const substring: Contestant = {
+  name: 'substring',
+  build: async (tools) => {
+    const texts = tools.map(({ name, description = '', tags = [] }) =>
+      `${name} ${description} ${tags.join(' ')}`.toLowerCase(),
+    )
+    return async (query, limit) =>
+      tools
+        .filter((_, i) => texts[i]!.includes(query.toLowerCase()))
+        .slice(0, limit)
+        .map(({ name }) => name)
+  },
+}
+
+export const CONTESTANTS: readonly Contestant[] = [foldout, plainBm25f, minisearch, orama, substring]

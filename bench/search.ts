@@ -1,0 +1,200 @@
+import { performance } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { collectGarbage } from './measure.ts'
+import { goal, printResult, progress, rounded, type Bench, type BenchResult, type Goal, type Row } from './report.ts'
+import { ABLATION_COLUMNS, ablationRows } from './search-ablation.ts'
+import { calibrate } from './search-calibrate.ts'
+import { GOLDEN_SET, loadDevSets, loadSet, MEAN_SETS, setNameOf, spread, type DataSet } from './search-data.ts'
+import { BM25F, CONTESTANTS, FOLDOUT, type Contestant } from './search-engines.ts'
+import { nothingFitsCases, rejectedShare, type Case, type Kind } from './search-nothing-fits.ts'
+import { scaleGoals } from './search-scale.ts'
+import { DEPTH, meanScores, percentile, scoresOf, type Scores } from './search-scores.ts'
+
+const USAGE = `npm run -s bench:search -- [--tools <file.jsonl> --queries <file.jsonl>] [--data <folder>] [--json] [--quick]
+  --tools, --queries  score one pair of files instead of the development sets
+  --data <folder>     where the development sets are; default ../shared/data beside the project
+  --quick             few queries of each set: enough to see that it runs
+  --ablation          what each part of the ranking gains
+  --calibrate         fit the confidence anew and print its weights`
+const QUICK_QUERIES = 30
+
+const { values: options } = parseArgs({
+  options: {
+    tools: { type: 'string' },
+    queries: { type: 'string' },
+    data: { type: 'string', default: fileURLToPath(new URL('../../shared/data', import.meta.url)) },
+    json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    ablation: { type: 'boolean', default: false },
+    calibrate: { type: 'boolean', default: false },
+  },
+})
+
+const bench: Bench = {
+  name: 'search',
+  question: 'Does a search find the right tools, how soon, and does it say so when there are none?',
+  columns: [
+    'engine',
+    'set',
+    'tools',
+    'queries',
+    'recall1',
+    'recall5',
+    'recall10',
+    'ndcg10',
+    'mrr',
+    'empty',
+    'p50ms',
+    'p99ms',
+    'buildMs',
+    'memoryMb',
+  ].map((key) => ({ key, label: key })),
+  run: () => scoreDevSets(devSets()),
+}
+
+interface SetRow extends Row, Scores {
+  readonly engine: string
+  readonly set: string
+}
+
+async function rowOf(contestant: Contestant, set: DataSet): Promise<SetRow> {
+  progress(`${set.name}: ${contestant.name} ...`)
+  collectGarbage('major')
+  const before = memoryNow()
+  const start = performance.now()
+  const search = await contestant.build(set.tools)
+  const buildMs = performance.now() - start
+  collectGarbage('major')
+  const memoryMb = (memoryNow() - before) / 2 ** 20
+  const times: number[] = []
+  const scores: Scores[] = []
+  let empty = 0
+  for (const { query, relevant } of set.queries) {
+    const start = performance.now()
+    const ranked = await search(query, DEPTH)
+    times.push(performance.now() - start)
+    scores.push(scoresOf(ranked, relevant))
+    if (ranked.length === 0) empty++
+  }
+  return {
+    engine: contestant.name,
+    set: set.name,
+    tools: set.tools.length,
+    queries: set.queries.length,
+    ...meanScores(scores),
+    empty,
+    p50ms: percentile(times, 0.5),
+    p99ms: percentile(times, 0.99),
+    buildMs,
+    memoryMb,
+  }
+}
+
+function memoryNow(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+async function scorePair(set: DataSet): Promise<Omit<BenchResult, 'bench'>> {
+  const rows: SetRow[] = []
+  for (const contestant of CONTESTANTS.filter(({ name }) => name === FOLDOUT || name === BM25F)) {
+    rows.push(await rowOf(contestant, set))
+  }
+  const [ours, plain] = rows
+  return { rows, goals: [goal('nDCG@10 beyond fielded BM25', ours!.ndcg10 - plain!.ndcg10, '>=', 0)] }
+}
+
+async function scoreDevSets(sets: readonly DataSet[]): Promise<Omit<BenchResult, 'bench'>> {
+  const rows: SetRow[] = []
+  for (const set of sets) for (const contestant of CONTESTANTS) rows.push(await rowOf(contestant, set))
+  const ndcg = (engine: string, set: string) => rows.find((row) => row.engine === engine && row.set === set)!.ndcg10
+  const mean = (engine: string) => MEAN_SETS.reduce((sum, set) => sum + ndcg(engine, set), 0) / MEAN_SETS.length
+  const others = CONTESTANTS.map(({ name }) => name).filter((name) => name !== FOLDOUT)
+  const golden = rows.find((row) => row.engine === FOLDOUT && row.set === GOLDEN_SET)!
+  progress('nothing fits ...')
+  const cases = await nothingFitsCases(sets)
+  printNothingFits(cases)
+  progress('500 and 15,000 tools ...')
+  const largest = sets.toSorted((a, b) => b.tools.length - a.tools.length)[0]!
+  return {
+    rows,
+    goals: [
+      goal('mean nDCG@10 of five sets', mean(FOLDOUT), '>=', 0.8),
+      goal('nDCG@10 of metatool', ndcg(FOLDOUT, 'metatool'), '>=', 0.68),
+      goal('recall@5 of the golden set', golden.recall5, '>=', 0.8),
+      goal('mean nDCG@10 beyond the best other engine', mean(FOLDOUT) - Math.max(...others.map(mean)), '>=', 0),
+      goal(
+        'nDCG@10 beyond fielded BM25, in the worst set',
+        Math.min(...sets.map(({ name }) => ndcg(FOLDOUT, name) - ndcg(BM25F, name))),
+        '>=',
+        0,
+      ),
+      ...nothingFitsGoals(cases),
+      ...(await scaleGoals(largest)),
+    ],
+  }
+}
+
+function nothingFitsGoals(cases: readonly Case[]): readonly Goal[] {
+  const share = (kind: Kind) => rejectedShare(cases.filter((one) => one.kind === kind))
+  const sets = [...new Set(cases.map(({ set }) => set))]
+  const worst = Math.max(
+    ...sets.map((set) => rejectedShare(cases.filter((one) => one.set === set && one.kind === 'answerable'))),
+  )
+  return [
+    goal('"nothing fits" for answerable queries', share('answerable'), '<=', 0.05),
+    goal('"nothing fits" for answerable queries, worst set', worst, '<=', 0.05),
+    goal('"nothing fits" where the right tools were removed', share('removed'), '>=', 0.8),
+    goal('"nothing fits" where their category was removed too', share('group removed'), '>=', 0.8),
+    goal('"nothing fits" for another catalog\'s queries', share('foreign'), '>=', 0.8),
+  ]
+}
+
+function printNothingFits(cases: readonly Case[]): void {
+  console.log(
+    'Answered with "nothing fits": of answerable queries, right tools removed, their category removed, foreign',
+  )
+  for (const set of new Set(cases.map((one) => one.set))) {
+    const shares = (['answerable', 'removed', 'group removed', 'foreign'] as const).map((kind) => {
+      const ofKind = cases.filter((one) => one.set === set && one.kind === kind)
+      return ofKind.length === 0 ? '-' : `${(100 * rejectedShare(ofKind)).toFixed(1)} %`
+    })
+    console.log(`  ${set.padEnd(18)}${shares.map((share) => share.padStart(9)).join('')}`)
+  }
+  console.log()
+}
+
+function refuse(message: string): never {
+  console.error(`${message}\n\n${USAGE}`)
+  process.exit(2)
+}
+
+function devSets(): readonly DataSet[] {
+  const sets = loadDevSets(options.data)
+  if (typeof sets === 'string') refuse(sets)
+  if (!options.quick) return sets
+  return sets.map((set) => ({ ...set, queries: spread(set.queries, QUICK_QUERIES) }))
+}
+
+async function main(): Promise<void> {
+  if (options.calibrate) return calibrate(devSets())
+  if (options.ablation) {
+    const rows = await ablationRows(devSets())
+    return print({ ...bench, columns: ABLATION_COLUMNS }, { bench: 'search', rows, goals: [] })
+  }
+  if ((options.tools === undefined) !== (options.queries === undefined)) refuse('--tools and --queries go together.')
+  if (options.tools !== undefined) {
+    const set = loadSet(setNameOf(options.tools), options.tools, options.queries!)
+    return print(bench, { bench: 'search', ...(await scorePair(set)) })
+  }
+  print(bench, { bench: 'search', ...(await bench.run(options)) })
+}
+
+function print(described: Bench, result: BenchResult): void {
+  printResult(described, result)
+  if (!options.json) return
+  console.log(JSON.stringify(result, (_key, value: unknown) => (typeof value === 'number' ? rounded(value) : value)))
+}
+
+await main()

@@ -1,0 +1,118 @@
+import { all, createCatalog, hybrid, type Catalog, type Exposed, type Exposure, type TokenCounter } from 'foldout'
+import { gptTokenizer } from 'foldout/gpt-tokenizer'
+import { findAndUse, textOf } from './catalog-model.ts'
+import { goal, progress, type Bench, type Row } from './report.ts'
+import { sampleTools, spread } from './sample-tools.ts'
+
+export const tokensBench: Bench = {
+  name: 'tokens',
+  question: 'What do tools cost a model before and until it calls the right one, beside having all of them listed?',
+  columns: [
+    { key: 'what', label: 'what' },
+    { key: 'tools', label: 'tools' },
+    { key: 'tokens', label: 'tokens' },
+    { key: 'listedInFull', label: 'all listed' },
+    { key: 'ratio', label: 'ratio' },
+    { key: 'found', label: 'found' },
+  ],
+  async run({ quick }) {
+    const counter = await gptTokenizer()
+    const { tools, origin } = sampleTools()
+    const rows: Row[] = []
+    const lists: number[] = []
+    for (const count of [10, 100, 1_000, 10_000].filter((size) => size <= tools.length)) {
+      progress(`listing ${count} tools ...`)
+      const catalog = createCatalog(spread(tools, count))
+      const listed = listTokens(exposed(catalog, hybrid()), counter)
+      lists.push(listed)
+      rows.push(row('search_tools and use_tool, listed', count, listed, catalog, counter))
+    }
+    const servers = tenServers(tools)
+    const withServers = listTokens(exposed(servers, hybrid()), counter)
+    rows.push(row('the same with a line for each of 10 servers', servers.tools.length, withServers, servers, counter))
+
+    progress(`searching ${tools.length} ${origin} ...`)
+    const answers = await answerTokens(createCatalog(tools), quick ? 50 : 500, counter)
+    rows.push({ what: `an answer of five hits, ${origin}`, tools: tools.length, tokens: answers })
+
+    progress('finding and calling one of 500 tools ...')
+    const first = await firstCall(createCatalog(spread(tools, 500)), quick ? 50 : 500, counter)
+    rows.push({
+      ...row('list, search and first correct call', 500, first.tokens, first.catalog, counter),
+      found: first.found,
+    })
+    return {
+      rows,
+      goals: [
+        goal('search_tools and use_tool listed, at any size', Math.max(...lists), '<=', 200),
+        goal('with a line for each of 10 servers', withServers, '<=', 300),
+        goal('what the list grows from 10 tools to the most', Math.max(...lists) - lists[0]!, '<=', 0),
+        goal('an answer of five callable hits, on average', answers, '<=', 300),
+        goal('list, search and first correct call at 500 tools', first.tokens, '<=', 550),
+      ],
+    }
+  },
+}
+
+function exposed(catalog: Catalog, exposure: Exposure): Exposed {
+  return exposure.expose(catalog, { id: 'bench', takesListChanges: false })
+}
+
+function listTokens(shown: Exposed, counter: TokenCounter): number {
+  return shown
+    .list()
+    .reduce(
+      (sum, { name, description, inputSchema }) =>
+        sum + counter.count(JSON.stringify({ name, description, inputSchema })),
+      0,
+    )
+}
+
+function row(what: string, tools: number, tokens: number, catalog: Catalog, counter: TokenCounter): Row {
+  const listedInFull = listTokens(exposed(catalog, all()), counter)
+  return { what, tools, tokens, listedInFull, ratio: tokens / listedInFull }
+}
+
+/** The tools of the ten largest servers, with what each is for. */
+function tenServers(tools: Parameters<typeof createCatalog>[0]): Catalog {
+  const { sources } = createCatalog(tools)
+  const largest = [...sources].sort((one, other) => other.tools - one.tools).slice(0, 10)
+  const names = new Set(largest.map(({ name }) => name))
+  return createCatalog(
+    tools.filter((tool) => 'source' in tool && names.has(tool.source ?? '')),
+    { sources: Object.fromEntries(largest.map(({ name }) => [name, 'Files, issues, pull requests and releases'])) },
+  )
+}
+
+/** Asked for by what tools say of themselves, spread over the catalog. */
+async function answerTokens(catalog: Catalog, questions: number, counter: TokenCounter): Promise<number> {
+  const shown = exposed(catalog, hybrid())
+  let sum = 0
+  let answers = 0
+  for (const { shortDescription } of spread(catalog.tools, questions)) {
+    if (shortDescription === '') continue
+    sum += counter.count(textOf(await shown.call('search_tools', { query: shortDescription, limit: 5 }, {})))
+    answers += 1
+  }
+  return sum / answers
+}
+
+async function firstCall(
+  catalog: Catalog,
+  questions: number,
+  counter: TokenCounter,
+): Promise<{ readonly catalog: Catalog; readonly tokens: number; readonly found: string }> {
+  const shown = exposed(catalog, hybrid())
+  const listed = listTokens(shown, counter)
+  const asked = spread(catalog.tools, questions)
+  let found = 0
+  let sum = 0
+  for (const tool of asked) {
+    const spent = await findAndUse(shown, tool, [tool.shortDescription || tool.name, tool.name], counter)
+    if (spent.callTokens === undefined) continue
+    found += 1
+    const searching = spent.searches.map(({ argumentsTokens, resultTokens }) => argumentsTokens + resultTokens)
+    sum += listed + searching.reduce((total, tokens) => total + tokens, 0) + spent.callTokens
+  }
+  return { catalog, tokens: sum / found, found: `${((found / asked.length) * 100).toFixed(1)} %` }
+}

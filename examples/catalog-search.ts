@@ -1,0 +1,81 @@
+// One catalog of tools from several places: searched in a user's words, explained, and called.
+import assert from 'node:assert/strict'
+import { createCatalog, defineTool, ok, signatureOf, type RawTool } from 'foldout'
+import * as z from 'zod'
+
+const sendInvoice = defineTool({
+  name: 'send_invoice',
+  description: 'Send an invoice to a customer by e-mail.',
+  params: z.object({ customer: z.string(), amount: z.number().positive(), currency: z.enum(['EUR', 'USD']) }),
+  execute: ({ customer, amount, currency }) => ok(`Sent an invoice of ${amount} ${currency} to ${customer}.`),
+})
+
+// As other systems define them: an MCP server, say. Two of them have a tool of one name.
+const raw = (source: string, name: string, description: string, field: string): RawTool => ({
+  source,
+  name,
+  description,
+  inputSchema: { type: 'object', properties: { [field]: { type: 'string' } }, required: [field] },
+  call: async (args) => ({ content: [{ type: 'text', text: `${source} did ${name} with ${JSON.stringify(args)}.` }] }),
+})
+
+const catalog = createCatalog(
+  [
+    sendInvoice,
+    raw('github', 'create_issue', 'Open an issue in a repository to report a bug.', 'title'),
+    raw('jira', 'create_issue', 'Create a ticket in a project.', 'summary'),
+    raw('github', 'merge_pull_request', 'Merge a pull request into its base branch.', 'number'),
+    raw('weather', 'get_forecast', 'Weather forecast for a city: temperature, rain and wind.', 'city'),
+    raw('travel', 'search_flights', 'Find flights between two airports.', 'route'),
+    { name: '', description: 'A definition that is no tool.' },
+  ],
+  { sources: { github: 'Repositories, issues and pull requests', jira: 'Tickets of the help desk' } },
+)
+
+title('Each tool has a name for each who speaks of it')
+for (const { name, qualified, declared } of catalog.tools)
+  console.log(`${name.padEnd(20)} ${qualified.padEnd(28)} ${declared}`)
+console.log(`broken: ${catalog.broken.map(({ reason }) => reason).join(' ')}`)
+const names = catalog.tools.map((tool) => tool.name)
+assert.equal(new Set(names).size, 6)
+assert(names.includes('send_invoice'), 'a name that is unique stays short')
+assert(!names.includes('create_issue'), 'one that is not is told apart')
+assert.equal(catalog.broken.length, 1)
+
+title('Search')
+for (const query of [
+  'charge a customer',
+  'will it rain tomorrow',
+  'book a flight and tell me the weather',
+  'jira issue',
+]) {
+  const { hits, parts } = await catalog.search(query, { limit: 2 })
+  console.log(`${query}${parts.length > 1 ? ` (${parts.length} parts)` : ''}`)
+  for (const { tool } of hits) console.log(`  ${signatureOf(tool)}`)
+}
+const first = async (query: string): Promise<string | undefined> =>
+  (await catalog.search(query)).hits[0]?.tool.qualified
+assert.equal(await first('charge a customer'), 'send_invoice')
+assert.equal(await first('will it rain tomorrow'), 'weather/get_forecast')
+assert.equal(await first('jira issue'), 'jira/create_issue')
+
+title('Why it was found')
+const explanation = (await catalog.explain('report a bug on github', 'github/create_issue'))!
+for (const { word, matched, fields, score } of explanation.words)
+  console.log(`${word.padEnd(8)} matched ${matched.padEnd(8)} in ${fields.join(', ')}: ${score.toFixed(2)}`)
+assert(explanation.words.some(({ word }) => word === 'bug'))
+
+title('Nothing fits')
+const nothing = await catalog.search('knead the dough of a sourdough bread')
+console.log(`hits: ${nothing.hits.length}, confidence ${nothing.confidence.toFixed(2)}`)
+assert.equal(nothing.hits.length, 0)
+
+title('Calls are checked before they run')
+const wrong = await catalog.call('send_invoice', { customer: 'ACME', amount: -5, currency: 'EUR' })
+const right = await catalog.call('send_invoice', { customer: 'ACME', amount: 50, currency: 'EUR' })
+for (const { content } of [wrong, right]) console.log(content[0]!['text'])
+assert(wrong.isError && !right.isError)
+
+function title(text: string): void {
+  console.log(`\n━━ ${text} ━━\n`)
+}

@@ -1,0 +1,50 @@
+// A folder of skills on a prompt: the model sees what each is for, reads one that it needs, and then a file of it.
+import assert from 'node:assert/strict'
+import { definePrompt, defineSection, memoryFilesystem, runAgent } from 'foldout'
+import { skillSections } from 'foldout/skills'
+import { calls, says, scriptedAdapter } from 'foldout/testing'
+
+// `hostFilesystem` of foldout/node reads such a folder from disk.
+const files = memoryFilesystem({
+  'skills/release-notes/SKILL.md': `---
+name: release-notes
+description: Write release notes from merged changes. Use when somebody asks for a changelog.
+---
+1. Group the changes by what they mean for users, not by component.
+2. Write a line for each, in the form that template.md shows.
+3. Leave out what users cannot notice.
+`,
+  'skills/release-notes/template.md': '- **Search** finds tools in other words (#41)',
+  'skills/incident-report/SKILL.md': `---
+name: incident-report
+description: Write up an outage. Use after an incident is over.
+---
+Say what users saw, from when to when, why, and what will keep it from happening again. Blame nobody.
+`,
+})
+
+const task = defineSection({ key: 'task', title: 'Task', template: 'Help the team of ${product} to write.' })
+const sections = [task, ...(await skillSections(files, { folder: 'skills' }))] as const
+const bound = definePrompt({ ns: 'agents', key: 'writer', sections }).bind({ product: 'Foldout' })
+
+const first = bound.render()
+console.log(`━━ What the model sees first ━━\n\n${first.text}\n`)
+assert(first.text.includes('Use when somebody asks for a changelog.'))
+assert(!first.text.includes('Group the changes'))
+
+const adapter = scriptedAdapter([
+  calls('read_section', { section_key: 'release-notes' }),
+  calls('read_section', { section_key: 'release-notes.template-md' }),
+  says('- **Skills** load from a folder (#50)'),
+])
+const { messages } = await runAgent(bound, { adapter, input: 'Write the release notes: #50 loads skills.' })
+const read = messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))
+console.log('━━ What it reads ━━')
+for (const text of read) console.log(`\n${text.replaceAll(/^/gm, '  ')}`)
+adapter.assertDone()
+assert(read[0]!.includes('Group the changes by what they mean for users'))
+assert(read[1]!.includes('**Search** finds tools'))
+assert(
+  !messages.some((message) => 'text' in message && message.text.includes('Blame nobody')),
+  'no need to read the other',
+)

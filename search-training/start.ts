@@ -1,0 +1,111 @@
+import { cooccurrenceVectors } from './cooccurrence.ts'
+import { GLOVE_DIMENSIONS, type GeneralWord } from './glove.ts'
+import { dots, matrix, type Matrix } from './matrix.ts'
+import { principalDirections } from './principal.ts'
+import { createRandom } from './random.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+const COOCCURRENCE_DIMENSIONS = 64
+const COOCCURRENCE_WEIGHT = 0.6
+const FEWEST_OCCURRENCES = 3
+/** A word that neither source knows starts near nowhere. */
+const UNKNOWN_LENGTH = 0.2
+
+export interface Sources {
+  readonly general: ReadonlyMap<string, GeneralWord> | undefined
+  /** Texts to count in which words stand together. */
+  readonly texts: readonly (readonly string[])[] | undefined
+}
+
+/** Where each word starts: what it means in general English beside where it stands in tools, in so many dimensions. */
+export function startVectors(vocabulary: Vocabulary, sources: Sources, dimensions: number, seed: number): Float32Array {
+  const blocks: { readonly vectors: Matrix; readonly weight: number }[] = []
+  const { general, texts } = sources
+  if (general !== undefined) blocks.push({ vectors: generalVectors(vocabulary, general), weight: 1 })
+  if (texts !== undefined) blocks.push({ vectors: toolVectors(vocabulary, texts, seed), weight: COOCCURRENCE_WEIGHT })
+  const joined = join(vocabulary.words.length, blocks)
+  const frequencies = vocabulary.counts.map((count) => Math.sqrt(count + 1))
+  const start =
+    joined.columns > dimensions
+      ? dots(joined, principalDirections(joined, dimensions, frequencies)).values
+      : widened(joined, dimensions)
+  const random = createRandom(seed)
+  for (let from = 0; from < start.length; from += dimensions) {
+    const row = start.subarray(from, from + dimensions)
+    if (Math.hypot(...row) > 1e-3) normalise(row)
+    else
+      for (let d = 0; d < dimensions; d++)
+        row[d] = ((random() - 0.5) * UNKNOWN_LENGTH * Math.sqrt(12)) / Math.sqrt(dimensions)
+  }
+  return start
+}
+
+function generalVectors(vocabulary: Vocabulary, general: ReadonlyMap<string, GeneralWord>): Matrix {
+  const vectors = matrix(vocabulary.words.length, GLOVE_DIMENSIONS)
+  for (const [id, word] of vocabulary.words.entries()) {
+    const known = general.get(word)
+    if (known !== undefined) vectors.values.set(known.vector, id * GLOVE_DIMENSIONS)
+  }
+  centre(vectors, (id) => general.has(vocabulary.words[id]!))
+  return vectors
+}
+
+function toolVectors(vocabulary: Vocabulary, texts: readonly (readonly string[])[], seed: number): Matrix {
+  const ids = texts.map((text) =>
+    Int32Array.from(text.map((term) => vocabulary.idOf.get(term) ?? -1).filter((id) => id >= 0)),
+  )
+  const values = cooccurrenceVectors(ids, vocabulary.words.length, COOCCURRENCE_DIMENSIONS, seed)
+  const vectors = matrix(vocabulary.words.length, COOCCURRENCE_DIMENSIONS, values)
+  centre(vectors, (id) => vocabulary.counts[id]! >= FEWEST_OCCURRENCES)
+  return vectors
+}
+
+/** Around the mean of all that are known, each of length 1; the others are nothing. */
+function centre({ rows, columns, values }: Matrix, isKnown: (row: number) => boolean): void {
+  const mean = new Float64Array(columns)
+  let known = 0
+  for (let row = 0; row < rows; row++) {
+    if (!isKnown(row)) continue
+    known++
+    for (let c = 0; c < columns; c++) mean[c]! += values[row * columns + c]!
+  }
+  for (let row = 0; row < rows; row++) {
+    const vector = values.subarray(row * columns, (row + 1) * columns)
+    if (isKnown(row)) {
+      for (let c = 0; c < columns; c++) vector[c]! -= mean[c]! / known
+      normalise(vector)
+    } else {
+      vector.fill(0)
+    }
+  }
+}
+
+function join(rows: number, blocks: readonly { readonly vectors: Matrix; readonly weight: number }[]): Matrix {
+  const columns = blocks.reduce((sum, { vectors }) => sum + vectors.columns, 0)
+  const joined = matrix(rows, columns)
+  let offset = 0
+  for (const { vectors, weight } of blocks) {
+    for (let row = 0; row < rows; row++) {
+      for (let c = 0; c < vectors.columns; c++) {
+        joined.values[row * columns + offset + c] = weight * vectors.values[row * vectors.columns + c]!
+      }
+    }
+    offset += vectors.columns
+  }
+  for (let from = 0; from < joined.values.length; from += columns)
+    normalise(joined.values.subarray(from, from + columns))
+  return joined
+}
+
+function widened({ rows, columns, values }: Matrix, dimensions: number): Float32Array {
+  const wide = new Float32Array(rows * dimensions)
+  for (let row = 0; row < rows; row++) wide.set(values.subarray(row * columns, (row + 1) * columns), row * dimensions)
+  return wide
+}
+
+function normalise(vector: Float32Array): void {
+  let square = 0
+  for (const value of vector) square += value * value
+  const scale = 1 / (Math.sqrt(square) || 1)
+  for (let i = 0; i < vector.length; i++) vector[i]! *= scale
+}

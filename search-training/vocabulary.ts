@@ -1,0 +1,48 @@
+import type { GeneralWord } from './glove.ts'
+
+export interface Vocabulary {
+  readonly words: readonly string[]
+  readonly idOf: ReadonlyMap<string, number>
+  /** How often each word occurs in what is learned from. */
+  readonly counts: Float64Array
+  /** Each word's share of all words, half from what is learned from and half from general English. */
+  readonly shares: Float64Array
+}
+
+const LONGEST = 30
+/** A word that general English does not know has to occur so often to be learned. */
+const FEWEST = 3
+
+/** The words of the texts, the frequent ones first, then those of general English that requests may have beside them. */
+export function createVocabulary(
+  texts: Iterable<readonly string[]>,
+  general: ReadonlyMap<string, GeneralWord>,
+  size: number,
+): Vocabulary {
+  const countOf = new Map<string, number>()
+  let total = 0
+  for (const text of texts) {
+    total += text.length
+    for (const term of text) countOf.set(term, (countOf.get(term) ?? 0) + 1)
+  }
+  const words = [...countOf]
+    .filter(([word, count]) => word.length <= LONGEST && count >= (general.has(word) ? 1 : FEWEST))
+    .sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))
+    .slice(0, size)
+    .map(([word]) => word)
+  const known = new Set(words)
+  const others = [...general].sort(([, a], [, b]) => b.share - a.share)
+  for (const [word] of others) {
+    if (words.length === size) break
+    if (word.length > 1 && !known.has(word)) words.push(word)
+  }
+  return {
+    words,
+    idOf: new Map(words.map((word, id) => [word, id])),
+    counts: Float64Array.from(words, (word) => countOf.get(word) ?? 0),
+    shares: Float64Array.from(
+      words,
+      (word) => ((countOf.get(word) ?? 0) / total + (general.get(word)?.share ?? 0)) / 2,
+    ),
+  }
+}

@@ -1,0 +1,54 @@
+import { stemOf, wordsOf } from './words.ts'
+
+/**
+ * What can be done, and the words for it. Siblings such as `user_create`, `user_get` and `user_delete` differ in nothing
+ * else, and people who want something removed do not always say "delete". A word may be in several lines.
+ */
+const ACTIONS: readonly string[] = [
+  'get show list view display retrieve fetch read describe detail inspect check what which see tell give return enumerate provide know find look lookup current status info information many is are',
+  'search find look lookup discover browse query explore seek locate where',
+  'create add new make insert register build generate provision deploy setup append write post open save store record compose draft',
+  'update modify change edit set rename configure adjust patch put replace alter extend increase decrease move resize upgrade enable turn assign',
+  'delete remove drop erase clear destroy purge unset unassign detach cancel revoke',
+  'send email message text notify share post forward reply publish',
+  'book reserve buy purchase order rent schedule',
+  'run execute start launch trigger invoke perform play call restart',
+  'stop cancel abort disable pause end terminate kill close',
+  'convert translate transform change parse',
+  'calculate compute estimate how many solve evaluate',
+  'check validate verify test confirm diagnose is',
+  'compare difference diff versus',
+]
+
+const actionsByStem = new Map<string, number>()
+ACTIONS.forEach((words, action) => {
+  for (const word of words.split(' ')) {
+    actionsByStem.set(stemOf(word), (actionsByStem.get(stemOf(word)) ?? 0) | (1 << action))
+  }
+})
+
+/** How many words a description may begin with before it says what the tool does. */
+const OPENING = 3
+
+/** What a tool does, one bit for each action: as its name says, or else as its description begins. */
+export function actionsOfTool(name: string, description: string): number {
+  return actionsIn(wordsOf(name)) || actionsIn(wordsOf(description.slice(0, 80)).slice(0, OPENING))
+}
+
+/** The first word of a request for something to do, and which actions it may stand for. */
+export function actionAskedFor(request: string): { readonly word: string; readonly actions: number } | undefined {
+  for (const word of wordsOf(request)) {
+    const actions = actionsByStem.get(stemOf(word))
+    if (actions !== undefined) return { word, actions }
+  }
+  return undefined
+}
+
+/** The first of some words that stands for one of some actions. */
+export function wordFor(actions: number, words: readonly string[]): string | undefined {
+  return words.find((word) => ((actionsByStem.get(stemOf(word)) ?? 0) & actions) !== 0)
+}
+
+function actionsIn(words: readonly string[]): number {
+  return words.reduce((actions, word) => actions | (actionsByStem.get(stemOf(word)) ?? 0), 0)
+}

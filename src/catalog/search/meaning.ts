@@ -1,0 +1,56 @@
+import type { Searchable, SearchField } from './contract.ts'
+import { FIELD_END, type Postings } from './postings.ts'
+import { FIELDS } from './tool-text.ts'
+import { createVectorBlock, type VectorBlock } from './vector-block.ts'
+import type { WordVectors } from './vectors.ts'
+import { termsOf } from './words.ts'
+
+export type Vector = ArrayLike<number>
+
+/** Nearness of meaning, of a text to every tool. */
+export interface Meaning {
+  add(slot: number, tool: Searchable): void
+  remove(slot: number): void
+  /** The vector of a text, when those of all tools are there too; nothing for a text of unknown words. */
+  vectorOf(text: string): Promise<Vector | undefined>
+  /** How near each tool is, by slot: 1 for the same, 0 for one that has nothing to do with it or is not known. */
+  cosines(vector: Vector): Float32Array
+}
+
+/** Meaning by word vectors. They are loaded, and those of the tools made, when first asked for. */
+export function createWordMeaning(postings: Postings, load: () => Promise<WordVectors>): Meaning {
+  const waiting = new Set<number>()
+  let loading: Promise<WordVectors> | undefined
+  let block: VectorBlock | undefined
+  return {
+    add(slot) {
+      waiting.add(slot)
+    },
+    remove(slot) {
+      waiting.delete(slot)
+      block?.remove(slot)
+    },
+    async vectorOf(text) {
+      const vectors = await (loading ??= load())
+      block ??= createVectorBlock(vectors.dimensions)
+      for (const slot of waiting) {
+        const vector = vectors.toolVectorOf(wordsByField(slot, postings))
+        if (vector) block.set(slot, vector)
+      }
+      waiting.clear()
+      return vectors.vectorOf(termsOf(text))
+    },
+    cosines: (vector) => block!.cosines(vector, postings.slots),
+  }
+}
+
+/** The words of each field of a tool. */
+function wordsByField(slot: number, postings: Postings): Partial<Record<SearchField, readonly string[]>> {
+  const byField: Partial<Record<SearchField, string[]>> = {}
+  let field = 0
+  for (const id of postings.wordsIn(slot)) {
+    if (id === FIELD_END) field++
+    else (byField[FIELDS[field]!] ??= []).push(postings.termOf(id))
+  }
+  return byField
+}

@@ -1,0 +1,323 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Explanation, Searchable, SearchIndex, SearchIndexOptions, SearchOutcome } from './contract.ts'
+import { createSearchIndex } from './search-index.ts'
+import { HOUSEHOLD, toolNamed } from './tools.fixtures.ts'
+
+function indexOf(tools: readonly Searchable[], options: SearchIndexOptions = {}): SearchIndex {
+  const index = createSearchIndex(options)
+  for (const tool of tools) index.add(tool)
+  return index
+}
+
+const namesIn = ({ hits }: SearchOutcome) => hits.map(({ tool }) => tool.qualified)
+
+async function find(query: string, options: Parameters<SearchIndex['search']>[1] = {}): Promise<string[]> {
+  return namesIn(await indexOf(HOUSEHOLD).search(query, options))
+}
+
+/** All that a search tells, as text. */
+function told({ hits, ...rest }: SearchOutcome): string {
+  return JSON.stringify({ ...rest, hits: hits.map((hit) => ({ ...hit, explained: hit.explain() })) })
+}
+
+describe('ranking', () => {
+  it.each([
+    ['weather in Paris tomorrow', 'weather/get_weather_forecast'],
+    ['WEATHER', 'weather/get_weather_forecast'],
+    ['planes between airports', 'travel/search_flights'],
+    ['heating', 'home/set_thermostat'],
+    ['vacation mode', 'home/set_thermostat'],
+    ['mail', 'mail/send_email'],
+  ])('R45 finds the tool for "%s", whichever field has the words', async (query, first) => {
+    expect((await find(query))[0]).toBe(first)
+  })
+
+  it('R45 finds a tool by any word, not only by all of them', async () => {
+    expect(await find('a gigantic umbrella against rain')).toContain('weather/get_weather_forecast')
+  })
+
+  it.each([
+    ['remove the lamp from my room', 'home/light_delete'],
+    ['I want to put a new lamp into my room', 'home/light_create'],
+    ['show me the lamp', 'home/light_get'],
+  ])('R45 tells siblings apart by what they do: "%s"', async (query, first) => {
+    expect((await find(query))[0]).toBe(first)
+  })
+
+  it('R45 forgives a slip in a word that matches nothing', async () => {
+    expect((await find('thermostta'))[0]).toBe('home/set_thermostat')
+    expect((await find('wether forcast'))[0]).toBe('weather/get_weather_forecast')
+  })
+
+  it('R45 does not take one known word for another', async () => {
+    const index = indexOf([toolNamed('read_book'), toolNamed('read_boot')], { meaning: 'none' })
+    expect(namesIn(await index.search('boot'))).toEqual(['read_boot'])
+  })
+
+  it('R45 finds by meaning what shares no word', async () => {
+    expect((await find('airfare'))[0]).toMatch(/^travel\//)
+  })
+
+  it('R45 gives at most as many hits as asked for and counts the others that fit as well', async () => {
+    const lamps = Array.from({ length: 9 }, (_, i) => toolNamed(`lamp_${'abcdefghi'[i]!}`))
+    const { hits, more } = await indexOf(lamps).search('lamp', { limit: 2 })
+    expect([hits.length, more]).toEqual([2, 7])
+    expect((await indexOf(lamps).search('lamp')).hits).toHaveLength(5)
+  })
+
+  it('R45 puts tools of equal score in the order of their names', async () => {
+    const tools = ['c', 'a', 'b'].map((source) => toolNamed('lamp', { source, name: `lamp_${source}` }))
+    const found = await indexOf(tools, { meaning: 'none' }).search('lamp')
+    expect(found.hits.map(({ tool }) => tool.source)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('R45 answers a request of several parts with tools for each', async () => {
+    const { hits, parts } = await indexOf(HOUSEHOLD).search(
+      'book a flight to Rome for my family and tell me the weather forecast there',
+      { limit: 3 },
+    )
+    expect(parts).toEqual(['book a flight to Rome for my family', 'tell me the weather forecast there'])
+    const byName = new Map(hits.map((hit) => [hit.tool.qualified, hit.part]))
+    expect(byName.get('travel/book_flight')).toBe(0)
+    expect(byName.get('weather/get_weather_forecast')).toBe(1)
+  })
+
+  it('R45 leaves a request of one part whole', async () => {
+    const query = 'lamps that are red and blue'
+    expect((await indexOf(HOUSEHOLD).search(query)).parts).toEqual([query])
+  })
+})
+
+describe('names', () => {
+  it.each([
+    'get_weather_forecast',
+    'GetWeatherForecast',
+    'weather/get_weather_forecast',
+    'get weather forecast',
+    'Please call get_weather_forecast for the flight that I booked: flight, flights, planes',
+    'use `get_weather_forecast` to book flights',
+  ])('R45 puts a tool that is named first: "%s"', async (query) => {
+    expect((await find(query))[0]).toBe('weather/get_weather_forecast')
+  })
+
+  it('R45 puts every tool of a name first that several sources have', async () => {
+    const index = indexOf([...HOUSEHOLD, toolNamed('book_flight', { source: 'agency' })])
+    expect(namesIn(await index.search('book_flight')).slice(0, 2)).toEqual(['agency/book_flight', 'travel/book_flight'])
+  })
+
+  it('R45 takes a plain word within a request for a word, in quotes for a name', async () => {
+    const index = indexOf([toolNamed('search', { description: 'Looks something up' }), ...HOUSEHOLD])
+    expect(namesIn(await index.search('search for a lamp in a room'))[0]).not.toBe('search')
+    expect(namesIn(await index.search('use "search" for a lamp in a room'))[0]).toBe('search')
+  })
+
+  it('R45 puts a named tool first always', async () => {
+    const word = fc.constantFrom('lamp', 'get', 'flight', 'weather', 'the', 'search', 'user', 'book', 'x', '天気')
+    const name = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join('_'))
+    const tools = fc.uniqueArray(
+      fc.tuple(
+        name,
+        fc.array(word).map((words) => words.join(' ')),
+      ),
+      {
+        selector: ([name]) => name.replaceAll('_', ''),
+        minLength: 1,
+        maxLength: 12,
+      },
+    )
+    await fc.assert(
+      fc.asyncProperty(tools, fc.nat(), async (tools, pick) => {
+        const index = indexOf(tools.map(([name, description]) => toolNamed(name, { description })))
+        const [wanted] = tools[pick % tools.length]!
+        expect(namesIn(await index.search(wanted))[0]).toBe(wanted)
+        expect(namesIn(await index.search(wanted.toUpperCase()))[0]).toBe(wanted)
+        expect(namesIn(await index.search(`lamp flight \`${wanted}\` weather`))[0]).toBe(wanted)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('category', () => {
+  it('R45 looks only at tools of a category or source, whatever its case', async () => {
+    expect(await find('lamp', { category: 'lamps' })).toHaveLength(3)
+    expect((await find('message', { category: 'HOME' })).every((name) => name.startsWith('home/'))).toBe(true)
+    expect(await find('lamp', { category: 'nothing of the kind' })).toEqual([])
+  })
+})
+
+describe('nothing fits', () => {
+  it.each(['quarterly tax statement of a Norwegian shipping company', 'xyzzy plugh', '??', '🙂'])(
+    'R45 says of "%s" that nothing fits',
+    async (query) => {
+      const outcome = await indexOf(HOUSEHOLD).search(query)
+      expect(outcome.hits).toEqual([])
+      expect(outcome.more).toBe(0)
+    },
+  )
+
+  it('R45 is surer of what fits than of what does not', async () => {
+    const index = indexOf(HOUSEHOLD)
+    const sure = await index.search('weather forecast for a city')
+    const unsure = await index.search('quarterly tax statement of a Norwegian shipping company')
+    expect(sure.confidence).toBeGreaterThan(unsure.confidence)
+    expect(sure.confidence).toBeLessThanOrEqual(1)
+    expect(unsure.confidence).toBeGreaterThanOrEqual(0)
+    expect((await index.search('light_get')).confidence).toBe(1)
+  })
+
+  it('R45 names the categories that come nearest if nothing fits', async () => {
+    const { hits, nearestCategories } = await indexOf(HOUSEHOLD).search(
+      'tax statement for the message room of a shipping company in Norway',
+    )
+    expect(hits).toEqual([])
+    expect(nearestCategories.length).toBeGreaterThan(0)
+    for (const category of nearestCategories) {
+      expect(HOUSEHOLD.map((tool) => tool.category ?? tool.source)).toContain(category)
+    }
+  })
+
+  it('R45 refuses an empty query', async () => {
+    await expect(indexOf(HOUSEHOLD).search('  ')).rejects.toMatchObject({
+      code: 'search-query-empty',
+      message: 'The query of a search is empty. Say in a few words what a tool should do.',
+    })
+  })
+
+  it('R45 finds nothing among no tools', async () => {
+    const { hits, confidence } = await indexOf([]).search('lamp')
+    expect([hits, confidence]).toEqual([[], 0])
+  })
+})
+
+describe('explanations', () => {
+  it('R45 says which words were found where, and how', async () => {
+    const { hits } = await indexOf(HOUSEHOLD, { meaning: 'none' }).search('delte the lamps')
+    const explained = hits[0]!.explain()
+    expect(hits[0]!.tool.qualified).toBe('home/light_delete')
+    expect(explained.words.map(({ score: _, ...word }) => word)).toEqual([
+      { word: 'delte', matched: 'delete', fields: ['name'], how: 'spelling' },
+      { word: 'lamps', matched: 'lamp', fields: ['description', 'category'], how: 'stem' },
+    ])
+    expect(explained).toMatchObject({ meaning: 0, named: false, score: hits[0]!.score })
+  })
+
+  it('R45 says that another word for the same action was found', async () => {
+    const explained = await indexOf(HOUSEHOLD).explain('remove the lamp', 'home/light_delete')
+    expect(explained!.words).toContainEqual({
+      word: 'remove',
+      matched: 'delete',
+      fields: ['name'],
+      how: 'action',
+      score: expect.any(Number) as number,
+    })
+  })
+
+  it('R45 says how a tool fared that was not found', async () => {
+    const index = indexOf(HOUSEHOLD, { meaning: 'none' })
+    expect(await index.explain('lamp', 'mail/send_email')).toEqual({ score: 0, words: [], meaning: 0, named: false })
+    expect(await index.explain('lamp', 'no/such_tool')).toBeUndefined()
+  })
+
+  it('R45 explains a hit though its tool was removed meanwhile', async () => {
+    const index = indexOf(HOUSEHOLD)
+    const { hits } = await index.search('lamp')
+    const before = hits.map((hit) => hit.explain())
+    for (const tool of HOUSEHOLD) index.remove(tool.qualified)
+    index.add(toolNamed('something_else', { description: 'entirely' }))
+    expect(hits.map((hit) => hit.explain())).toEqual(before)
+  })
+})
+
+const word = fc.constantFrom(
+  'lamp',
+  'lamps',
+  'get',
+  'delete',
+  'flight',
+  'weather',
+  'room',
+  'users',
+  'and',
+  'remove',
+  'wether',
+)
+const words = fc.array(word, { maxLength: 6 }).map((words) => words.join(' '))
+const anyTool = fc
+  .record({
+    name: fc.array(word, { minLength: 1, maxLength: 3 }),
+    description: words,
+    source: fc.constantFrom('a', 'b'),
+  })
+  .map(({ name, description, source }) => toolNamed(name.join('_'), { description, source }))
+const anyTools = fc.uniqueArray(anyTool, { selector: ({ qualified }) => qualified, maxLength: 12 })
+const anyQuery = fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' '))
+
+const sum = (explained: Explanation) =>
+  explained.words.reduce((sum, { score }) => sum + score, explained.meaning + (explained.named ? 10 : 0))
+
+describe('index', () => {
+  it('R49 gives the same bytes whatever the order in which tools came', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anyTools.chain((tools) =>
+          fc.tuple(fc.constant(tools), fc.shuffledSubarray(tools, { minLength: tools.length })),
+        ),
+        anyQuery,
+        async ([tools, shuffled], query) => {
+          expect(told(await indexOf(shuffled).search(query))).toBe(told(await indexOf(tools).search(query)))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('R45 is, after tools came and went, as if made of those that are left', async () => {
+    const change = fc.tuple(anyTool, fc.boolean())
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 30 }), anyQuery, async (changes, query) => {
+        const index = indexOf([])
+        const left = new Map<string, Searchable>()
+        for (const [tool, isAdded] of changes) {
+          if (isAdded) index.add(tool)
+          else expect(index.remove(tool.qualified)).toBe(left.has(tool.qualified))
+          if (isAdded) left.set(tool.qualified, tool)
+          else left.delete(tool.qualified)
+          if (changes.length % 3 === 0) await index.search(query)
+        }
+        expect(index.size).toBe(left.size)
+        expect(told(await index.search(query))).toBe(told(await indexOf([...left.values()]).search(query)))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('R45 explains for every hit a score above zero, which is the sum of what is explained', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyTools, anyQuery, async (tools, query) => {
+        const index = indexOf(tools)
+        for (const hit of (await index.search(query, { limit: 20 })).hits) {
+          const explained = hit.explain()
+          expect(explained.score).toBeGreaterThan(0)
+          expect(explained.score).toBeCloseTo(hit.score, 9)
+          expect(sum(explained)).toBeCloseTo(hit.score, 9)
+          expect(await index.explain(query, hit.tool.qualified)).toEqual(explained)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('R45 takes a tool of the same qualified name for a new version of it', async () => {
+    const index = indexOf([toolNamed('lamp', { description: 'shines' })])
+    index.add(toolNamed('lamp', { description: 'glows' }))
+    expect(index.size).toBe(1)
+    expect((await index.explain('shines', 'lamp'))!.words).toEqual([])
+  })
+
+  it('R45 finds a tool whose definition says next to nothing', async () => {
+    const index = indexOf([toolNamed('GET /ai.one', { description: 'GET /ai.one', inputSchema: {} }), ...HOUSEHOLD])
+    expect(namesIn(await index.search('ai one'))[0]).toBe('GET /ai.one')
+  })
+})

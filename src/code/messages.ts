@@ -1,0 +1,102 @@
+import type { SandboxLimits } from './limits.ts'
+
+export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** The compiled WebAssembly module of the engine. Its type is not everywhere where this is compiled. */
+export type Engine = object
+
+/** What a worker is started with. */
+export interface WorkerSetup {
+  readonly limits: SandboxLimits
+  /** One number, shared: the program that is to stop. A program that computes hears no message. */
+  readonly stopped: Int32Array<SharedArrayBuffer>
+  /** The engine, if another worker has already compiled it. */
+  readonly engine: Engine | undefined
+}
+
+export type ToWorker = RunMessage | ReplyMessage | StopMessage
+
+interface RunMessage {
+  readonly type: 'run'
+  readonly program: number
+  readonly source: string
+  /** The functions, one a line. Absent: those of the program before. */
+  readonly names: string | undefined
+}
+
+interface ReplyMessage {
+  readonly type: 'reply'
+  readonly program: number
+  readonly call: number
+  readonly ok: boolean
+  /** The result as JSON, or what went wrong. */
+  readonly text: string
+}
+
+interface StopMessage {
+  readonly type: 'stop'
+  readonly program: number
+}
+
+export type FromWorker = ReadyMessage | BrokenMessage | LogMessage | CallMessage | DoneMessage
+
+interface ReadyMessage {
+  readonly type: 'ready'
+  readonly engine: Engine
+}
+
+/** The worker cannot work, such as for lack of a package. */
+interface BrokenMessage {
+  readonly type: 'broken'
+  readonly code: string
+  readonly message: string
+}
+
+interface LogMessage {
+  readonly type: 'log'
+  readonly program: number
+  readonly level: LogLevel
+  readonly text: string
+}
+
+export interface CallMessage {
+  readonly type: 'call'
+  readonly program: number
+  readonly call: number
+  readonly name: string
+  /** The arguments as JSON, checked. */
+  readonly args: string
+}
+
+interface DoneMessage {
+  readonly type: 'done'
+  readonly program: number
+  readonly outcome: Outcome
+  /** Characters of console output that were not sent. */
+  readonly missingLogs: number
+}
+
+/** How a program ended. */
+export type Outcome =
+  | {
+      readonly kind: 'value'
+      /** JSON, or its beginning; absent if it returned nothing. */
+      readonly text: string | undefined
+      /** Of the whole. */
+      readonly length: number
+    }
+  | { readonly kind: 'error'; readonly error: ProgramError }
+  | { readonly kind: 'limit'; readonly limit: 'time' | 'memory' }
+  | { readonly kind: 'stopped' }
+
+/** What a program failed with. */
+export interface ProgramError {
+  readonly name: string
+  readonly message: string
+  /** Line of the source, from 1. */
+  readonly line?: number
+  /** Column in that line, from 1. */
+  readonly column?: number
+}
