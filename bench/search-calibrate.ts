@@ -3,11 +3,11 @@ import type { DataSet } from './search-data.ts'
 import { nothingFitsCases, type Case, type Kind } from './search-nothing-fits.ts'
 import { progress } from './report.ts'
 
-const FEATURES = ['coverage', 'nearness', 'nearest', 'lead', 'size'] as const satisfies (keyof ConfidenceFeatures)[]
+const FEATURES = ['coverage', 'nearness', 'nearest'] as const satisfies (keyof ConfidenceFeatures)[]
 const ROUNDS = 6_000
 const RATE = 0.5
 /** What share of answerable queries may be answered with "nothing fits", in the mean of the sets. */
-const MOST_REFUSED = 0.04
+const MOST_REFUSED = 0.02
 
 interface Row {
   readonly set: string

@@ -1,4 +1,13 @@
-import { all, createCatalog, hybrid, type Catalog, type Exposed, type Exposure, type TokenCounter } from 'foldout'
+import {
+  all,
+  createCatalog,
+  hybrid,
+  type Catalog,
+  type Exposed,
+  type Exposure,
+  type RawTool,
+  type TokenCounter,
+} from 'foldout'
 import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import { findAndUse, textOf } from './catalog-model.ts'
 import { goal, progress, type Bench, type Row } from './report.ts'
@@ -22,7 +31,7 @@ export const tokensBench: Bench = {
     const lists: number[] = []
     for (const count of [10, 100, 1_000, 10_000].filter((size) => size <= tools.length)) {
       progress(`listing ${count} tools ...`)
-      const catalog = createCatalog(spread(tools, count))
+      const catalog = createCatalog(spread(tools, count).map(withoutSource))
       const listed = listTokens(exposed(catalog, hybrid()), counter)
       lists.push(listed)
       rows.push(row('search_tools and use_tool, listed', count, listed, catalog, counter))
@@ -34,6 +43,10 @@ export const tokensBench: Bench = {
     progress(`searching ${tools.length} ${origin} ...`)
     const answers = await answerTokens(createCatalog(tools), quick ? 50 : 500, counter)
     rows.push({ what: `an answer of five hits, ${origin}`, tools: tools.length, tokens: answers })
+    // Many definitions of the corpus have no parameters, and are cheap to show.
+    const withFields = tools.filter((tool) => Object.keys(tool.inputSchema?.['properties'] ?? {}).length > 0)
+    const fuller = await answerTokens(createCatalog(withFields), quick ? 50 : 500, counter)
+    rows.push({ what: `the same, tools with parameters`, tools: withFields.length, tokens: fuller })
 
     progress('finding and calling one of 500 tools ...')
     const first = await firstCall(createCatalog(spread(tools, 500)), quick ? 50 : 500, counter)
@@ -48,10 +61,16 @@ export const tokensBench: Bench = {
         goal('with a line for each of 10 servers', withServers, '<=', 300),
         goal('what the list grows from 10 tools to the most', Math.max(...lists) - lists[0]!, '<=', 0),
         goal('an answer of five callable hits, on average', answers, '<=', 300),
+        goal('the same, of tools with parameters', fuller, '<=', 300),
         goal('list, search and first correct call at 500 tools', first.tokens, '<=', 550),
       ],
     }
   },
+}
+
+/** As one server would have it. */
+function withoutSource({ source, ...tool }: RawTool): RawTool {
+  return { ...tool, name: `${source}_${tool.name}` }
 }
 
 function exposed(catalog: Catalog, exposure: Exposure): Exposed {

@@ -48,7 +48,7 @@ const program = `
 const answer = await programs
   .expose(catalog, { id: 'demo', takesListChanges: false })
   .call('run_code', { code: program }, {})
-console.log(`\nrun_code ${program}\n\nanswered: ${answer.content[0]!['text']}`)
+console.log(`\nrun_code ${program}\n\nanswered: ${String(answer.content[0]!['text'])}`)
 assert.equal(answer.content[0]!['text'], '5 lights are at 20 %')
 assert.equal(home.device('light-office-desk')!.state['dim'], 0.2)
 programs.close()

@@ -19,9 +19,10 @@ import { fail, ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
 import { catalogSection } from './catalog-section.ts'
 
+const NO_LAMPS: Readonly<Record<string, number>> = {}
 const lamps = defineSlice({
   name: 'lamps',
-  initial: {} as Readonly<Record<string, number>>,
+  initial: NO_LAMPS,
   reducers: {
     set: (state, lamp: { readonly id: string; readonly brightness: number }) => ({
       ...state,

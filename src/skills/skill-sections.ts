@@ -65,7 +65,7 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
     summary: escaped(description),
     visibility: 'summary',
     children,
-  }) as Section<{}, string>
+  })
 }
 
 async function filesBelow(filesystem: Filesystem, folder: string): Promise<readonly FileEntry[]> {
@@ -93,7 +93,7 @@ async function fileSection(
     render: () => (text === undefined || name.endsWith('.md') ? shown : fenced(shown, name)),
     summary: escaped(`The file ${name}, ${size}.`),
     visibility: 'summary',
-  }) as Section<{}, string>
+  })
 }
 
 /** Nothing for what is no text: bytes that are not UTF-8 cannot be read as such, and text has no NUL. */
@@ -101,7 +101,8 @@ async function readText(filesystem: Filesystem, file: FileEntry): Promise<string
   if (file.size > MAX_FILE_BYTES) return undefined
   try {
     const text = await filesystem.read(file.path)
-    return /[\u0000\uFFFD]/.test(text) ? undefined : text.trimEnd()
+    const isText = !text.includes('\0') && !text.includes('\uFFFD')
+    return isText ? text.trimEnd() : undefined
   } catch {
     return undefined
   }

@@ -11,8 +11,11 @@ export const SEARCH_TOOLS = 'search_tools'
 
 /** A list of servers or categories with more entries than this is not shown, so that its cost does not grow. */
 const MAX_NAMED = 10
-/** Of a source's description. */
-const MAX_LINE = 60
+/** What the list of servers may cost, and that of categories. */
+const MAX_SOURCES_TOKENS = 105
+const MAX_CATEGORIES_TOKENS = 30
+/** How much of each source's description is shown, if the list has room for it. */
+const DESCRIPTION_LENGTHS = [60, 45, 30, 20, 0]
 const DEFAULT_LIMIT = 5
 /** How many categories are named where one was asked for that is not there. */
 const NAMED_CATEGORIES = 20
@@ -94,20 +97,23 @@ function readSearch(catalog: Catalog, args: Readonly<Record<string, unknown>>): 
   return `There is no category '${shortened(category)}'. ${there}.`
 }
 
-/** What the catalog is made of, a line for each source. */
-function sourceLines(catalog: Catalog): string {
-  const { sources } = catalog
+/** What the catalog is made of, a line for each source, with as much of what each is for as there is room for. */
+function sourceLines({ sources }: Catalog): string {
   if (sources.length < 2 || sources.length > MAX_NAMED) return ''
-  const lines = sources.map(({ name, description }) =>
-    description === undefined ? name : `${name}: ${shortened(description, MAX_LINE)}`,
-  )
-  return `\nThey come from:\n${lines.join('\n')}`
+  for (const length of DESCRIPTION_LENGTHS) {
+    const lines = sources.map(({ name, description }) =>
+      description === undefined || length === 0 ? name : `${name}: ${shortened(description, length)}`,
+    )
+    const text = `\nThey come from:\n${lines.join('\n')}`
+    if (estimatedTokens.count(text) <= MAX_SOURCES_TOKENS) return text
+  }
+  return ''
 }
 
 function categoryNames(catalog: Catalog): string {
-  const { categories, sources } = catalog
-  const isNews = categories.length > 1 && categories.length <= MAX_NAMED
-  // Sources are listed already.
-  const areSources = categories.every((category) => sources.some(({ name }) => name === category))
-  return isNews && !areSources ? `: ${categories.join(', ')}` : ''
+  const { categories } = catalog
+  // Where sources are listed, they are categories enough.
+  if (categories.length < 2 || categories.length > MAX_NAMED || sourceLines(catalog) !== '') return ''
+  const text = `: ${categories.join(', ')}`
+  return estimatedTokens.count(text) <= MAX_CATEGORIES_TOKENS ? text : ''
 }

@@ -52,3 +52,7 @@ export function wordFor(actions: number, words: readonly string[]): string | und
 function actionsIn(words: readonly string[]): number {
   return words.reduce((actions, word) => actions | (actionsByStem.get(stemOf(word)) ?? 0), 0)
 }
+
+export function isActionWord(word: string): boolean {
+  return actionsByStem.has(stemOf(word))
+}

@@ -4,28 +4,22 @@ export interface ConfidenceModel {
   readonly coverage: number
   readonly nearness: number
   readonly nearest: number
-  readonly lead: number
-  readonly size: number
   /** At least this sure that the best tool answers the query: below, nothing fits. */
   readonly fits: number
 }
 
 export const WITH_WORD_VECTORS: ConfidenceModel = {
-  coverage: 0.6,
-  nearness: 1.334,
-  nearest: 4.733,
-  lead: 2.432,
-  size: -1.706,
-  bias: -3.243,
-  fits: 0.21,
+  coverage: 1.281,
+  nearness: 1.794,
+  nearest: 2.827,
+  bias: -3.266,
+  fits: 0.194,
 }
 
 export const WORDS_ONLY: ConfidenceModel = {
-  coverage: 2.271,
+  coverage: 2.726,
   nearness: 0,
   nearest: 0,
-  lead: 3.053,
-  size: -0.834,
-  bias: -1.278,
-  fits: 0.243,
+  bias: -1.446,
+  fits: 0.254,
 }

@@ -2,7 +2,7 @@ import { WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidenc
 import type { Searchable } from './contract.ts'
 import type { Found } from './engine.ts'
 import { coverageOf } from './lexical.ts'
-import { countsIn } from './postings.ts'
+import type { Ranking } from './ranking.ts'
 
 /** What tells whether the best tool answers a query, each from 0 to 1 or nearly so. */
 export interface ConfidenceFeatures {
@@ -12,10 +12,6 @@ export interface ConfidenceFeatures {
   readonly nearness: number
   /** How near the nearest tool is. */
   readonly nearest: number
-  /** How far the best tool is ahead of the fifth; of little weight among few tools, where the fifth is any. */
-  readonly lead: number
-  /** The logarithm of the number of tools, 1 for ten thousand: among many, something always looks near. */
-  readonly size: number
 }
 
 export interface Confidence {
@@ -23,70 +19,55 @@ export interface Confidence {
   readonly fits: boolean
 }
 
-const AHEAD_OF = 5
+/** So much of a query covered by words needs no other proof. */
+const COMPLETE = 0.9
 /** The vectors of a user's model are near each other in a way of their own: what counts is how far one stands out. */
 const OUTSTANDING = { from: 1, to: 5 }
 
 /** How sure it is that the best tool answers the query, and whether that is enough. */
 export function confidenceOf<Tool extends Searchable>(found: Found<Tool>): Confidence {
+  const { named, cosineAt } = found.ranking.request
+  const [top] = found.best(1)
   const features = featuresOf(found)
   if (!features) return { confidence: 0, fits: false }
-  if (found.ranking.request.named.size > 0) return { confidence: 1, fits: true }
-  if (found.meaning === 'bundled') return judged(features, WITH_WORD_VECTORS)
+  if (named.has(top!)) return { confidence: 1, fits: true }
   const byWords = judged(features, WORDS_ONLY)
-  const outstanding = found.meaning === 'none' ? 0 : outstandingOf(found.ranking.request.cosines)
+  if (found.meaning === 'bundled') {
+    // Words that the vectors do not know, such as the names of products, can be right all the same.
+    const isByWords = !cosineAt || cosineAt(top!) === 0 || features.coverage >= COMPLETE
+    return isByWords ? byWords : judged(features, WITH_WORD_VECTORS)
+  }
+  const outstanding = found.meaning === 'none' ? 0 : outstandingOf(found.ranking)
   const confidence = 1 - (1 - byWords.confidence) * (1 - outstanding)
   return { confidence, fits: confidence >= WORDS_ONLY.fits }
 }
 
 /** Nothing if no tool has anything to do with the query. */
-export function featuresOf<Tool extends Searchable>({
-  ranking,
-  postings,
-  best,
-}: Found<Tool>): ConfidenceFeatures | undefined {
-  const {
-    scores,
-    whole: { query },
-    request: { cosines },
-  } = ranking
-  const leaders = best(AHEAD_OF)
-  const [top] = leaders
+export function featuresOf<Tool extends Searchable>(found: Found<Tool>): ConfidenceFeatures | undefined {
+  const { ranking, postings } = found
+  const { whole, parts } = ranking
+  const [top] = found.best(1)
   if (top === undefined) return undefined
-  const counts = countsIn(top, postings)
-  let covered = 0
-  for (const { id, weight } of query.terms.values()) if (counts.has(id)) covered += weight
+  const cosineAt = whole.cosineAt ?? (() => 0)
   let nearest = 0
-  for (const slot of cosines ? ranking.found : []) nearest = Math.max(nearest, cosines![slot]!)
-  const fifth = leaders[AHEAD_OF - 1]
+  for (const slot of ranking.found) nearest = Math.max(nearest, cosineAt(slot))
   return {
-    coverage: Math.max(
-      query.mass === 0 ? 0 : covered / query.mass,
-      ...ranking.parts.map((part) => coverageOf(part.query, part.words, postings)),
-    ),
-    nearness: cosines ? Math.max(0, cosines[top]!) : 0,
+    coverage: Math.max(coverageOf(whole.query, top, postings), ...parts.map(({ coverage }) => coverage)),
+    nearness: Math.max(0, cosineAt(top)),
     nearest,
-    lead: fifth === undefined ? 0 : (1 - scores[fifth]! / scores[top]!) * (1 - Math.sqrt(AHEAD_OF / postings.size)),
-    size: Math.log10(postings.size) / 4,
   }
 }
 
 function judged(features: ConfidenceFeatures, model: ConfidenceModel): Confidence {
-  const { coverage, nearness, nearest, lead, size } = features
-  const evidence =
-    model.bias +
-    model.coverage * coverage +
-    model.nearness * nearness +
-    model.nearest * nearest +
-    model.lead * lead +
-    model.size * size
+  const { coverage, nearness, nearest } = features
+  const evidence = model.bias + model.coverage * coverage + model.nearness * nearness + model.nearest * nearest
   const confidence = 1 / (1 + Math.exp(-evidence))
   return { confidence, fits: confidence >= model.fits }
 }
 
 /** How many standard deviations the nearest tool is nearer than the average, from 0 to 1. */
-function outstandingOf(cosines: Float32Array | undefined): number {
-  const known = Array.from(cosines ?? []).filter((cosine) => cosine !== 0)
+function outstandingOf({ found, request: { cosineAt = () => 0 } }: Ranking): number {
+  const known = found.map(cosineAt).filter((cosine) => cosine !== 0)
   if (known.length < 2) return known.length
   const mean = known.reduce((sum, cosine) => sum + cosine, 0) / known.length
   const variance = known.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0) / known.length

@@ -1,7 +1,6 @@
 import { FoldoutError, messageOf } from '../../core/errors.ts'
 import type { Embed, Searchable } from './contract.ts'
 import type { Meaning, Vector } from './meaning.ts'
-import type { Postings } from './postings.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 
 /** So many texts go to the function at once. */
@@ -17,8 +16,8 @@ interface Embedded {
  * Meaning by a function of the user's. Tools are embedded when something is searched, in batches, each text once while a
  * tool has it. What fails is tried again at the next search.
  */
-export function createEmbeddedMeaning(postings: Postings, embed: Embed): Meaning {
-  const texts: (string | undefined)[] = []
+export function createEmbeddedMeaning(embed: Embed): Meaning {
+  const textBySlot: (string | undefined)[] = []
   const waiting = new Set<number>()
   const embedded = new Map<string, Embedded>()
   let block: VectorBlock | undefined
@@ -53,7 +52,7 @@ export function createEmbeddedMeaning(postings: Postings, embed: Embed): Meaning
   }
 
   const embedWaiting = async (): Promise<void> => {
-    const missing = new Set([...waiting].map((slot) => texts[slot]!).filter((text) => !embedded.has(text)))
+    const missing = new Set([...waiting].map((slot) => textBySlot[slot]!).filter((text) => !embedded.has(text)))
     const list = [...missing].sort()
     for (let from = 0; from < list.length; from += BATCH) {
       const batch = list.slice(from, from + BATCH)
@@ -62,7 +61,7 @@ export function createEmbeddedMeaning(postings: Postings, embed: Embed): Meaning
     }
     // Tools may have come and gone meanwhile: those that came wait for the next search.
     for (const slot of waiting) {
-      const known = embedded.get(texts[slot]!)
+      const known = embedded.get(textBySlot[slot]!)
       if (!known) continue
       known.tools++
       waiting.delete(slot)
@@ -74,22 +73,23 @@ export function createEmbeddedMeaning(postings: Postings, embed: Embed): Meaning
 
   return {
     add(slot, tool) {
-      texts[slot] = textOf(tool)
+      textBySlot[slot] = textOf(tool)
       waiting.add(slot)
     },
     remove(slot) {
-      const known = waiting.delete(slot) ? undefined : embedded.get(texts[slot]!)
-      if (known && --known.tools === 0) embedded.delete(texts[slot]!)
-      texts[slot] = undefined
+      const known = waiting.delete(slot) ? undefined : embedded.get(textBySlot[slot]!)
+      if (known && --known.tools === 0) embedded.delete(textBySlot[slot]!)
+      textBySlot[slot] = undefined
       block?.remove(slot)
     },
-    async vectorOf(text) {
+    async vectorsOf(texts) {
       // One after the other, so that two searches at once do not pay for the same tools twice.
       working = working.catch(() => undefined).then(embedWaiting)
       await working
-      return (await embedTexts([text]))[0]
+      return embedTexts(texts)
     },
-    cosines: (vector) => block?.cosines(vector, postings.slots) ?? new Float32Array(postings.slots),
+    cosinesWith: (vector) => block?.cosinesWith(vector) ?? (() => 0),
+    allCosinesWith: (vector) => block?.allCosinesWith(vector) ?? (() => 0),
   }
 }
 

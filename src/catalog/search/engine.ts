@@ -88,8 +88,14 @@ export function createEngine<Tool extends Searchable>(
     },
     remove,
     async find(query, category) {
-      const vector = await meaning?.vectorOf(query)
+      const parts = partsOf(query)
+      const texts = parts.length > 1 ? [query, ...parts] : [query]
+      const vectors = (await meaning?.vectorsOf(texts)) ?? []
       // From here on nothing waits, so that no tool comes or goes while it is looked at.
+      const [whole, ...rest] = texts.map((text, i) => ({
+        text,
+        cosineAt: vectors[i] && (i === 0 ? meaning?.allCosinesWith(vectors[i]) : meaning?.cosinesWith(vectors[i])),
+      }))
       const sources: RankingSources = {
         postings,
         vocabulary,
@@ -98,12 +104,7 @@ export function createEngine<Tool extends Searchable>(
         isAllowed: filterFor(category),
         actionsAt: (slot) => actions[slot]!,
       }
-      const request = {
-        text: query,
-        parts: partsOf(query),
-        cosines: vector && meaning?.cosines(vector),
-        named: names.namedIn(query),
-      }
+      const request = { ...whole!, parts: rest, named: names.namedIn(query) }
       const ranking = rankRequest(request, sources)
       const { scores, found } = ranking
       const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
@@ -122,5 +123,5 @@ export function createEngine<Tool extends Searchable>(
 
 function createMeaning(option: 'bundled' | 'none' | Embed, postings: Postings): Meaning | undefined {
   if (option === 'none') return undefined
-  return option === 'bundled' ? createWordMeaning(postings, loadWordVectors) : createEmbeddedMeaning(postings, option)
+  return option === 'bundled' ? createWordMeaning(postings, loadWordVectors) : createEmbeddedMeaning(option)
 }

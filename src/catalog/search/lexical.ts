@@ -12,8 +12,8 @@ const PARAMETERS = FIELDS.indexOf('parameters')
 export interface LexicalRanking {
   /** By slot; 0 for a tool that shares no word with the query. */
   readonly scores: Float64Array
-  /** The slots that were looked at more closely. */
-  readonly candidates: ReadonlySet<number>
+  /** The slots that were looked at more closely, best first before that. */
+  readonly candidates: readonly number[]
   /** The slot of the best score; -1 if no tool shares a word with the query. */
   readonly top: number
   /** What the best tool's words weigh, before the scores were made to be at most about 1. */
@@ -54,7 +54,7 @@ export function rankByWords(query: ParsedQuery, sources: LexicalSources): Lexica
   for (const slot of found) if (scores[slot]! > best) best = scores[slot]!
   for (const slot of found) scores[slot]! /= best
   const better = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
-  const candidates = new Set(bestOf(found, tuning.candidates, better))
+  const candidates = bestOf(found, tuning.candidates, better)
   let top = -1
   for (const slot of candidates) {
     scores[slot]! += closeness(slot, query, sources, best)
@@ -63,10 +63,10 @@ export function rankByWords(query: ParsedQuery, sources: LexicalSources): Lexica
   return { scores, candidates, top, best }
 }
 
-/** How much of a query the words of the best tool cover, by weight, from 0 to 1. */
-export function coverageOf({ terms, mass }: ParsedQuery, { top }: LexicalRanking, postings: Postings): number {
-  if (top < 0) return 0
-  const counts = countsIn(top, postings)
+/** How much of a query the words of a tool cover, by weight, from 0 to 1. */
+export function coverageOf({ terms, mass }: ParsedQuery, slot: number, postings: Postings): number {
+  if (slot < 0 || mass === 0) return 0
+  const counts = countsIn(slot, postings)
   let covered = 0
   for (const { id, weight } of terms.values()) if (counts.has(id)) covered += weight
   return covered / mass
@@ -85,7 +85,7 @@ export function sharesOf(
   for (const { id, weight } of query.terms.values()) {
     if (counts.has(id)) shares.set(id, (weight * weigh(counts.get(id)!, slot)) / best)
   }
-  if (candidates.has(slot)) closeness(slot, query, sources, best, shares)
+  if (candidates.includes(slot)) closeness(slot, query, sources, best, shares)
   return shares
 }
 

@@ -11,10 +11,12 @@ export type Vector = ArrayLike<number>
 export interface Meaning {
   add(slot: number, tool: Searchable): void
   remove(slot: number): void
-  /** The vector of a text, when those of all tools are there too; nothing for a text of unknown words. */
-  vectorOf(text: string): Promise<Vector | undefined>
+  /** The vectors of some texts, when those of all tools are there too; nothing for a text of unknown words. */
+  vectorsOf(texts: readonly string[]): Promise<readonly (Vector | undefined)[]>
   /** How near each tool is, by slot: 1 for the same, 0 for one that has nothing to do with it or is not known. */
-  cosines(vector: Vector): Float32Array
+  cosinesWith(vector: Vector): (slot: number) => number
+  /** The same for one who will ask about all of them, and again. */
+  allCosinesWith(vector: Vector): (slot: number) => number
 }
 
 /** Meaning by word vectors. They are loaded, and those of the tools made, when first asked for. */
@@ -30,7 +32,7 @@ export function createWordMeaning(postings: Postings, load: () => Promise<WordVe
       waiting.delete(slot)
       block?.remove(slot)
     },
-    async vectorOf(text) {
+    async vectorsOf(texts) {
       const vectors = await (loading ??= load())
       block ??= createVectorBlock(vectors.dimensions)
       for (const slot of waiting) {
@@ -38,9 +40,10 @@ export function createWordMeaning(postings: Postings, load: () => Promise<WordVe
         if (vector) block.set(slot, vector)
       }
       waiting.clear()
-      return vectors.vectorOf(termsOf(text))
+      return texts.map((text) => vectors.vectorOf(termsOf(text)))
     },
-    cosines: (vector) => block!.cosines(vector, postings.slots),
+    cosinesWith: (vector) => block!.cosinesWith(vector),
+    allCosinesWith: (vector) => block!.allCosinesWith(vector),
   }
 }
 

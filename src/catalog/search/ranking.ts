@@ -1,9 +1,12 @@
-import { coverageOf, rankByWords, sharesOf, type LexicalRanking, type LexicalSources, type Shares } from './lexical.ts'
 import { actionAskedFor } from './actions.ts'
+import { bestOf } from './best.ts'
+import { coverageOf, rankByWords, sharesOf, type LexicalRanking, type LexicalSources, type Shares } from './lexical.ts'
 import { parseQuery, type ParsedQuery, type Vocabulary } from './query.ts'
 
 /** More than words and meaning can give together. */
 const NAMED_SCORE = 10
+/** How many of the best tools for a part are looked at for it. */
+const BEST_OF_PART = 20
 
 export interface RankingSources extends LexicalSources {
   readonly vocabulary: Vocabulary
@@ -11,37 +14,44 @@ export interface RankingSources extends LexicalSources {
   actionsAt(slot: number): number
 }
 
-/** How the words of every tool fit a request, or a part of it. */
-interface RankedText {
+/** A request or a part of it. */
+export interface AskedText {
+  readonly text: string
+  /** How near a tool is in meaning, from -1 to 1, by its slot. */
+  readonly cosineAt: ((slot: number) => number) | undefined
+}
+
+export interface Request extends AskedText {
+  /** What it falls into; empty if it does not. */
+  readonly parts: readonly AskedText[]
+  /** The tools that it names. */
+  readonly named: ReadonlySet<number>
+}
+
+/** How every tool fits a text. */
+interface RankedText extends AskedText {
   readonly query: ParsedQuery
   readonly words: LexicalRanking
+  /** How much of the text the words of the best tool cover. */
+  readonly coverage: number
+  /** What meaning counts beside words. */
+  readonly meaning: number
   /** What it counts: 1 for the whole request, less for a part, and least for one whose words say little. */
   readonly weight: number
 }
 
+/** An action that a request asks for, and by which word. */
 export interface Asked {
   readonly word: string
   readonly actions: number
 }
 
-export interface Request {
-  readonly text: string
-  /** What it falls into; the text alone if it does not. */
-  readonly parts: readonly string[]
-  /** How near each tool is in meaning, by slot. */
-  readonly cosines: Float32Array | undefined
-  /** The tools that it names. */
-  readonly named: ReadonlySet<number>
-}
-
 export interface Ranking {
   readonly request: Request
   readonly whole: RankedText
-  /** Empty if the request has but one part. */
   readonly parts: readonly RankedText[]
-  /** What meaning counts for this request. */
-  readonly meaning: number
-  /** The actions that the request and its parts ask for, each by the first word for one. */
+  /** The slots of the tools for which the parts were looked at. */
+  readonly candidates: ReadonlySet<number>
   readonly asked: readonly Asked[]
   /** By slot; 0 for tools that have nothing to do with it. */
   readonly scores: Float64Array
@@ -58,77 +68,90 @@ export interface Score {
 }
 
 /**
- * A tool's score is what its words have of the whole request, how near it is in meaning and, of a request with parts, what
- * its words have of the part that it answers best. So the tools for each part stand near the top. Meaning counts the more,
- * the less of the request the words of any tool cover.
+ * A tool's score is what its words have of the request, how near it is in meaning, whether it does what is asked for and, of
+ * a request with parts, what it has of the part that it answers best. So the tools for each part stand near the top. Meaning
+ * counts the more, the less of a text the words of any tool cover.
  */
 export function rankRequest(request: Request, sources: RankingSources): Ranking {
-  const { postings, tuning, isAllowed, vocabulary, actionsAt } = sources
-  const rank = (text: string) => {
-    const query = parseQuery(text, vocabulary)
-    return { query, words: rankByWords(query, sources) }
-  }
-  const whole = { ...rank(request.text), weight: 1 }
-  const parts = request.parts.length > 1 ? request.parts.map(rank) : []
+  const { postings, tuning, isAllowed, isBefore, actionsAt } = sources
+  const whole = rankText(request, 1, sources)
+  const parts = request.parts.map((part) => rankText(part, tuning.part, sources))
   const most = Math.max(...parts.map(({ words }) => words.best))
-  const surety = coverageOf(whole.query, whole.words, postings)
+  const scores = new Float64Array(postings.slots)
+  const found: number[] = []
+  const asked = (parts.length > 0 ? parts : [whole])
+    .map(({ text }) => actionAskedFor(text))
+    .filter((one) => one !== undefined)
+  const actions = asked.reduce((all, one) => all | one.actions, 0)
+  for (let slot = 0; slot < scores.length; slot++) {
+    if (!isAllowed(slot)) continue
+    let score = scoreFor(whole, slot)
+    if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
+    if (request.named.has(slot)) score += NAMED_SCORE
+    if (score === 0) continue
+    scores[slot] = score
+    found.push(slot)
+  }
   const ranking = {
     request,
     whole,
-    parts: parts.map((part) => ({ ...part, weight: (tuning.part * part.words.best) / most || 0 })),
-    meaning: surety * tuning.meaningIfSure + (1 - surety) * tuning.meaningIfUnsure,
-    asked: request.parts.map(actionAskedFor).filter((asked) => asked !== undefined),
-    scores: new Float64Array(postings.slots),
-    found: [] as number[],
+    parts: parts.map((part) => ({ ...part, weight: part.weight * Math.sqrt(part.words.best / most) || 0 })),
+    candidates: new Set<number>(),
+    asked,
+    scores,
+    found,
   }
-  const actions = ranking.asked.reduce((all, { actions }) => all | actions, 0)
-  for (let slot = 0; slot < ranking.scores.length; slot++) {
-    if (!isAllowed(slot)) continue
-    let score = wordsScore(ranking, slot) + nearness(ranking, slot)
-    if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
-    if (request.named.has(slot)) score += NAMED_SCORE
-    ranking.scores[slot] = score
-    if (score > 0) ranking.found.push(slot)
+  if (parts.length > 0) {
+    const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
+    for (const slot of bestOf(found, tuning.candidates, isBetter)) ranking.candidates.add(slot)
+    for (const { words } of parts)
+      for (const slot of words.candidates.slice(0, BEST_OF_PART)) ranking.candidates.add(slot)
+    for (const slot of ranking.candidates) scores[slot]! += scoreFor(ranking.parts[partOf(ranking, slot)]!, slot)
   }
   return ranking
 }
 
-function wordsScore({ whole, parts }: Ranking, slot: number): number {
-  const score = whole.words.scores[slot]!
-  let most = 0
-  if (score > 0) {
-    for (const { words, weight } of parts) most = Math.max(most, weight * words.scores[slot]!)
-  }
-  return score + most
+function rankText({ text, cosineAt }: AskedText, weight: number, sources: RankingSources): RankedText {
+  const { postings, tuning, vocabulary } = sources
+  const query = parseQuery(text, vocabulary)
+  const words = rankByWords(query, sources)
+  const coverage = coverageOf(query, words.top, postings)
+  const meaning = coverage * tuning.meaningIfSure + (1 - coverage) * tuning.meaningIfUnsure
+  return { text, cosineAt, query, words, coverage, meaning, weight }
 }
 
-function nearness({ request: { cosines }, meaning }: Ranking, slot: number): number {
-  return cosines && cosines[slot]! > 0 ? meaning * cosines[slot]! : 0
+function scoreFor(ranked: RankedText, slot: number): number {
+  return ranked.weight * ranked.words.scores[slot]! + nearness(ranked, slot)
 }
 
-/** The number of the part that a tool answers best. */
+function nearness({ cosineAt, meaning, weight }: RankedText, slot: number): number {
+  return cosineAt ? weight * meaning * Math.max(0, cosineAt(slot)) : 0
+}
+
+/** The number of the part that a tool answers best; 0 if the request has but one. */
 export function partOf({ parts }: Ranking, slot: number): number {
   let best = 0
   let most = 0
-  parts.forEach(({ words, weight }, part) => {
-    const score = weight * words.scores[slot]!
-    if (score <= most) return
+  for (let part = 0; part < parts.length; part++) {
+    const score = scoreFor(parts[part]!, slot)
+    if (score <= most) continue
     most = score
     best = part
-  })
+  }
   return best
 }
 
 /** The score of one tool, taken apart. */
 export function scoreOf(ranking: Ranking, slot: number, sources: RankingSources): Score {
-  const { whole, parts, request } = ranking
+  const { whole, parts, candidates, request } = ranking
   const words: Shares = new Map()
-  for (const { query, words: ranked, weight } of parts.length > 0 ? [whole, parts[partOf(ranking, slot)]!] : [whole]) {
-    for (const [id, share] of sharesOf(slot, query, ranked, sources)) {
-      words.set(id, (words.get(id) ?? 0) + weight * share)
+  let meaning = 0
+  for (const ranked of candidates.has(slot) ? [whole, parts[partOf(ranking, slot)]!] : [whole]) {
+    for (const [id, share] of sharesOf(slot, ranked.query, ranked.words, sources)) {
+      words.set(id, (words.get(id) ?? 0) + ranked.weight * share)
     }
+    meaning += nearness(ranked, slot)
   }
-  const meaning = nearness(ranking, slot)
   const asked = ranking.asked.find(({ actions }) => (sources.actionsAt(slot) & actions) !== 0)
   return {
     words,

@@ -42,7 +42,7 @@ export function createTunedIndex<Tool extends Searchable>(
       return {
         hits: fits ? best.map((slot) => hitOf(found, slot)) : [],
         more: fits ? Math.max(0, asGood - best.length) : 0,
-        parts: request.parts,
+        parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
         confidence,
         nearestCategories: fits ? [] : nearestCategories(found),
       }

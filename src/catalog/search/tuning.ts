@@ -32,7 +32,7 @@ export const TUNING: Tuning = {
   nameCoverage: 0.1,
   action: 0.12,
   spelling: 0.6,
-  part: 0.25,
+  part: 0.5,
   meaningIfSure: 0.5,
   meaningIfUnsure: 1.5,
   candidates: 200,

@@ -1,10 +1,11 @@
 /** Vectors of one length, by slot, each component in a byte: small, and quick to compare with one. */
 export interface VectorBlock {
   set(slot: number, vector: ArrayLike<number>): void
-  has(slot: number): boolean
   remove(slot: number): void
-  /** The cosine of the angle between a vector and that of each slot; 0 where a slot has none. */
-  cosines(vector: ArrayLike<number>, slots: number): Float32Array
+  /** The cosine of the angle between a vector and that of a slot; 0 where a slot has none. */
+  cosinesWith(vector: ArrayLike<number>): (slot: number) => number
+  /** The same for all slots at once. */
+  allCosinesWith(vector: ArrayLike<number>): (slot: number) => number
 }
 
 const LARGEST = 127
@@ -27,28 +28,32 @@ export function createVectorBlock(dimensions: number): VectorBlock {
     scales = moreScales
   }
 
+  const cosinesWith = (vector: ArrayLike<number>) => {
+    const bytes = new Int8Array(stride)
+    const scale = quantize(vector, bytes)
+    return (slot: number) => {
+      const slotScale = slot < scales.length ? scales[slot]! : 0
+      return slotScale === 0 ? 0 : dot(block, slot * stride, bytes) * slotScale * scale
+    }
+  }
+
   return {
     set(slot, vector) {
       makeRoom(slot)
       scales[slot] = quantize(vector, block.subarray(slot * stride, (slot + 1) * stride))
     },
-    has: (slot) => slot < scales.length && scales[slot] !== 0,
     remove(slot) {
       if (slot < scales.length) scales[slot] = 0
     },
-    cosines(vector, slots) {
-      const query = new Int8Array(stride)
-      const scale = quantize(vector, query)
-      const cosines = new Float32Array(slots)
-      const last = Math.min(slots, scales.length)
-      for (let slot = 0; slot < last; slot++) {
-        if (scales[slot] !== 0) cosines[slot] = dot(block, slot * stride, query) * scales[slot]! * scale
-      }
-      return cosines
+    cosinesWith,
+    allCosinesWith(vector) {
+      const cosineAt = cosinesWith(vector)
+      const cosines = new Float32Array(scales.length)
+      for (let slot = 0; slot < cosines.length; slot++) cosines[slot] = cosineAt(slot)
+      return (slot) => (slot < cosines.length ? cosines[slot]! : 0)
     },
   }
 }
-
 /** Writes a vector in bytes and gives one over the length of what was written; 0 for a vector without length. */
 function quantize(vector: ArrayLike<number>, bytes: Int8Array): number {
   let largest = 0
