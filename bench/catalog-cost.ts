@@ -10,13 +10,13 @@ import {
   type Catalog,
   type CatalogEntry,
   type Exposure,
-  type RawTool,
   type SimulatedRun,
   type SimulationStep,
   type TokenCounter,
 } from 'foldout'
 import { findAndUse, sampleArguments } from './catalog-model.ts'
-import { DATA, readLines, sampleTools, spread } from './sample-tools.ts'
+import { sampleTools } from './sample-tools.ts'
+import { DATA_FOLDER, loadSet, spread } from './search-data.ts'
 
 export const CATALOG_AGENT = 'catalog, 1,000 tools'
 const TOOLS = 1_000
@@ -77,7 +77,7 @@ function promptOf(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
 /** Requests that people wrote for a real server among the tools of many others; made-up ones where that is not at hand. */
 function tasksOf(): { readonly catalog: Catalog; readonly tasks: readonly Task[] } {
   const { tools } = sampleTools()
-  const folder = join(DATA, 'azure-mcp')
+  const folder = join(DATA_FOLDER, 'azure-mcp')
   if (!existsSync(folder)) {
     const catalog = createCatalog(spread(tools, TOOLS))
     return {
@@ -85,12 +85,10 @@ function tasksOf(): { readonly catalog: Catalog; readonly tasks: readonly Task[]
       tasks: spread(catalog.tools, TASKS).map((wanted) => ({ query: wanted.shortDescription, wanted })),
     }
   }
-  const own = readLines<RawTool>(join(folder, 'tools.jsonl')).map((tool) => ({ ...tool, source: 'azure' }))
+  const azure = loadSet('azure-mcp', join(folder, 'tools.jsonl'), join(folder, 'queries.jsonl'))
+  const own = azure.tools.map((tool) => ({ ...tool, source: 'azure' }))
   const catalog = createCatalog([...own, ...spread(tools, TOOLS - own.length)])
-  const queries = readLines<{ readonly query: string; readonly relevant: readonly string[] }>(
-    join(folder, 'queries.jsonl'),
-  )
-  const tasks = spread(queries, TASKS).map(({ query, relevant }) => ({
+  const tasks = spread(azure.queries, TASKS).map(({ query, relevant }) => ({
     query,
     wanted: catalog.tools.find(({ qualified }) => qualified === `azure/${relevant[0]!}`)!,
   }))

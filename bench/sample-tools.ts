@@ -1,34 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RawTool } from 'foldout'
-
-/** Where the data sets of real tools and queries lie, if they are there. */
-export const DATA = process.env['FOLDOUT_SEARCH_DATA'] ?? join(import.meta.dirname, '..', '..', 'shared', 'data')
-
-export function readLines<T>(file: string): T[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as T)
-}
+import { DATA_FOLDER, readLines } from './search-data.ts'
 
 /** Real tools of some two thousand MCP servers with their schemas, or made-up ones where the data is not at hand. */
 export function sampleTools(): { readonly tools: readonly RawTool[]; readonly origin: string } {
-  const file = join(DATA, 'toucan-corpus', 'tools.jsonl')
+  const file = join(DATA_FOLDER, 'toucan-corpus', 'tools.jsonl')
   if (!existsSync(file)) return { tools: madeTools(2_000), origin: 'made-up tools' }
-  return { tools: readLines<RawTool>(file).map(withSource), origin: 'real tools' }
+  return { tools: (readLines(file) as readonly RawTool[]).map(withSource), origin: 'real tools' }
 }
 
 /** `server/tool` taken apart. */
 function withSource(tool: RawTool): RawTool {
   const slash = tool.name.indexOf('/')
   return slash === -1 ? tool : { ...tool, source: tool.name.slice(0, slash), name: tool.name.slice(slash + 1) }
-}
-
-/** Tools spread evenly over a list, always the same. */
-export function spread<T>(items: readonly T[], count: number): readonly T[] {
-  const step = items.length / count
-  return step <= 1 ? items : Array.from({ length: count }, (_, i) => items[Math.floor(i * step)]!)
 }
 
 const THINGS = [

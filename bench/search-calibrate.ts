@@ -35,7 +35,7 @@ function fitted(cases: readonly Case[]): Model {
   const rows: readonly Row[] = cases.flatMap(({ set, kind, features }) => (features ? [{ set, kind, features }] : []))
   const counts = new Map<string, number>()
   for (const { set, kind } of rows) counts.set(set + kind, (counts.get(set + kind) ?? 0) + 1)
-  const kinds = (set: string) => [...new Set(rows.filter((row) => row.set === set).map(({ kind }) => kind))].length - 1
+  const kinds = (set: string) => new Set(rows.filter((row) => row.set === set).map(({ kind }) => kind)).size - 1
   const shares = rows.map(
     ({ set, kind }) => (kind === 'answerable' ? kinds(set) : 1) / counts.get(set + kind)! / kinds(set),
   )

@@ -1,6 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Searchable } from '../src/catalog/search/contract.ts'
+
+/** Where the data sets of real tools and queries lie, if they are there. */
+export const DATA_FOLDER = fileURLToPath(new URL('../../shared/data', import.meta.url))
 
 /** A tool as the data has it. */
 export interface DataTool {
@@ -29,7 +33,11 @@ export const GOLDEN_SET = 'mcpproxy-golden'
 export const DEV_SETS = [...MEAN_SETS, 'metatool', GOLDEN_SET]
 
 export function loadSet(name: string, toolsFile: string, queriesFile: string): DataSet {
-  return { name, tools: readLines<DataTool>(toolsFile), queries: readLines<DataQuery>(queriesFile) }
+  return {
+    name,
+    tools: readLines(toolsFile) as readonly DataTool[],
+    queries: readLines(queriesFile) as readonly DataQuery[],
+  }
 }
 
 /** The development sets in a folder; a sentence instead if it is not there. */
@@ -68,9 +76,10 @@ export function spread<Item>(items: readonly Item[], most: number): readonly Ite
   return Array.from({ length: most }, (_, i) => items[Math.floor((i * items.length) / most)]!)
 }
 
-function readLines<Line>(file: string): readonly Line[] {
+/** A JSON value for each line of a file. */
+export function readLines(file: string): readonly unknown[] {
   return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as Line)
+    .map((line): unknown => JSON.parse(line))
 }

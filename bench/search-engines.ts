@@ -4,6 +4,10 @@ import type { Searchable, SearchIndex, SearchIndexOptions } from '../src/catalog
 import type { Tuning } from '../src/catalog/search/tuning.ts'
 import { createPlainBm25f, parametersOf } from './search-bm25f.ts'
 import { searchable, type DataTool } from './search-data.ts'
+import type * as confidenceModule from '../src/catalog/search/confidence.ts'
+import type * as engineModule from '../src/catalog/search/engine.ts'
+import type * as searchIndexModule from '../src/catalog/search/search-index.ts'
+import type * as tuningModule from '../src/catalog/search/tuning.ts'
 
 /** Something that ranks tools. */
 export interface Contestant {
@@ -19,12 +23,10 @@ export const BM25F = 'bm25f'
 
 /** What is measured is what is published: compiled, without what a loader of TypeScript puts around functions. */
 const published = new URL('../dist/catalog/search/', import.meta.url).href
-const { createTunedIndex } = (await import(
-  `${published}search-index.js`
-)) as typeof import('../src/catalog/search/search-index.ts')
-const { TUNING } = (await import(`${published}tuning.js`)) as typeof import('../src/catalog/search/tuning.ts')
-const { createEngine } = (await import(`${published}engine.js`)) as typeof import('../src/catalog/search/engine.ts')
-const confidence = (await import(`${published}confidence.js`)) as typeof import('../src/catalog/search/confidence.ts')
+const { createTunedIndex } = (await import(`${published}search-index.js`)) as typeof searchIndexModule
+const { TUNING } = (await import(`${published}tuning.js`)) as typeof tuningModule
+const { createEngine } = (await import(`${published}engine.js`)) as typeof engineModule
+const confidence = (await import(`${published}confidence.js`)) as typeof confidenceModule
 
 export { confidence, createEngine, TUNING }
 

@@ -1,6 +1,6 @@
 import type { Searchable } from '../src/catalog/search/contract.ts'
 import type { ConfidenceFeatures } from '../src/catalog/search/confidence.ts'
-import type { Engine, Found } from '../src/catalog/search/engine.ts'
+import type { Engine } from '../src/catalog/search/engine.ts'
 import { searchable, spread, type DataSet, type DataTool } from './search-data.ts'
 import { confidence, createEngine, TUNING } from './search-engines.ts'
 
@@ -41,7 +41,9 @@ export async function nothingFitsCases(
     for (const tool of set.tools) engine.add(searchable(tool))
     const take = async (kind: Kind, query: string) => {
       const found = await engine.find(query)
-      cases.push({ set: set.name, kind, features: confidence.featuresOf(found), rejected: isRejected(found) })
+      const [top] = found.best(1)
+      const features = top === undefined ? undefined : confidence.featuresOf(found, top)
+      cases.push({ set: set.name, kind, features, rejected: !confidence.confidenceOf(found, top).fits })
     }
     for (const { query, relevant } of spread(set.queries, MOST_QUERIES)) {
       const right = set.tools.filter(({ name }) => relevant.includes(name))
@@ -60,10 +62,6 @@ export async function nothingFitsCases(
 /** The share of some cases that was answered with "nothing fits". */
 export function rejectedShare(cases: readonly Case[]): number {
   return cases.filter(({ rejected }) => rejected).length / cases.length
-}
-
-function isRejected(found: Found<Searchable>): boolean {
-  return !confidence.confidenceOf(found).fits
 }
 
 async function without(

@@ -1,11 +1,19 @@
 import { performance } from 'node:perf_hooks'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { collectGarbage } from './measure.ts'
 import { goal, printResult, progress, rounded, type Bench, type BenchResult, type Goal, type Row } from './report.ts'
 import { ABLATION_COLUMNS, ablationRows } from './search-ablation.ts'
 import { calibrate } from './search-calibrate.ts'
-import { GOLDEN_SET, loadDevSets, loadSet, MEAN_SETS, setNameOf, spread, type DataSet } from './search-data.ts'
+import {
+  DATA_FOLDER,
+  GOLDEN_SET,
+  loadDevSets,
+  loadSet,
+  MEAN_SETS,
+  setNameOf,
+  spread,
+  type DataSet,
+} from './search-data.ts'
 import { BM25F, CONTESTANTS, FOLDOUT, type Contestant } from './search-engines.ts'
 import { nothingFitsCases, rejectedShare, type Case, type Kind } from './search-nothing-fits.ts'
 import { scaleGoals } from './search-scale.ts'
@@ -23,7 +31,7 @@ const { values: options } = parseArgs({
   options: {
     tools: { type: 'string' },
     queries: { type: 'string' },
-    data: { type: 'string', default: fileURLToPath(new URL('../../shared/data', import.meta.url)) },
+    data: { type: 'string', default: DATA_FOLDER },
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     ablation: { type: 'boolean', default: false },

@@ -11,7 +11,8 @@ import {
 import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import { findAndUse, textOf } from './catalog-model.ts'
 import { goal, progress, type Bench, type Row } from './report.ts'
-import { sampleTools, spread } from './sample-tools.ts'
+import { sampleTools } from './sample-tools.ts'
+import { spread } from './search-data.ts'
 
 export const tokensBench: Bench = {
   name: 'tokens',

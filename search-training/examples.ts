@@ -1,5 +1,4 @@
 import { termsOf } from '../src/catalog/search/words.ts'
-import { createBm25f, type Bm25f } from './bm25f.ts'
 import type { LabelledSet, LabelledTool } from './data.ts'
 import { fieldTermsOf, type FieldTerms } from './fields.ts'
 import type { Text } from './model.ts'
@@ -19,30 +18,20 @@ const SENTENCE_END = /(?<=[.!?])\s+|\n+/
 const SHORTEST_SENTENCE = 3
 
 interface TrainingQuery {
-  readonly terms: readonly string[]
   readonly text: Text
   readonly relevant: readonly number[]
-  hard?: readonly number[]
 }
 
 interface TrainingSet {
   readonly tools: readonly Text[]
   readonly queries: readonly TrainingQuery[]
-  readonly engine: Bm25f
 }
 
-export interface LabelledExampleOptions {
-  /** A set of n queries comes up as often as n to this power. */
-  readonly balance: number
-  /** Wrong tools for each query that words alone would find. */
-  readonly hard: number
-}
-
-/** Batches of labelled queries: those of one set, among tools of that set. */
+/** Batches of labelled queries: those of one set, among tools of that set. A set of n comes up as often as n to the power of `balance`. */
 export function labelledExamples(
   vocabulary: Vocabulary,
   sets: readonly LabelledSet[],
-  { balance, hard }: LabelledExampleOptions,
+  balance: number,
   random: () => number,
 ): () => Batch {
   const prepared = sets.map((set) => prepare(vocabulary, set))
@@ -53,18 +42,14 @@ export function labelledExamples(
     return prepared[shares.findIndex((share) => (left -= share) < 0)] ?? prepared[0]!
   }
   return () => {
-    const { tools, queries, engine } = pick()
+    const { tools, queries } = pick()
     const asked = Array.from(
       { length: Math.min(QUERIES, queries.length) },
       () => queries[below(random, queries.length)]!,
     )
     const candidates = new Set(asked.flatMap(({ relevant }) => relevant))
-    if (tools.length <= CANDIDATES) {
-      for (const at of tools.keys()) candidates.add(at)
-    } else {
-      for (const query of asked) for (const at of (query.hard ??= wrongByWords(query, engine, hard))) candidates.add(at)
-      while (candidates.size < CANDIDATES) candidates.add(below(random, tools.length))
-    }
+    if (tools.length <= CANDIDATES) for (const at of tools.keys()) candidates.add(at)
+    else while (candidates.size < CANDIDATES) candidates.add(below(random, tools.length))
     const places = new Map([...candidates].map((at, place) => [at, place]))
     const labels = new Int8Array(asked.length * places.size)
     for (const [row, { relevant }] of asked.entries()) {
@@ -140,25 +125,13 @@ function pairOf(
 }
 
 function prepare(vocabulary: Vocabulary, set: LabelledSet): TrainingSet {
-  const fields = set.tools.map(fieldTermsOf)
   const indexOf = new Map(set.tools.map(({ name }, at) => [name, at]))
   const queries = set.queries.map(({ query, relevant }) => {
-    const terms = termsOf(query)
     const found = relevant.map((name) => indexOf.get(name)).filter((at) => at !== undefined)
-    return { terms, text: queryText(vocabulary, terms), relevant: found }
+    return { text: queryText(vocabulary, termsOf(query)), relevant: found }
   })
   return {
-    tools: fields.map((tool) => toolText(vocabulary, tool)),
+    tools: set.tools.map((tool) => toolText(vocabulary, fieldTermsOf(tool))),
     queries: queries.filter(({ text, relevant }) => text.words.length > 0 && relevant.length > 0),
-    engine: createBm25f(fields),
   }
-}
-
-function wrongByWords({ terms, relevant }: TrainingQuery, engine: Bm25f, count: number): readonly number[] {
-  if (count === 0) return []
-  const scores = engine.scoresOf(terms)
-  return [...scores.keys()]
-    .filter((at) => scores[at]! > 0 && !relevant.includes(at))
-    .sort((a, b) => scores[b]! - scores[a]! || a - b)
-    .slice(0, count)
 }

@@ -16,8 +16,8 @@ export interface Settings {
   readonly steps: number
   /** What share of the batches are labelled queries; the others are descriptions. */
   readonly labelled: number
+  /** A set of n queries comes up as often as n to this power. */
   readonly balance: number
-  readonly hard: number
   readonly temperature: number
   /** Whether to start from general English, from how words stand together in tools, or both. */
   readonly general: boolean
@@ -31,7 +31,6 @@ export const SETTINGS: Settings = {
   steps: 1_200,
   labelled: 0.6,
   balance: 0.5,
-  hard: 2,
   temperature: 0.07,
   general: true,
   cooccurrence: true,
@@ -72,7 +71,7 @@ export function learn(
   tell('start')
 
   const random = createRandom(settings.seed)
-  const nextLabelled = labelledExamples(vocabulary, sets, settings, random)
+  const nextLabelled = labelledExamples(vocabulary, sets, settings.balance, random)
   const nextDescribed = describedExamples(vocabulary, tools, random)
   const trainer = createTrainer(model)
   for (let step = 0; step < settings.steps; step++) {

@@ -24,17 +24,16 @@ const COMPLETE = 0.9
 /** The vectors of a user's model are near each other in a way of their own: what counts is how far one stands out. */
 const OUTSTANDING = { from: 1, to: 5 }
 
-/** How sure it is that the best tool answers the query, and whether that is enough. */
-export function confidenceOf<Tool extends Searchable>(found: Found<Tool>): Confidence {
+/** How sure it is that the best tool, if there is one, answers the query, and whether that is enough. */
+export function confidenceOf<Tool extends Searchable>(found: Found<Tool>, top: number | undefined): Confidence {
+  if (top === undefined) return { confidence: 0, fits: false }
   const { named, cosineAt } = found.ranking.request
-  const [top] = found.best(1)
-  const features = featuresOf(found)
-  if (!features) return { confidence: 0, fits: false }
-  if (named.has(top!)) return { confidence: 1, fits: true }
+  const features = featuresOf(found, top)
+  if (named.has(top)) return { confidence: 1, fits: true }
   const byWords = judged(features, WORDS_ONLY)
   if (found.meaning === 'bundled') {
     // Words that the vectors do not know, such as the names of products, can be right all the same.
-    const isByWords = !cosineAt || cosineAt(top!) === 0 || features.coverage >= COMPLETE
+    const isByWords = !cosineAt || cosineAt(top) === 0 || features.coverage >= COMPLETE
     return isByWords ? byWords : judged(features, WITH_WORD_VECTORS)
   }
   const outstanding = found.meaning === 'none' ? 0 : outstandingOf(found.ranking)
@@ -42,18 +41,14 @@ export function confidenceOf<Tool extends Searchable>(found: Found<Tool>): Confi
   return { confidence, fits: confidence >= WORDS_ONLY.fits }
 }
 
-/** Nothing if no tool has anything to do with the query. */
-export function featuresOf<Tool extends Searchable>(found: Found<Tool>): ConfidenceFeatures | undefined {
-  const { ranking, postings } = found
-  const { whole, parts } = ranking
-  const [top] = found.best(1)
-  if (top === undefined) return undefined
-  const cosineAt = whole.cosineAt ?? (() => 0)
-  let nearest = 0
-  for (const slot of ranking.found) nearest = Math.max(nearest, cosineAt(slot))
+export function featuresOf<Tool extends Searchable>(
+  { ranking, postings }: Found<Tool>,
+  top: number,
+): ConfidenceFeatures {
+  const { whole, parts, nearest } = ranking
   return {
     coverage: Math.max(coverageOf(whole.query, top, postings), ...parts.map(({ coverage }) => coverage)),
-    nearness: Math.max(0, cosineAt(top)),
+    nearness: Math.max(0, whole.cosineAt?.(top) ?? 0),
     nearest,
   }
 }

@@ -32,9 +32,9 @@ export interface LexicalSources {
   readonly isAllowed: (slot: number) => boolean
 }
 
-/** Fielded BM25 of all tools, then a closer look at the best: words side by side, and how much of the name is asked for. */
-export function rankByWords(query: ParsedQuery, sources: LexicalSources): LexicalRanking {
-  const { postings, tuning, isBefore, isAllowed } = sources
+/** Fielded BM25 of all tools, then a closer look at so many of the best: words side by side, names that are asked for. */
+export function rankByWords(query: ParsedQuery, closely: number, sources: LexicalSources): LexicalRanking {
+  const { postings, isBefore, isAllowed } = sources
   const scores = new Float64Array(postings.slots)
   const found: number[] = []
   const weigh = weigher(sources)
@@ -54,7 +54,7 @@ export function rankByWords(query: ParsedQuery, sources: LexicalSources): Lexica
   for (const slot of found) if (scores[slot]! > best) best = scores[slot]!
   for (const slot of found) scores[slot]! /= best
   const better = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
-  const candidates = bestOf(found, tuning.candidates, better)
+  const candidates = bestOf(found, closely, better)
   let top = -1
   for (const slot of candidates) {
     scores[slot]! += closeness(slot, query, sources, best)

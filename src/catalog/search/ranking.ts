@@ -5,8 +5,8 @@ import { parseQuery, type ParsedQuery, type Vocabulary } from './query.ts'
 
 /** More than words and meaning can give together. */
 const NAMED_SCORE = 10
-/** How many of the best tools for a part are looked at for it. */
-const BEST_OF_PART = 20
+/** How many of the best tools for a part are looked at more closely. */
+const CANDIDATES_OF_PART = 50
 
 export interface RankingSources extends LexicalSources {
   readonly vocabulary: Vocabulary
@@ -57,6 +57,8 @@ export interface Ranking {
   readonly scores: Float64Array
   /** The slots whose score is not 0. */
   readonly found: readonly number[]
+  /** How near in meaning the nearest tool is; 0 if that is not known. */
+  readonly nearest: number
 }
 
 /** What a tool's score is made of. */
@@ -74,17 +76,19 @@ export interface Score {
  */
 export function rankRequest(request: Request, sources: RankingSources): Ranking {
   const { postings, tuning, isAllowed, isBefore, actionsAt } = sources
-  const whole = rankText(request, 1, sources)
-  const parts = request.parts.map((part) => rankText(part, tuning.part, sources))
+  const whole = rankText(request, 1, tuning.candidates, sources)
+  const parts = request.parts.map((part) => rankText(part, tuning.part, CANDIDATES_OF_PART, sources))
   const most = Math.max(...parts.map(({ words }) => words.best))
   const scores = new Float64Array(postings.slots)
   const found: number[] = []
+  let nearest = 0
   const asked = (parts.length > 0 ? parts : [whole])
     .map(({ text }) => actionAskedFor(text))
     .filter((one) => one !== undefined)
   const actions = asked.reduce((all, one) => all | one.actions, 0)
   for (let slot = 0; slot < scores.length; slot++) {
     if (!isAllowed(slot)) continue
+    if (request.cosineAt && request.cosineAt(slot) > nearest) nearest = request.cosineAt(slot)
     let score = scoreFor(whole, slot)
     if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
     if (request.named.has(slot)) score += NAMED_SCORE
@@ -100,21 +104,26 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
     asked,
     scores,
     found,
+    nearest,
   }
   if (parts.length > 0) {
     const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
     for (const slot of bestOf(found, tuning.candidates, isBetter)) ranking.candidates.add(slot)
-    for (const { words } of parts)
-      for (const slot of words.candidates.slice(0, BEST_OF_PART)) ranking.candidates.add(slot)
+    for (const { words } of parts) for (const slot of words.candidates) ranking.candidates.add(slot)
     for (const slot of ranking.candidates) scores[slot]! += scoreFor(ranking.parts[partOf(ranking, slot)]!, slot)
   }
   return ranking
 }
 
-function rankText({ text, cosineAt }: AskedText, weight: number, sources: RankingSources): RankedText {
+function rankText(
+  { text, cosineAt }: AskedText,
+  weight: number,
+  candidates: number,
+  sources: RankingSources,
+): RankedText {
   const { postings, tuning, vocabulary } = sources
   const query = parseQuery(text, vocabulary)
-  const words = rankByWords(query, sources)
+  const words = rankByWords(query, candidates, sources)
   const coverage = coverageOf(query, words.top, postings)
   const meaning = coverage * tuning.meaningIfSure + (1 - coverage) * tuning.meaningIfUnsure
   return { text, cosineAt, query, words, coverage, meaning, weight }

@@ -36,7 +36,7 @@ export function createTunedIndex<Tool extends Searchable>(
       const found = await engine.find(checked(query), category)
       const { request, scores } = found.ranking
       const best = found.best(Math.max(1, limit))
-      const { confidence, fits } = confidenceOf(found)
+      const { confidence, fits } = confidenceOf(found, best[0])
       const enough = scores[best[0]!]! * FITS_AS_WELL
       const asGood = found.ranking.found.reduce((sum, slot) => sum + (scores[slot]! >= enough ? 1 : 0), 0)
       return {

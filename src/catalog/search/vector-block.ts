@@ -1,3 +1,5 @@
+import { createDotKernel, dot, STRIDE_UNIT } from './dot-kernel.ts'
+
 /** Vectors of one length, by slot, each component in a byte: small, and quick to compare with one. */
 export interface VectorBlock {
   set(slot: number, vector: ArrayLike<number>): void
@@ -9,51 +11,57 @@ export interface VectorBlock {
 }
 
 const LARGEST = 127
+const FIRST_ROOM = 64
 
-export function createVectorBlock(dimensions: number): VectorBlock {
-  // A multiple of four, so that the loop that counts can take four at a time.
-  const stride = Math.ceil(dimensions / 4) * 4
-  let block = new Int8Array(stride * 64)
+export function createVectorBlock(dimensions: number, kernelOf = createDotKernel): VectorBlock {
+  const stride = Math.ceil(dimensions / STRIDE_UNIT) * STRIDE_UNIT
+  let room = 0
+  let kernel = kernelOf(0)
   // One over the length of each vector; 0 for none.
-  let scales = new Float32Array(64)
+  let scales = new Float32Array(0)
+  let vectors = new Int8Array(0)
 
-  const makeRoom = (slot: number): void => {
-    if (slot < scales.length) return
-    const room = Math.max(slot + 1, scales.length * 2)
-    const larger = new Int8Array(room * stride)
-    larger.set(block)
-    block = larger
+  // First the vectors, then one to compare them with, then the results.
+  const makeRoom = (slots: number): void => {
+    room = slots
+    kernel = kernelOf(room * stride + stride + room * 4)
+    const larger = new Int8Array(kernel.memory)
+    larger.set(vectors.subarray(0, scales.length * stride))
+    vectors = larger
     const moreScales = new Float32Array(room)
     moreScales.set(scales)
     scales = moreScales
   }
 
-  const cosinesWith = (vector: ArrayLike<number>) => {
-    const bytes = new Int8Array(stride)
-    const scale = quantize(vector, bytes)
-    return (slot: number) => {
-      const slotScale = slot < scales.length ? scales[slot]! : 0
-      return slotScale === 0 ? 0 : dot(block, slot * stride, bytes) * slotScale * scale
-    }
-  }
-
   return {
     set(slot, vector) {
-      makeRoom(slot)
-      scales[slot] = quantize(vector, block.subarray(slot * stride, (slot + 1) * stride))
+      if (slot >= room) makeRoom(Math.max(slot + 1, room * 2, FIRST_ROOM))
+      scales[slot] = quantize(vector, vectors.subarray(slot * stride, (slot + 1) * stride))
     },
     remove(slot) {
-      if (slot < scales.length) scales[slot] = 0
+      if (slot < room) scales[slot] = 0
     },
-    cosinesWith,
+    cosinesWith(vector) {
+      const bytes = new Int8Array(stride)
+      const scale = quantize(vector, bytes)
+      return (slot) => {
+        const slotScale = slot < room ? scales[slot]! : 0
+        return slotScale === 0 ? 0 : Math.fround(dot(vectors, slot * stride, bytes) * slotScale * scale)
+      }
+    },
     allCosinesWith(vector) {
-      const cosineAt = cosinesWith(vector)
-      const cosines = new Float32Array(scales.length)
-      for (let slot = 0; slot < cosines.length; slot++) cosines[slot] = cosineAt(slot)
+      if (room === 0) return () => 0
+      const end = room * stride
+      const scale = quantize(vector, vectors.subarray(end, end + stride))
+      kernel.dots(0, end, stride, end, end + stride)
+      const sums = new Int32Array(kernel.memory, end + stride, room)
+      const cosines = new Float32Array(room)
+      for (let slot = 0; slot < room; slot++) cosines[slot] = sums[slot]! * scales[slot]! * scale
       return (slot) => (slot < cosines.length ? cosines[slot]! : 0)
     },
   }
 }
+
 /** Writes a vector in bytes and gives one over the length of what was written; 0 for a vector without length. */
 function quantize(vector: ArrayLike<number>, bytes: Int8Array): number {
   let largest = 0
@@ -67,20 +75,4 @@ function quantize(vector: ArrayLike<number>, bytes: Int8Array): number {
     squares += byte * byte
   }
   return 1 / Math.sqrt(squares)
-}
-
-/** In whole numbers of 32 bits, which the largest sum of such products does not leave. */
-function dot(block: Int8Array, start: number, query: Int8Array): number {
-  let a = 0
-  let b = 0
-  let c = 0
-  let d = 0
-  for (let i = 0; i < query.length; i += 4) {
-    const at = start + i
-    a = (a + Math.imul(block[at]!, query[i]!)) | 0
-    b = (b + Math.imul(block[at + 1]!, query[i + 1]!)) | 0
-    c = (c + Math.imul(block[at + 2]!, query[i + 2]!)) | 0
-    d = (d + Math.imul(block[at + 3]!, query[i + 3]!)) | 0
-  }
-  return a + b + c + d
 }
