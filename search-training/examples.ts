@@ -27,7 +27,10 @@ interface TrainingSet {
   readonly queries: readonly TrainingQuery[]
 }
 
-/** Batches of labelled queries: those of one set, among tools of that set. A set of n comes up as often as n to the power of `balance`. */
+/**
+ * Batches of labelled queries: those of one set, among tools of that set. A set of n queries comes up as often as n to the
+ * power of `balance`, so that the largest does not drown the others.
+ */
 export function labelledExamples(
   vocabulary: Vocabulary,
   sets: readonly LabelledSet[],
