@@ -4,7 +4,7 @@ import { isUnknown, type Catalog } from '../catalog/catalog.ts'
 import { failure } from '../catalog/entry.ts'
 import type { Exposed, ListedTool } from '../catalog/exposure.ts'
 import { textResult } from '../catalog/meta/meta-tool.ts'
-import { runTool, targetOf } from '../catalog/meta/run-tool.ts'
+import { DISCOVER_AND_USE, runTool, targetOf } from '../catalog/meta/run-tool.ts'
 import { USE_TOOL, useTool } from '../catalog/meta/use-tool.ts'
 import { signatureOf } from '../catalog/signature/signature.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../catalog/tool.ts'
@@ -24,8 +24,6 @@ export interface SectionScope {
   /** The session with sections open as when the client came. */
   readonly asAtFirst: SessionReader
 }
-
-const DISCOVER_AND_USE = 'discover_and_use_tool'
 
 const INSTRUCTIONS =
   'This server also has instructions in sections. Call read_section without a key for the table of contents, and with the key of a section before you do what it is about: it comes with its tools.'

@@ -33,7 +33,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
 
   const search = async (args: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
     const text = textOf(await client.call('search_tools', args))
-    return Array.from(text.matchAll(/^(\w+)\(/gm), ([, name]) => name!)
+    return Array.from(text.matchAll(/^(\w+)[(,]/gm), ([, name]) => name!)
   }
 
   it('R47 tools/list gives six tools and no more', async () => {
