@@ -7,7 +7,7 @@ const FEATURES = ['coverage', 'nearness', 'nearest'] as const satisfies (keyof C
 const ROUNDS = 6_000
 const RATE = 0.5
 /** What share of answerable queries may be answered with "nothing fits", in the mean of the sets. */
-const MOST_REFUSED = 0.02
+const MOST_REFUSED = 0.01
 
 interface Row {
   readonly set: string

@@ -9,17 +9,17 @@ export interface ConfidenceModel {
 }
 
 export const WITH_WORD_VECTORS: ConfidenceModel = {
-  coverage: 1.281,
-  nearness: 1.794,
-  nearest: 2.827,
-  bias: -3.266,
-  fits: 0.194,
+  coverage: 1.275,
+  nearness: 2.617,
+  nearest: 2.037,
+  bias: -3.292,
+  fits: 0.151,
 }
 
 export const WORDS_ONLY: ConfidenceModel = {
-  coverage: 2.726,
+  coverage: 2.614,
   nearness: 0,
   nearest: 0,
-  bias: -1.446,
-  fits: 0.254,
+  bias: -1.45,
+  fits: 0.24,
 }

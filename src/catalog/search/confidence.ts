@@ -62,7 +62,7 @@ function judged(features: ConfidenceFeatures, model: ConfidenceModel): Confidenc
 
 /** How many standard deviations the nearest tool is nearer than the average, from 0 to 1. */
 function outstandingOf({ found, request: { cosineAt = () => 0 } }: Ranking): number {
-  const known = found.map(cosineAt).filter((cosine) => cosine !== 0)
+  const known = Array.from(found, cosineAt).filter((cosine) => cosine !== 0)
   if (known.length < 2) return known.length
   const mean = known.reduce((sum, cosine) => sum + cosine, 0) / known.length
   const variance = known.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0) / known.length

@@ -1,8 +1,8 @@
 import { wordFor } from './actions.ts'
 import type { Explanation, Searchable } from './contract.ts'
 import { countIn, countsIn, type Postings } from './postings.ts'
-import type { QueryTerm } from './query.ts'
-import type { Ranking, Score } from './ranking.ts'
+import type { ParsedQuery, QueryTerm } from './query.ts'
+import type { Score } from './ranking.ts'
 import { FIELDS, fieldTextsOf } from './tool-text.ts'
 import { stemOf, wordsOf } from './words.ts'
 
@@ -27,12 +27,11 @@ export function explainer(
   tool: Searchable,
   slot: number,
   score: Score,
-  { whole, parts }: Ranking,
+  { terms, isAsked }: ParsedQuery,
   postings: Postings,
 ): () => Explanation {
-  const counts = countsIn(slot, postings)
-  const terms = new Map([whole, ...parts].toReversed().flatMap(({ query }) => [...query.terms]))
-  const found = [...score.words].map(([id, share]): FoundWord => ({
+  const counts = countsIn(slot, isAsked, postings)
+  const found = Array.from(score.words, ([id, share]): FoundWord => ({
     term: terms.get(id)!,
     stem: postings.termOf(id),
     counts: counts.get(id)!,

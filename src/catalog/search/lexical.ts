@@ -64,9 +64,9 @@ export function rankByWords(query: ParsedQuery, closely: number, sources: Lexica
 }
 
 /** How much of a query the words of a tool cover, by weight, from 0 to 1. */
-export function coverageOf({ terms, mass }: ParsedQuery, slot: number, postings: Postings): number {
+export function coverageOf({ terms, isAsked, mass }: ParsedQuery, slot: number, postings: Postings): number {
   if (slot < 0 || mass === 0) return 0
-  const counts = countsIn(slot, postings)
+  const counts = countsIn(slot, isAsked, postings)
   let covered = 0
   for (const { id, weight } of terms.values()) if (counts.has(id)) covered += weight
   return covered / mass
@@ -81,7 +81,7 @@ export function sharesOf(
 ): Shares {
   const shares: Shares = new Map()
   const weigh = weigher(sources)
-  const counts = countsIn(slot, sources.postings)
+  const counts = countsIn(slot, query.isAsked, sources.postings)
   for (const { id, weight } of query.terms.values()) {
     if (counts.has(id)) shares.set(id, (weight * weigh(counts.get(id)!, slot)) / best)
   }

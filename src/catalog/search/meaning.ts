@@ -5,6 +5,9 @@ import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 import type { WordVectors } from './vectors.ts'
 import { termsOf } from './words.ts'
 
+/** What a field says is said in its first words; the others take time. */
+const MOST_WORDS = 48
+
 export type Vector = ArrayLike<number>
 
 /** Nearness of meaning, of a text to every tool. */
@@ -47,13 +50,19 @@ export function createWordMeaning(postings: Postings, load: () => Promise<WordVe
   }
 }
 
-/** The words of each field of a tool. */
+/** The first words of each field of a tool. */
 function wordsByField(slot: number, postings: Postings): Partial<Record<SearchField, readonly string[]>> {
   const byField: Partial<Record<SearchField, string[]>> = {}
+  const words = postings.wordsIn(slot)
   let field = 0
-  for (const id of postings.wordsIn(slot)) {
-    if (id === FIELD_END) field++
-    else (byField[FIELDS[field]!] ??= []).push(postings.termOf(id))
+  let ofField: string[] = []
+  for (let i = 0; i < words.length; i++) {
+    const id = words[i]!
+    if (id === FIELD_END) {
+      if (ofField.length > 0) byField[FIELDS[field]!] = ofField
+      ofField = []
+      field++
+    } else if (ofField.length < MOST_WORDS) ofField.push(postings.termOf(id))
   }
   return byField
 }

@@ -46,7 +46,9 @@ function mentionsIn(query: string): readonly string[] {
 }
 
 function keysOf({ name, qualified, declared }: Searchable): ReadonlySet<string> {
-  const keys = new Set([name, qualified, declared].map(nameKey))
+  // Mostly they are one and the same.
+  const names = new Set([name, qualified, declared])
+  const keys = new Set(Array.from(names, nameKey))
   keys.delete('')
   return keys
 }

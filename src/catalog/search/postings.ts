@@ -147,13 +147,22 @@ export function countIn(field: number, counts: number): number {
   return (counts >>> (field * BITS)) & MOST
 }
 
-/** The counts of every word of a document, by the word's number. */
-export function countsIn(slot: number, postings: Pick<Postings, 'wordsIn'>): ReadonlyMap<number, number> {
+/** The counts in a document of those words that are asked for, by the word's number. */
+export function countsIn(
+  slot: number,
+  isAsked: Uint8Array,
+  postings: Pick<Postings, 'wordsIn'>,
+): ReadonlyMap<number, number> {
   const counts = new Map<number, number>()
+  const words = postings.wordsIn(slot)
   let field = 0
-  for (const id of postings.wordsIn(slot)) {
+  for (let i = 0; i < words.length; i++) {
+    const id = words[i]!
     if (id === FIELD_END) field++
-    else if (countIn(field, counts.get(id) ?? 0) < MOST) counts.set(id, (counts.get(id) ?? 0) + (1 << (field * BITS)))
+    else if (isAsked[id] === 1) {
+      const before = counts.get(id) ?? 0
+      if (countIn(field, before) < MOST) counts.set(id, before + (1 << (field * BITS)))
+    }
   }
   return counts
 }

@@ -56,7 +56,7 @@ export interface Ranking {
   /** By slot; 0 for tools that have nothing to do with it. */
   readonly scores: Float64Array
   /** The slots whose score is not 0. */
-  readonly found: readonly number[]
+  readonly found: Int32Array
   /** How near in meaning the nearest tool is; 0 if that is not known. */
   readonly nearest: number
 }
@@ -80,7 +80,8 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
   const parts = request.parts.map((part) => rankText(part, tuning.part, CANDIDATES_OF_PART, sources))
   const most = Math.max(...parts.map(({ words }) => words.best))
   const scores = new Float64Array(postings.slots)
-  const found: number[] = []
+  const slots = new Int32Array(postings.slots)
+  let count = 0
   let nearest = 0
   const asked = (parts.length > 0 ? parts : [whole])
     .map(({ text }) => actionAskedFor(text))
@@ -88,13 +89,14 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
   const actions = asked.reduce((all, one) => all | one.actions, 0)
   for (let slot = 0; slot < scores.length; slot++) {
     if (!isAllowed(slot)) continue
-    if (request.cosineAt && request.cosineAt(slot) > nearest) nearest = request.cosineAt(slot)
-    let score = scoreFor(whole, slot)
+    const cosine = request.cosineAt ? request.cosineAt(slot) : 0
+    if (cosine > nearest) nearest = cosine
+    let score = whole.words.scores[slot]! + (cosine > 0 ? whole.meaning * cosine : 0)
     if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
     if (request.named.has(slot)) score += NAMED_SCORE
     if (score === 0) continue
     scores[slot] = score
-    found.push(slot)
+    slots[count++] = slot
   }
   const ranking = {
     request,
@@ -103,12 +105,12 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
     candidates: new Set<number>(),
     asked,
     scores,
-    found,
+    found: slots.subarray(0, count),
     nearest,
   }
   if (parts.length > 0) {
     const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
-    for (const slot of bestOf(found, tuning.candidates, isBetter)) ranking.candidates.add(slot)
+    for (const slot of bestOf(ranking.found, tuning.candidates, isBetter)) ranking.candidates.add(slot)
     for (const { words } of parts) for (const slot of words.candidates) ranking.candidates.add(slot)
     for (const slot of ranking.candidates) scores[slot]! += scoreFor(ranking.parts[partOf(ranking, slot)]!, slot)
   }

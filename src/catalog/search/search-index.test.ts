@@ -56,7 +56,7 @@ describe('ranking', () => {
   })
 
   it('R45 finds by meaning what shares no word', async () => {
-    expect((await find('airfare'))[0]).toMatch(/^travel\//)
+    expect((await find('airplane trip'))[0]).toMatch(/^travel\//)
   })
 
   it('R45 gives at most as many hits as asked for and counts the others that fit as well', async () => {
@@ -72,21 +72,29 @@ describe('ranking', () => {
     expect(found.hits.map(({ tool }) => tool.source)).toEqual(['a', 'b', 'c'])
   })
 
-  it('R45 answers a request of several parts with tools for each', async () => {
-    const { hits, parts } = await indexOf(HOUSEHOLD).search(
-      'book a flight to Rome for my family and tell me the weather forecast there',
-      { limit: 3 },
+  it.each([
+    ['book a flight and tell me the weather', ['book a flight', 'tell me the weather']],
+    [
+      'I am going to Rome with my family. Please book a flight, then show me the weather forecast.',
+      ['I am going to Rome with my family. Please book a flight', 'show me the weather forecast.'],
+    ],
+  ])('R45 answers a request of several parts with tools for each: "%s"', async (query, expected) => {
+    const { hits, parts } = await indexOf(HOUSEHOLD).search(query, { limit: 2 })
+    expect(parts).toEqual(expected)
+    expect(new Map(hits.map(({ tool, part }) => [tool.qualified, part]))).toEqual(
+      new Map([
+        ['travel/book_flight', 0],
+        ['weather/get_weather_forecast', 1],
+      ]),
     )
-    expect(parts).toEqual(['book a flight to Rome for my family', 'tell me the weather forecast there'])
-    const byName = new Map(hits.map((hit) => [hit.tool.qualified, hit.part]))
-    expect(byName.get('travel/book_flight')).toBe(0)
-    expect(byName.get('weather/get_weather_forecast')).toBe(1)
   })
 
-  it('R45 leaves a request of one part whole', async () => {
-    const query = 'lamps that are red and blue'
-    expect((await indexOf(HOUSEHOLD).search(query)).parts).toEqual([query])
-  })
+  it.each(['lamps that are red and blue', 'search and replace', 'send a message, please', 'weather'])(
+    'R45 leaves a request of one part whole: "%s"',
+    async (query) => {
+      expect((await indexOf(HOUSEHOLD).search(query)).parts).toEqual([query])
+    },
+  )
 })
 
 describe('names', () => {
@@ -103,13 +111,21 @@ describe('names', () => {
 
   it('R45 puts every tool of a name first that several sources have', async () => {
     const index = indexOf([...HOUSEHOLD, toolNamed('book_flight', { source: 'agency' })])
-    expect(namesIn(await index.search('book_flight')).slice(0, 2)).toEqual(['agency/book_flight', 'travel/book_flight'])
+    const first = namesIn(await index.search('book_flight, but first search flights')).slice(0, 2)
+    expect(first.sort()).toEqual(['agency/book_flight', 'travel/book_flight'])
   })
 
   it('R45 takes a plain word within a request for a word, in quotes for a name', async () => {
     const index = indexOf([toolNamed('search', { description: 'Looks something up' }), ...HOUSEHOLD])
     expect(namesIn(await index.search('search for a lamp in a room'))[0]).not.toBe('search')
     expect(namesIn(await index.search('use "search" for a lamp in a room'))[0]).toBe('search')
+  })
+
+  it('R45 forgets the name of a tool that is gone, though another takes its place', async () => {
+    const index = indexOf([toolNamed('lamp_get')])
+    index.remove('lamp_get')
+    index.add(toolNamed('room_get', { description: 'The lamp of a room' }))
+    expect((await index.explain('lamp_get', 'room_get'))!.named).toBe(false)
   })
 
   it('R45 puts a named tool first always', async () => {
@@ -169,7 +185,7 @@ describe('nothing fits', () => {
 
   it('R45 names the categories that come nearest if nothing fits', async () => {
     const { hits, nearestCategories } = await indexOf(HOUSEHOLD).search(
-      'tax statement for the message room of a shipping company in Norway',
+      'quarterly tax statement of a Norwegian shipping company',
     )
     expect(hits).toEqual([])
     expect(nearestCategories.length).toBeGreaterThan(0)
@@ -200,7 +216,8 @@ describe('explanations', () => {
       { word: 'delte', matched: 'delete', fields: ['name'], how: 'spelling' },
       { word: 'lamps', matched: 'lamp', fields: ['description', 'category'], how: 'stem' },
     ])
-    expect(explained).toMatchObject({ meaning: 0, named: false, score: hits[0]!.score })
+    expect(explained).toMatchObject({ meaning: 0, named: false })
+    expect(explained.score).toBeCloseTo(hits[0]!.score, 9)
   })
 
   it('R45 says that another word for the same action was found', async () => {
@@ -252,7 +269,9 @@ const anyTool = fc
   })
   .map(({ name, description, source }) => toolNamed(name.join('_'), { description, source }))
 const anyTools = fc.uniqueArray(anyTool, { selector: ({ qualified }) => qualified, maxLength: 12 })
-const anyQuery = fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' '))
+const anyQuery = fc
+  .tuple(fc.array(word, { minLength: 1, maxLength: 8 }), fc.constantFrom(' ', ' ', '_'))
+  .map(([words, between]) => words.join(between))
 
 const sum = (explained: Explanation) =>
   explained.words.reduce((sum, { score }) => sum + score, explained.meaning + (explained.named ? 10 : 0))

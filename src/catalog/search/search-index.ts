@@ -38,10 +38,12 @@ export function createTunedIndex<Tool extends Searchable>(
       const best = found.best(Math.max(1, limit))
       const { confidence, fits } = confidenceOf(found, best[0])
       const enough = scores[best[0]!]! * FITS_AS_WELL
-      const asGood = found.ranking.found.reduce((sum, slot) => sum + (scores[slot]! >= enough ? 1 : 0), 0)
+      let asGood = 0
+      for (const slot of found.ranking.found) if (scores[slot]! >= enough) asGood++
+      const hits = fits ? best.slice(0, limit).map((slot) => hitOf(found, slot)) : []
       return {
-        hits: fits ? best.map((slot) => hitOf(found, slot)) : [],
-        more: fits ? Math.max(0, asGood - best.length) : 0,
+        hits,
+        more: fits ? Math.max(0, asGood - hits.length) : 0,
         parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
         confidence,
         nearestCategories: fits ? [] : nearestCategories(found),
@@ -70,7 +72,7 @@ function hitOf<Tool extends Searchable>(found: Found<Tool>, slot: number): Hit<T
     tool,
     score: ranking.scores[slot]!,
     part: partOf(ranking, slot),
-    explain: explainer(tool, slot, found.scoreOf(slot), ranking, postings),
+    explain: explainer(tool, slot, found.scoreOf(slot), ranking.whole.query, postings),
   }
 }
 

@@ -14,6 +14,7 @@ export const FIELDS = [
 
 /** What stands before the first separator of a name is what the tool comes from: `github/search`, `mail: send`. */
 const PREFIXED = /^(.*?\S) ?(?:\/|:+|__|\.(?=\p{L})) ?(.*?\S)$/su
+const PLAIN = /^[ -~]*$/
 const DEEPEST_SCHEMA = 4
 const MOST_ENUM_VALUES = 64
 
@@ -39,6 +40,7 @@ function partsOfName(tool: Searchable): { readonly source: string; readonly own:
 
 /** A name without case and separators: `getWeather`, `get_weather` and `Get weather` are one. */
 export function nameKey(name: string): string {
+  if (PLAIN.test(name)) return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
   return name
     .normalize('NFKC')
     .toLowerCase()

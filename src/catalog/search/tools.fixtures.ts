@@ -24,9 +24,9 @@ export const HOUSEHOLD: readonly Searchable[] = [
   }),
   toolNamed('book_flight', { description: 'Reserves a seat on a plane', source: 'travel' }),
   toolNamed('search_flights', { description: 'Finds planes between two airports on a date', source: 'travel' }),
-  toolNamed('light_create', { description: 'Adds a lamp to a room', source: 'home', category: 'Lamps' }),
-  toolNamed('light_get', { description: 'State of a lamp', source: 'home', category: 'Lamps' }),
-  toolNamed('light_delete', { description: 'Takes a lamp out of a room', source: 'home', category: 'Lamps' }),
+  toolNamed('light_create', { description: 'A lamp in a room', source: 'home', category: 'Lamps' }),
+  toolNamed('light_get', { description: 'A lamp in a room', source: 'home', category: 'Lamps' }),
+  toolNamed('light_delete', { description: 'A lamp in a room', source: 'home', category: 'Lamps' }),
   toolNamed('set_thermostat', {
     description: 'Sets how warm it should be',
     source: 'home',

@@ -30,10 +30,10 @@ export const TUNING: Tuning = {
   lengthPenalties: [0.5, 0.6, 0.6, 0.6, 0.6, 0.5],
   adjacency: 0.5,
   nameCoverage: 0.1,
-  action: 0.12,
+  action: 0.15,
   spelling: 0.6,
   part: 0.5,
   meaningIfSure: 0.5,
-  meaningIfUnsure: 1.5,
-  candidates: 200,
+  meaningIfUnsure: 1.6,
+  candidates: 60,
 }

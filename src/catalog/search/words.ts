@@ -35,7 +35,7 @@ export function termsOf(text: string): string[] {
 
 /** The form under which all forms of an English word are found; a word of another language as it is. */
 export function stemOf(word: string): string {
-  return cached(stemByWord, word, () => (word.length > 2 && PLAIN.test(word) ? stemmer(word) : word))
+  return stemByWord.get(word) ?? kept(stemByWord, word, word.length > 2 && PLAIN.test(word) ? stemmer(word) : word)
 }
 
 function collected(text: string, partsOf: (run: string) => readonly string[]): string[] {
@@ -69,15 +69,14 @@ function asciiRuns(text: string): readonly string[] {
 }
 
 function termsOfRun(run: string): readonly string[] {
-  return cached(termsByRun, run, () =>
-    wordsOfRun(run)
-      .filter((word) => !STOP_WORDS.has(word))
-      .map(stemOf),
-  )
+  const known = termsByRun.get(run)
+  if (known) return known
+  const telling = wordsOfRun(run).filter((word) => !STOP_WORDS.has(word))
+  return kept(termsByRun, run, telling.map(stemOf))
 }
 
 function wordsOfRun(run: string): readonly string[] {
-  return cached(wordsByRun, run, () => (PLAIN.test(run) ? [run] : splitRun(run)))
+  return wordsByRun.get(run) ?? kept(wordsByRun, run, PLAIN.test(run) ? [run] : splitRun(run))
 }
 
 function splitRun(run: string): readonly string[] {
@@ -98,11 +97,8 @@ function pairsOf(run: string): string[] {
   return characters.slice(1).map((character, i) => characters[i]! + character)
 }
 
-function cached<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = cache.get(key)
-  if (known !== undefined) return known
-  const made = make()
+function kept<Value>(cache: Map<string, Value>, key: string, value: Value): Value {
   if (cache.size >= CACHE_SIZE) cache.clear()
-  cache.set(key, made)
-  return made
+  cache.set(key, value)
+  return value
 }
