@@ -70,25 +70,24 @@ export function unpackVectors({ dimensions, words, rows, weights, fields }: Pack
   const sum = new Float64Array(dimensions)
   const counts = new Uint16Array(rowOf.size)
 
-  /** Adds a word to the sum. One that comes again counts less each time. */
-  const addRow = (row: number, head: 0 | 1, weight: number): void => {
-    if (isDecoded[row] === 0) decode(row)
-    const before = counts[row]!++
-    const again = before === 0 ? 1 : Math.sqrt(before + 1) - Math.sqrt(before)
-    const share = weight * again * weightOf[valueOf[rows.charCodeAt(row * width + head)]!]!
-    const from = row * dimensions
-    for (let d = 0; d < dimensions; d++) sum[d]! += share * coordinates[from + d]!
-  }
-
+  /** Adds words to the sum. One that comes n times counts as much as the root of n. */
   const add = (terms: readonly string[], count: number, head: 0 | 1, weight: number): boolean => {
     const found: number[] = []
+    const note = (row: number): void => {
+      if (counts[row]!++ === 0) found.push(row)
+    }
     for (let i = 0; i < count; i++) {
       const row = rowOf.get(terms[i]!)
-      if (row === undefined) found.push(...compound(terms[i]!, rowOf))
-      else found.push(row)
+      if (row === undefined) for (const part of compound(terms[i]!, rowOf)) note(part)
+      else note(row)
     }
-    for (const row of found) addRow(row, head, weight)
-    for (const row of found) counts[row] = 0
+    for (const row of found) {
+      if (isDecoded[row] === 0) decode(row)
+      const share = weight * Math.sqrt(counts[row]!) * weightOf[valueOf[rows.charCodeAt(row * width + head)]!]!
+      const from = row * dimensions
+      for (let d = 0; d < dimensions; d++) sum[d]! += share * coordinates[from + d]!
+      counts[row] = 0
+    }
     return found.length > 0
   }
 
