@@ -27,7 +27,8 @@ export interface Machine {
   /** Gives a call its result as JSON, or what went wrong. */
   settle(call: number, isOk: boolean, text: string): void
   fire(timer: number): void
-  isOutOfMemory(): boolean
+  /** Whether it has used up so much of its memory. Default: nearly all of it. */
+  isOutOfMemory(share?: number): boolean
 }
 
 export interface Place {
@@ -135,7 +136,7 @@ export async function loadMachines(limits: SandboxLimits, compiled: Engine | und
           enter('fire', vm.newNumber(timer))
           vm.executePendingJobs()
         },
-        isOutOfMemory: () => vm.getMemoryUsage().mallocSize > memoryLimit * 0.9,
+        isOutOfMemory: (share = 0.9) => vm.getMemoryUsage().mallocSize > memoryLimit * share,
       }
     },
   }

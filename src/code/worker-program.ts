@@ -4,6 +4,9 @@ import { tooManyCalls, type SandboxLimits } from './limits.ts'
 import type { Machine, MachineHost } from './machine.ts'
 import { LOG_LEVELS, type FromWorker, type LogLevel, type Outcome, type ProgramError } from './messages.ts'
 
+/** How much of its memory a machine that ran out of it still holds at least when that is noticed. */
+const FREED_SHARE = 0.25
+
 /** The functions of a program by their servers. */
 export interface FunctionNames {
   readonly all: ReadonlySet<string>
@@ -128,8 +131,9 @@ export function workerProgram({
   }
 
   function thrownOutcome(name: string, message: string, stack: string): Outcome {
-    const isOutOfMemory =
-      (name === 'InternalError' && message === 'out of memory') || (message === 'null' && machine.isOutOfMemory())
+    // Without room for an error the engine throws null, and until that arrives some memory has been freed again.
+    const isNull = message === 'null' && machine.isOutOfMemory(FREED_SHARE)
+    const isOutOfMemory = isNull || (name === 'InternalError' && message === 'out of memory')
     if (isOutOfMemory) return { kind: 'limit', limit: 'memory' }
     return { kind: 'error', error: { name, message, ...machine.placeIn(stack) } }
   }
