@@ -1,4 +1,4 @@
-import type { ConfidenceFeatures } from '../src/catalog/search/confidence.ts'
+import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
 import type { DataSet } from './search-data.ts'
 import { nothingFitsCases, type Case, type Kind } from './search-nothing-fits.ts'
 import { progress } from './report.ts'

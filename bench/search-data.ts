@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Searchable } from '../src/catalog/search/contract.ts'
+import type { Searchable } from '../packages/foldout/src/catalog/search/contract.ts'
 
 /** Where the data sets of real tools and queries lie, if they are there. */
 export const DATA_FOLDER = fileURLToPath(new URL('../../shared/data', import.meta.url))

@@ -1,13 +1,13 @@
 import { create, insertMultiple, search } from '@orama/orama'
 import MiniSearch from 'minisearch'
-import type { Searchable, SearchIndex, SearchIndexOptions } from '../src/catalog/search/contract.ts'
-import type { Tuning } from '../src/catalog/search/tuning.ts'
+import type { Searchable, SearchIndex, SearchIndexOptions } from '../packages/foldout/src/catalog/search/contract.ts'
+import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
 import { createPlainBm25f, parametersOf } from './search-bm25f.ts'
 import { searchable, type DataTool } from './search-data.ts'
-import type * as confidenceModule from '../src/catalog/search/confidence.ts'
-import type * as engineModule from '../src/catalog/search/engine.ts'
-import type * as searchIndexModule from '../src/catalog/search/search-index.ts'
-import type * as tuningModule from '../src/catalog/search/tuning.ts'
+import type * as confidenceModule from '../packages/foldout/src/catalog/search/confidence.ts'
+import type * as engineModule from '../packages/foldout/src/catalog/search/engine.ts'
+import type * as searchIndexModule from '../packages/foldout/src/catalog/search/search-index.ts'
+import type * as tuningModule from '../packages/foldout/src/catalog/search/tuning.ts'
 
 /** Something that ranks tools. */
 export interface Contestant {
@@ -22,7 +22,7 @@ export const FOLDOUT = 'foldout'
 export const BM25F = 'bm25f'
 
 /** What is measured is what is published: compiled, without what a loader of TypeScript puts around functions. */
-const published = new URL('../dist/catalog/search/', import.meta.url).href
+const published = new URL('../packages/foldout/dist/catalog/search/', import.meta.url).href
 const { createTunedIndex } = (await import(`${published}search-index.js`)) as typeof searchIndexModule
 const { TUNING } = (await import(`${published}tuning.js`)) as typeof tuningModule
 const { createEngine } = (await import(`${published}engine.js`)) as typeof engineModule

@@ -1,6 +1,6 @@
-import type { Searchable } from '../src/catalog/search/contract.ts'
-import type { ConfidenceFeatures } from '../src/catalog/search/confidence.ts'
-import type { Engine } from '../src/catalog/search/engine.ts'
+import type { Searchable } from '../packages/foldout/src/catalog/search/contract.ts'
+import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
+import type { Engine } from '../packages/foldout/src/catalog/search/engine.ts'
 import { searchable, spread, type DataSet, type DataTool } from './search-data.ts'
 import { confidence, createEngine, TUNING } from './search-engines.ts'
 

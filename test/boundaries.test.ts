@@ -1,60 +1,105 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** Each folder of `src` and the folders it may import, types included. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  session: ['core'],
-  tools: ['core', 'session'],
-  disclosure: ['core', 'session', 'tools'],
-  prompt: ['core', 'session', 'tools', 'disclosure'],
-  // Adapters see prompts only as types, and nothing of disclosure or the loop.
-  adapters: ['core', 'session', 'tools', 'prompt'],
-  // Catalogs know nothing of prompts; what hangs one on a prompt has a folder of its own.
-  catalog: ['core', 'session', 'tools'],
-  sections: ['core', 'session', 'tools', 'prompt', 'catalog'],
-  agent: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'],
-  // Telemetry listens to everything and nothing imports it.
-  telemetry: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent'],
-  // Behind subpaths of their own.
-  code: ['core', 'catalog'],
-  'gpt-tokenizer': ['core'],
-  libsql: ['core', 'session'],
-  mcp: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog'],
-  node: ['core', 'tools', 'prompt', 'session', 'agent', 'telemetry'],
-  skills: ['core', 'tools', 'prompt'],
-  testing: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog'],
+/** The rooms of the library: what each may import, and what it may import as types only. */
+interface Room {
+  readonly imports: readonly string[]
+  readonly types?: readonly string[]
 }
 
-const src = join(import.meta.dirname, '..', 'src')
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && !/\.(test|fixtures)\.ts$/.test(file) && file.includes(sep),
-)
-const folderOf = (file: string): string => relative(src, file).split(sep)[0]!
-const importsOf = (file: string): string[] =>
-  [...readFileSync(join(src, file), 'utf8').matchAll(/\b(?:from|import) ?\(? ?'([^']+)'/g)].map((match) => match[1]!)
+const ROOMS: Readonly<Record<string, Room>> = {
+  core: { imports: [] },
+  session: { imports: ['core'] },
+  // A tool's context names the filesystem; the file tools are tools.
+  tools: { imports: ['core', 'session'], types: ['files'] },
+  files: { imports: ['core', 'session', 'tools'] },
+  disclosure: { imports: ['core', 'session', 'tools'], types: ['files'] },
+  prompt: { imports: ['core', 'session', 'tools', 'files', 'disclosure'] },
+  // Adapters know prompts by type only, and nothing of disclosure or the loop.
+  adapters: { imports: ['core', 'session', 'tools'], types: ['prompt'] },
+  agent: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'], types: ['files'] },
+  // Catalogs know nothing of prompts; the section that holds a catalog is in `sections`.
+  catalog: { imports: ['core', 'session', 'tools'] },
+  sections: { imports: ['core', 'session', 'tools', 'files', 'prompt', 'catalog'] },
+  mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog'], types: ['files'] },
+  // Telemetry listens to everything; nothing imports it.
+  telemetry: {
+    imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent'],
+  },
+  testing: {
+    imports: ['core', 'session', 'tools', 'files', 'disclosure', 'prompt', 'adapters', 'agent', 'catalog'],
+  },
+}
 
-describe('layers', () => {
+const repository = join(import.meta.dirname, '..')
+const src = join(repository, 'packages/foldout/src')
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: repository,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+const files = tracked
+  .map((file) => relative(src, join(repository, file)))
+  .filter((file) => !file.startsWith('..') && /(?<!\.test|\.fixtures)\.ts$/.test(file))
+const folderOf = (file: string): string => file.split(sep)[0] ?? ''
+
+interface Import {
+  readonly target: string
+  readonly isType: boolean
+}
+
+/** Static and dynamic imports and re-exports of a file; `import type`, `export type` and `import('…').X` are types. */
+function importsOf(file: string): readonly Import[] {
+  const text = readFileSync(join(src, file), 'utf8')
+  const statements = [...text.matchAll(/^(import|export) (type )?(?:[^'";]*? from )?'([^']+)'/gm)]
+  const calls = [...text.matchAll(/(await |typeof )?\bimport\('([^']+)'\)/g)]
+  return [
+    ...statements.map(([, , type, target = '']) => ({ target, isType: type !== undefined })),
+    ...calls.map(([, before, target = '']) => ({ target, isType: before === 'typeof ' })),
+  ]
+}
+
+describe('rooms', () => {
   it('every folder is listed', () => {
-    expect([...new Set(files.map((file) => file.split(sep)[0]!))].filter((folder) => !(folder in mayImport))).toEqual(
-      [],
-    )
+    const folders = new Set(files.map(folderOf))
+    expect([...folders].filter((folder) => folder !== 'entries' && !(folder in ROOMS))).toEqual([])
   })
 
   it('every import stays within them', () => {
-    const broken = files.flatMap((file) => {
-      const from = folderOf(join(src, file))
-      return importsOf(file)
-        .filter((target) => target.startsWith('.'))
-        .map((target) => folderOf(join(src, dirname(file), target)))
-        .filter((to) => to !== from && !mayImport[from]?.includes(to))
-        .map((to) => `${file}: ${from} must not import ${to}`)
-    })
+    const broken = files
+      .filter((file) => folderOf(file) !== 'entries')
+      .flatMap((file) => {
+        const from = folderOf(file)
+        const room = ROOMS[from]
+        return importsOf(file)
+          .filter(({ target }) => target.startsWith('.'))
+          .map(({ target, isType }) => ({ to: folderOf(relative(src, join(src, dirname(file), target))), isType }))
+          .filter(({ to, isType }) => {
+            if (to === from || room?.imports.includes(to)) return false
+            return !(isType && room?.types?.includes(to))
+          })
+          .map(({ to, isType }) => `${file}: ${from} must not import ${isType ? 'types of ' : ''}${to}`)
+      })
+    expect(broken).toEqual([])
+  })
+
+  it('nothing imports an entry', () => {
+    const broken = files.filter((file) =>
+      importsOf(file).some(
+        ({ target }) => target.startsWith('.') && join(dirname(file), target).startsWith('entries/'),
+      ),
+    )
     expect(broken).toEqual([])
   })
 
   it('no source file is longer than 400 lines', () => {
     expect(files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 400)).toEqual([])
+  })
+
+  it('no leftovers of editors and merges are in the repository', () => {
+    expect(tracked.filter((file) => /\.(orig|rej|bak|swp|tmp)$|~$|(^|\/)\.DS_Store$/.test(file))).toEqual([])
   })
 })

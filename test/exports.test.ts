@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import packageJson from '../package.json' with { type: 'json' }
+import packageJson from '../packages/foldout/package.json' with { type: 'json' }
 
-const root = join(import.meta.dirname, '..')
+const repository = join(import.meta.dirname, '..')
+const root = join(repository, 'packages/foldout')
 const entries = Object.entries(packageJson.exports).filter(([, target]) => typeof target !== 'string') as [
   string,
   { types: string; default: string },
@@ -27,7 +28,7 @@ const isBuiltin = (name: string): boolean => name.startsWith('node:') || builtin
 
 describe('exports', () => {
   beforeAll(() => {
-    expect(existsSync(join(root, 'dist/index.js')), 'Run `npm run build` first.').toBe(true)
+    expect(existsSync(join(root, 'dist/entries/index.js')), 'Run `npm run build` first.').toBe(true)
   })
 
   it.each(entries)('%s leads to files that are there', (_, { types, default: file }) => {
@@ -36,7 +37,7 @@ describe('exports', () => {
   })
 
   it('the root entry has no Node built-ins and no package but its own dependencies', () => {
-    const packages = [...packagesReachedFrom(join(root, 'dist/index.js'))]
+    const packages = [...packagesReachedFrom(join(root, 'dist/entries/index.js'))]
     expect(packages.filter(isBuiltin)).toEqual([])
     const names = packages.map((name) =>
       name
@@ -50,22 +51,23 @@ describe('exports', () => {
   it.each([
     ['gpt-tokenizer', 'gpt-tokenizer'],
     ['libsql', 'libsql'],
-    ['adapters/openai', 'openai'],
-    ['adapters/anthropic', '@anthropic-ai/sdk'],
-    ['adapters/claude-agent', '@anthropic-ai/claude-agent-sdk'],
-    ['adapters/ai-sdk', 'ai'],
+    ['openai', 'openai'],
+    ['anthropic', '@anthropic-ai/sdk'],
+    ['claude-agent', '@anthropic-ai/claude-agent-sdk'],
+    ['ai-sdk', 'ai'],
     ['mcp', '@modelcontextprotocol/server'],
     ['mcp', '@modelcontextprotocol/node'],
     ['mcp', '@modelcontextprotocol/client'],
     ['code', 'quickjs-wasi'],
     ['code', 'sucrase'],
     ['skills', 'yaml'],
-  ])('%s loads its peer only when it is used', (folder, name) => {
-    expect([...packagesReachedFrom(join(root, 'dist', folder, 'index.js'))]).not.toContain(name)
+  ])('%s loads its peer only when it is used', (entry, name) => {
+    expect([...packagesReachedFrom(join(root, 'dist/entries', `${entry}.js`))]).not.toContain(name)
   })
 
   it('the list of the root entry is as known', async () => {
-    expect(Object.keys((await import('../dist/index.js')) as object).sort()).toMatchInlineSnapshot(`
+    expect(Object.keys((await import('../packages/foldout/dist/entries/index.js')) as object).sort())
+      .toMatchInlineSnapshot(`
       [
         "DispatchError",
         "FilesystemError",
@@ -137,7 +139,7 @@ describe('exports', () => {
   })
 
   it('every dependency is one of those that have been decided on', () => {
-    const decisions = readFileSync(join(root, 'docs/decisions/dependencies.md'), 'utf8')
+    const decisions = readFileSync(join(repository, 'docs/decisions/dependencies.md'), 'utf8')
     const undecided = [...Object.keys(packageJson.dependencies), ...Object.keys(packageJson.peerDependencies)].filter(
       (name) => !decisions.includes(`\`${name}\``),
     )

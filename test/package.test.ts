@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
+const library = join(root, 'packages/foldout')
 
 /** Runs a command and gives back what it printed; a failure shows all of it. */
 function run(command: string, args: readonly string[], cwd: string): string {
@@ -20,7 +21,7 @@ describe('the packed package', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'foldout-package-'))
     const [pack] = JSON.parse(
-      run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root),
+      run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], library),
     ) as [{ filename: string; files: readonly { path: string }[] }]
     packed = pack.files.map(({ path }) => path)
     const tarball = join(folder, pack.filename)
@@ -42,7 +43,7 @@ describe('the packed package', () => {
       'package.json',
     ])
     expect(packed.filter((path) => /\.(test|fixtures)\./.test(path))).toEqual([])
-    expect(packed).toContain('dist/index.js')
+    expect(packed).toContain('dist/entries/index.js')
   })
 
   it.each(['typescript-5.9', 'typescript-newest'])(

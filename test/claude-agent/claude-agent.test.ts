@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { claudeAgent, type ClaudeAgentSdk } from '../../src/adapters/claude-agent/index.ts'
-import type { ProviderAdapter, ToolCall, ToolMessage } from '../../src/adapters/contract.ts'
-import { definePrompt, defineSection, defineTool, ok, runAgent } from '../../src/index.ts'
+import { claudeAgent, type ClaudeAgentSdk } from '../../packages/foldout/src/entries/claude-agent.ts'
+import type { ProviderAdapter, ToolCall, ToolMessage } from '../../packages/foldout/src/adapters/contract.ts'
+import { definePrompt, defineSection, defineTool, ok, runAgent } from '../../packages/foldout/src/entries/index.ts'
 import {
   evaluationOf,
   importSdk,

@@ -6,9 +6,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
-import type { ClaudeAgentSdk } from '../../src/adapters/claude-agent/index.ts'
-import type { Evaluation, Message, ModelEvent, ToolCall, TurnOutcome } from '../../src/adapters/contract.ts'
-import type { AnyTool } from '../../src/tools/tool.ts'
+import type { ClaudeAgentSdk } from '../../packages/foldout/src/entries/claude-agent.ts'
+import type {
+  Evaluation,
+  Message,
+  ModelEvent,
+  ToolCall,
+  TurnOutcome,
+} from '../../packages/foldout/src/adapters/contract.ts'
+import type { AnyTool } from '../../packages/foldout/src/tools/tool.ts'
 
 /** A request as it was on the wire. */
 export interface WireRequest {

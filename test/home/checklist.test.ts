@@ -12,7 +12,7 @@ import { coreTools } from '../../examples/home/metadata.ts'
 import { homeServer, type HomeServer } from '../../examples/home/server.ts'
 import { homeTools } from '../../examples/home/tools.ts'
 import { contextTokens, tokenTable } from '../../examples/home/token-table.ts'
-import { allKinds, overHttp, textOf, type TestClient } from '../../src/mcp/serve-clients.fixtures.ts'
+import { allKinds, overHttp, textOf, type TestClient } from '../../packages/foldout/src/mcp/server/clients.fixtures.ts'
 import { stage, stateOf } from './stage.ts'
 
 const listed = ['get_flow_overview', 'get_home_structure', 'get_states', 'trigger_any_flow', 'search_tools', 'use_tool']

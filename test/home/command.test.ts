@@ -9,7 +9,13 @@ import { describe, expect, it } from 'vitest'
 import { bySearch, converse, directly } from '../../examples/home/conversation.ts'
 import { homeServer } from '../../examples/home/server.ts'
 import { tableText, tokenTable } from '../../examples/home/token-table.ts'
-import { allKinds, clientKinds, overHttp, textOf, type ClientKind } from '../../src/mcp/serve-clients.fixtures.ts'
+import {
+  allKinds,
+  clientKinds,
+  overHttp,
+  textOf,
+  type ClientKind,
+} from '../../packages/foldout/src/mcp/server/clients.fixtures.ts'
 
 const root = join(import.meta.dirname, '../..')
 const command = { command: process.execPath, args: ['--import', 'tsx', 'examples/home-server.ts'] }

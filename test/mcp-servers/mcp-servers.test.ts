@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createCatalog, type Catalog } from '../../src/catalog/catalog.ts'
-import type { Progress, RawTool } from '../../src/catalog/tool.ts'
-import { toolsFromMcp } from '../../src/mcp/from-mcp.ts'
+import { createCatalog, type Catalog } from '../../packages/foldout/src/catalog/catalog.ts'
+import type { Progress, RawTool } from '../../packages/foldout/src/catalog/tool.ts'
+import { toolsFromMcp } from '../../packages/foldout/src/mcp/client/tools-from-mcp.ts'
 import { installServers, startServer, type ServerName } from './harness.ts'
 
 describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of %s', (line) => {

@@ -1,6 +1,6 @@
 import { APICallError, type LanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
-import type { AdapterSuiteOptions, EarlyEnd, ModelStep } from '../../src/testing/adapter-peer.ts'
+import type { AdapterSuiteOptions, EarlyEnd, ModelStep } from '../../packages/foldout/src/testing/adapter-peer.ts'
 
 type CallOptions = MockLanguageModelV3['doStreamCalls'][number]
 type StreamResult = Awaited<ReturnType<MockLanguageModelV3['doStream']>>

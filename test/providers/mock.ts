@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { LLMock } from '@copilotkit/aimock'
-import type { EarlyEnd, ModelStep } from '../../src/testing/adapter-peer.ts'
+import type { EarlyEnd, ModelStep } from '../../packages/foldout/src/testing/adapter-peer.ts'
 
 /** A request as it came over the wire. */
 export interface RecordedRequest {

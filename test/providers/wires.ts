@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Validator, type Schema } from '@cfworker/json-schema'
-import type { AdapterSuiteOptions } from '../../src/testing/adapter-peer.ts'
+import type { AdapterSuiteOptions } from '../../packages/foldout/src/testing/adapter-peer.ts'
 import type { RecordedRequest } from './mock.ts'
 import { chatRules, messagesRules, responsesRules, toolNameRules, type Rule } from './rules.ts'
 

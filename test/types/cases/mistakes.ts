@@ -1,7 +1,7 @@
 // Each statement below is a mistake a user makes; messages.test.ts pins what the compiler says of it.
 import * as v from 'valibot'
 import * as z from 'zod'
-import { createSession, defineParams, definePrompt, defineSection, defineSlice, defineTool, md, ok } from '../../../src/index.ts'
+import { createSession, defineParams, definePrompt, defineSection, defineSlice, defineTool, md, ok } from '../../../packages/foldout/src/entries/index.ts'
 
 const params = defineParams<{ objective: string; audience: string; files: string[]; verbose: boolean; note?: string }>()
 const task = defineSection({ key: 'task', title: 'T', params, template: 'Do ${objective}' })

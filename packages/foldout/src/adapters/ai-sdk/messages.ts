@@ -1,0 +1,76 @@
+import type { AssistantModelMessage, ModelMessage, ToolModelMessage } from 'ai'
+import { isPlainObject, type Json } from '../../core/json/json.ts'
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
+
+type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number]
+
+// Providers refuse a conversation that nobody has begun.
+const OPENING: ModelMessage = { role: 'user', content: 'Begin.' }
+
+/** A conversation as the AI SDK takes it. What this adapter wrote itself goes back as it was. */
+export function modelMessages(messages: readonly Message[], adapter: string): ModelMessage[] {
+  const converted = messages.flatMap((message): ModelMessage[] => {
+    if (message.role === 'user') return [{ role: 'user', content: message.text }]
+    if (message.role === 'assistant') return assistantMessage(message, adapter)
+    return message.role === 'tool' ? [toolMessage(message)] : []
+  })
+  return converted[0]?.role === 'user' ? converted : [OPENING, ...converted]
+}
+
+function assistantMessage({ text, toolCalls, native }: AssistantMessage, adapter: string): ModelMessage[] {
+  if (native?.adapter === adapter) {
+    return [{ role: 'assistant', content: native.content as unknown as AssistantPart[] }]
+  }
+  const content: AssistantPart[] = [
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...toolCalls.map((call) => ({
+      type: 'tool-call' as const,
+      toolCallId: call.id,
+      toolName: call.name,
+      input: inputOf(call),
+    })),
+  ]
+  return content.length === 0 ? [] : [{ role: 'assistant', content }]
+}
+
+/** Providers take nothing but objects here. */
+function inputOf({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
+  if (isPlainObject(args)) return args
+  return malformed === undefined ? {} : { malformed }
+}
+
+function toolMessage(message: ToolMessage): ToolModelMessage {
+  const { callId, name } = message
+  return {
+    role: 'tool',
+    content: [{ type: 'tool-result', toolCallId: callId, toolName: name, output: resultOutput(message) }],
+  }
+}
+
+type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>
+
+function resultOutput({ text, isError, images = [] }: ToolMessage): ResultPart['output'] {
+  if (isError) return { type: 'error-text', value: text }
+  if (images.length === 0) return { type: 'text', value: text }
+  const shown = images.map(({ mimeType, data }) => ({ type: 'image-data' as const, data, mediaType: mimeType }))
+  return { type: 'content', value: [{ type: 'text', text }, ...shown] }
+}
+
+/** What of a reply must go back as it was: reasoning, files and whatever else a plain message cannot say. */
+export function nativeContent(messages: readonly ModelMessage[], toolCalls: readonly ToolCall[]): Json | undefined {
+  const parts = messages.flatMap((message) =>
+    message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
+  )
+  if (parts.every(isPlain)) return undefined
+  const malformed = new Map(toolCalls.filter((call) => call.malformed !== undefined).map((call) => [call.id, call]))
+  const content = parts.map((part) => {
+    const call = part.type === 'tool-call' ? malformed.get(part.toolCallId) : undefined
+    return call ? { ...part, input: inputOf(call) } : part
+  })
+  return JSON.parse(JSON.stringify(content)) as Json
+}
+
+function isPlain(part: AssistantPart): boolean {
+  const isOurs = part.type === 'text' || (part.type === 'tool-call' && !part.providerExecuted)
+  return isOurs && part.providerOptions === undefined
+}

@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { isPlainObject } from '../../core/json/json.ts'
+import { importPeer } from '../../core/peer.ts'
+
+// The SDK's own types are not used: it is an optional peer of 400 MB, so only what is called of it is said here.
+
+/** What the adapter needs of `@anthropic-ai/claude-agent-sdk` and its peer `@modelcontextprotocol/sdk`. */
+export interface ClaudeAgentSdk {
+  /** Version of `@anthropic-ai/claude-agent-sdk`. */
+  readonly version: string
+  query(input: { readonly prompt: string; readonly options: Readonly<Record<string, unknown>> }): SdkQuery
+  readonly Server: new (info: ServerInfo, options: { readonly capabilities: object }) => SdkServer
+  readonly ListToolsRequestSchema: unknown
+  readonly CallToolRequestSchema: unknown
+}
+
+interface ServerInfo {
+  readonly name: string
+  readonly version: string
+}
+
+export interface SdkQuery {
+  next(): Promise<IteratorResult<SdkMessage, unknown>>
+  /** Resolves once the executable is gone. */
+  return(value: undefined): Promise<unknown>
+  /** Stops the turn. */
+  interrupt(): Promise<unknown>
+  /** Ends the executable's input, and after two seconds the executable. */
+  close(): void
+}
+
+/** The low-level `Server`: unlike `McpServer` it passes JSON Schemas on as they are. */
+export interface SdkServer {
+  setRequestHandler(schema: unknown, handler: (request: SdkRequest) => Promise<unknown>): void
+  sendToolListChanged(): Promise<void>
+}
+
+export interface SdkRequest {
+  readonly params?: {
+    readonly name?: string
+    readonly arguments?: unknown
+    readonly _meta?: Readonly<Record<string, unknown>>
+  }
+}
+
+export interface SdkUsage {
+  readonly input_tokens?: number | null
+  readonly output_tokens?: number | null
+  readonly cache_read_input_tokens?: number | null
+  readonly cache_creation_input_tokens?: number | null
+}
+
+export interface SdkBlock {
+  readonly type: string
+  readonly text?: string
+  readonly id?: string
+  readonly name?: string
+  readonly input?: unknown
+  readonly tool_use_id?: string
+  readonly content?: unknown
+  readonly is_error?: boolean
+}
+
+export interface SdkSystemMessage {
+  readonly type: 'system'
+  readonly subtype: string
+  readonly capabilities?: readonly string[]
+  readonly status?: string | null
+  readonly attempt?: number
+  readonly retry_delay_ms?: number
+  readonly error_status?: number | null
+  readonly error?: string
+}
+
+export interface SdkStreamMessage {
+  readonly type: 'stream_event'
+  readonly parent_tool_use_id?: string | null
+  /** On the last event of a stream that was cut off: what the executable has thrown away of it. */
+  readonly abandoned_blocks?: unknown
+  readonly event: {
+    readonly type: string
+    readonly message?: { readonly id: string; readonly usage?: SdkUsage }
+    readonly delta?: { readonly type?: string; readonly text?: string }
+    readonly usage?: SdkUsage
+  }
+}
+
+export interface SdkAssistantMessage {
+  readonly type: 'assistant'
+  readonly parent_tool_use_id?: string | null
+  /** Why there is no reply; the content is then the executable's own text. */
+  readonly error?: string
+  readonly message: { readonly id: string; readonly content: readonly SdkBlock[]; readonly usage?: SdkUsage }
+}
+
+export interface SdkUserMessage {
+  readonly type: 'user'
+  readonly parent_tool_use_id?: string | null
+  readonly message: { readonly content: string | readonly SdkBlock[] }
+}
+
+export interface SdkModelUsage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly cacheReadInputTokens?: number
+  readonly cacheCreationInputTokens?: number
+}
+
+export interface SdkResultMessage {
+  readonly type: 'result'
+  readonly subtype: string
+  readonly is_error: boolean
+  readonly result?: string
+  readonly errors?: readonly string[]
+  readonly api_error_status?: number | null
+  readonly modelUsage?: Readonly<Record<string, SdkModelUsage>>
+}
+
+export type SdkMessage = SdkSystemMessage | SdkStreamMessage | SdkAssistantMessage | SdkUserMessage | SdkResultMessage
+
+const AGENT_SDK = '@anthropic-ai/claude-agent-sdk'
+const MCP_SDK = '@modelcontextprotocol/sdk'
+
+export async function loadSdk(): Promise<ClaudeAgentSdk> {
+  const load = async (peer: string, path = peer): Promise<Partial<ClaudeAgentSdk>> =>
+    importPeer(peer, async () => (await import(path)) as Partial<ClaudeAgentSdk>)
+  const { query } = await load(AGENT_SDK)
+  const { Server } = await load(MCP_SDK, `${MCP_SDK}/server/index.js`)
+  const { ListToolsRequestSchema, CallToolRequestSchema } = await load(MCP_SDK, `${MCP_SDK}/types.js`)
+  return {
+    version: installedVersion() ?? '0.0.0',
+    query: query!,
+    Server: Server!,
+    ListToolsRequestSchema,
+    CallToolRequestSchema,
+  }
+}
+
+/** Version of the installed SDK, or `undefined` where there is none. It does not export its package.json. */
+export function installedVersion(): string | undefined {
+  try {
+    const entry = createRequire(import.meta.url).resolve(AGENT_SDK)
+    const manifest: unknown = JSON.parse(readFileSync(join(dirname(entry), 'package.json'), 'utf8'))
+    return isPlainObject(manifest) && typeof manifest['version'] === 'string' ? manifest['version'] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** In `system/init`: the executable lists an in-process server's tools again when it is told that they changed. */
+export const LIST_CHANGED_CAPABILITY = 'sdk_mcp_tools_list_changed'
+
+/** The first version whose executable announces {@link LIST_CHANGED_CAPABILITY}. */
+const FIRST_WITH_LIST_CHANGED = [0, 3, 286]
+
+export function listsToolsAgain(version: string | undefined): boolean {
+  if (version === undefined) return false
+  const parts = version.split(/[.+-]/, 3).map(Number)
+  for (const [index, least] of FIRST_WITH_LIST_CHANGED.entries()) {
+    const part = parts[index] ?? 0
+    if (part !== least) return part > least
+  }
+  return true
+}

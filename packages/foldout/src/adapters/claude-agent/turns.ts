@@ -1,0 +1,58 @@
+import { canonicalJson } from '../../core/json/json.ts'
+import type { ToolCall, ToolMessage } from '../contract.ts'
+import type { CallRequest } from './tool-server.ts'
+
+/** The calls of one reply. */
+export interface Turn {
+  readonly calls: readonly ToolCall[]
+  /** Whether it belongs to the conversation, not to that of a subagent. */
+  readonly isMain: boolean
+  /** Results so far, by call. */
+  readonly results: Map<string, ToolMessage>
+  /** The run of all calls, where they run together. */
+  running?: Promise<void>
+}
+
+/** Brings the model's calls, which come in its replies, together with the executable's requests to run them. */
+export interface Turns {
+  readonly last: Turn | undefined
+  add(calls: readonly ToolCall[], isMain: boolean): void
+  /** Resolves once the reply that has the call is whole: the executable asks while the rest is still being written. */
+  find(request: CallRequest): Promise<{ readonly turn: Turn; readonly call: ToolCall }>
+}
+
+export function createTurns(): Turns {
+  const turns: Turn[] = []
+  const waiting = new Set<() => boolean>()
+  return {
+    get last() {
+      return turns.findLast(({ isMain }) => isMain)
+    },
+    add(calls, isMain) {
+      turns.push({ calls, isMain, results: new Map() })
+      for (const look of waiting) if (look()) waiting.delete(look)
+    },
+    find: (request) =>
+      new Promise((resolve) => {
+        const look = (): boolean => {
+          for (const turn of turns.toReversed()) {
+            const call = turn.calls.find((call) => isAskedFor(call, request, turn))
+            if (call === undefined) continue
+            resolve({ turn, call })
+            return true
+          }
+          return false
+        }
+        if (!look()) waiting.add(look)
+      }),
+  }
+}
+
+function isAskedFor(call: ToolCall, request: CallRequest, { results }: Turn): boolean {
+  if (request.id !== undefined) return call.id === request.id
+  return (
+    call.name === request.name &&
+    !results.has(call.id) &&
+    canonicalJson(call.arguments) === canonicalJson(request.arguments)
+  )
+}

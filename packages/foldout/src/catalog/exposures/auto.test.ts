@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest'
+import {
+  auto,
+  createCatalog,
+  estimatedTokens,
+  type AutoOptions,
+  type Catalog,
+  type CatalogEvent,
+  type RawTool,
+} from '../../entries/index.ts'
+import { toolTokens } from '../../tools/tool.ts'
+import { manyTools, tool } from '../catalog.fixtures.ts'
+import { listingOf } from '../listing.ts'
+
+interface Stage {
+  readonly catalog: Catalog
+  /** What was decided so far, in the order in which it was. */
+  readonly chosen: { readonly exposure: string; readonly reason: string }[]
+  announcements: number
+  names(): string[]
+  /** Lists as a client does. */
+  list(): string[]
+  use(name: string): Promise<boolean>
+}
+
+function stage(
+  tools: readonly RawTool[],
+  { takesListChanges = true, ...options }: AutoOptions & { readonly takesListChanges?: boolean } = {},
+): Stage {
+  const catalog = createCatalog(tools)
+  const chosen: Stage['chosen'] = []
+  catalog.subscribe((event: CatalogEvent) => {
+    if (event.type === 'exposure/chosen') chosen.push({ exposure: event.exposure, reason: event.reason })
+  })
+  const exposed = auto(options).expose(catalog, { id: 'c', takesListChanges })
+  const names = (): string[] => exposed.list().map(({ name }) => name)
+  const made: Stage = {
+    catalog,
+    chosen,
+    announcements: 0,
+    names,
+    list() {
+      const listed = names()
+      exposed.listed()
+      expect(exposed.choice).toEqual(chosen.at(-1))
+      return listed
+    },
+    async use(name) {
+      return (await exposed.call('use_tool', { name }, {})).isError !== true
+    },
+  }
+  exposed.onListChanged(() => made.announcements++)
+  return made
+}
+
+const META = ['search_tools', 'use_tool']
+const [first, second, third, fourth] = manyTools(40).map(({ name }) => name) as [string, string, string, string]
+const TOO_MANY = '40 tools are too many to list'
+const unknown = {
+  exposure: 'hybrid',
+  reason: `${TOO_MANY}; whether this client lists again when told to is not known yet.`,
+}
+const follows = {
+  exposure: 'twoPhase',
+  reason: `${TOO_MANY}; this client lists again when told to, so tools that it uses join its list.`,
+}
+const ignores = {
+  exposure: 'hybrid',
+  reason: `${TOO_MANY}; this client does not list again when told to, so its list stays as it is.`,
+}
+
+describe('R44 auto', () => {
+  it('R44 lists everything while that is cheap', () => {
+    const tools = manyTools(29)
+    const { list, chosen, catalog } = stage(tools)
+    expect(list()).toEqual(catalog.tools.map(({ name }) => name))
+    const tokens = catalog.tools.reduce((sum, entry) => sum + toolTokens(listingOf(entry), estimatedTokens), 0)
+    expect(chosen).toEqual([{ exposure: 'all', reason: `29 tools with ${tokens} tokens are cheap to list.` }])
+  })
+
+  it('R44 folds from 30 tools on', () => {
+    const { list, chosen } = stage(manyTools(30))
+    expect(list()).toEqual(META)
+    expect(chosen).toEqual([{ ...unknown, reason: unknown.reason.replace('40', '30') }])
+  })
+
+  it('R44 folds from 5,000 tokens on', () => {
+    const words = (count: number) => tool('wordy', { description: 'lamp '.repeat(count) })
+    const cost = (count: number) => {
+      const [entry] = createCatalog([words(count)]).tools
+      return toolTokens(listingOf(entry!), estimatedTokens)
+    }
+    let count = 4_900
+    while (cost(count) < 5_000) count++
+    expect(cost(count)).toBe(5_000)
+    expect(stage([words(count)]).list()).toEqual(META)
+    expect(stage([words(count - 1)]).list()).toEqual(['wordy'])
+    expect(stage([words(count)]).names()).toEqual(META)
+  })
+
+  it('R44 takes other borders, and a core', () => {
+    expect(stage(manyTools(30), { maxTools: 31 }).list()).toHaveLength(30)
+    expect(stage(manyTools(5), { maxTokens: 10 }).list()).toEqual(META)
+    expect(stage(manyTools(40), { core: [third, first] }).list()).toEqual([...[first, third].sort(), ...META])
+    expect(() => auto({ core: ['nothing'] }).check!(createCatalog([tool('something')]))).toThrow(
+      "There is no tool 'nothing' to list as a core tool. Nearest: something.",
+    )
+  })
+
+  it('R44 keeps a list that must not change', async () => {
+    const { list, names, use, chosen, ...rest } = stage(manyTools(40), { takesListChanges: false })
+    expect(list()).toEqual(META)
+    for (const name of [first, second, third]) expect(await use(name)).toBe(true)
+    expect(names()).toEqual(META)
+    expect(list()).toEqual(META)
+    expect(rest.announcements).toBe(0)
+    expect(chosen).toEqual([{ exposure: 'hybrid', reason: `${TOO_MANY}, and this client's list must not change.` }])
+  })
+
+  it('R44 lets tools join the list of a client that lists again', async () => {
+    const client = stage(manyTools(40))
+    expect(client.list()).toEqual(META)
+    await client.use(first)
+    expect(client.announcements).toBe(1)
+    expect(client.list()).toEqual([...META, first])
+    await client.use(second)
+    await client.use(second)
+    expect(client.announcements).toBe(2)
+    expect(client.list()).toEqual([...META, first, second])
+    expect(client.chosen).toEqual([unknown, follows])
+  })
+
+  it('R44 leaves a client alone that does not list again', async () => {
+    const client = stage(manyTools(40))
+    client.list()
+    for (const name of [first, second, third, fourth]) await client.use(name)
+    expect(client.announcements).toBe(2)
+    expect(client.names()).toEqual([...META, first, second])
+    expect(client.chosen).toEqual([unknown, ignores])
+  })
+
+  it('R44 goes back in both directions', async () => {
+    const client = stage(manyTools(40))
+    client.list()
+    for (const name of [first, second, third]) await client.use(name)
+    expect(client.list()).toEqual([...META, first, second])
+    await client.use(third)
+    expect(client.names()).toEqual([...META, first, second, third])
+    const more = manyTools(40).slice(10, 13)
+    for (const { name } of more) await client.use(name)
+    expect(client.chosen).toEqual([unknown, ignores, follows, ignores])
+    client.list()
+    expect(client.chosen.at(-1)).toEqual(follows)
+  })
+
+  it('R44 does not let a tool join that failed, and not more than ten', async () => {
+    const fails = tool('fails', { call: async () => ({ content: [], isError: true }) })
+    const client = stage([...manyTools(40), fails])
+    client.list()
+    expect(await client.use('fails')).toBe(false)
+    expect(await client.use('there_is_none')).toBe(false)
+    expect(client.announcements).toBe(0)
+    for (const { name } of manyTools(15)) {
+      await client.use(name)
+      client.list()
+    }
+    expect(client.names()).toHaveLength(2 + 10)
+  })
+
+  it('R44 folds a catalog that grows past the border, and opens one that shrinks below it', () => {
+    const client = stage(manyTools(29))
+    expect(client.list()).toHaveLength(29)
+    client.catalog.add([tool('one_more')])
+    expect(client.announcements).toBe(1)
+    expect(client.list()).toEqual(META)
+    client.catalog.remove('one_more')
+    expect(client.announcements).toBe(2)
+    expect(client.list()).toHaveLength(29)
+    expect(client.chosen.map(({ exposure }) => exposure)).toEqual(['all', 'hybrid', 'all'])
+  })
+
+  it('R44 starts with what has joined in an earlier part of a conversation', () => {
+    const catalog = createCatalog(manyTools(40))
+    const exposed = auto().expose(catalog, { id: 'c', takesListChanges: true, joined: [second, 'gone'] })
+    expect(exposed.list().map(({ name }) => name)).toEqual([...META, second])
+  })
+
+  it('R44 runs tools in full view without any meta tool', async () => {
+    const client = stage(manyTools(3))
+    client.list()
+    expect(await client.use(first)).toBe(false)
+    expect(client.announcements).toBe(0)
+  })
+})

@@ -1,0 +1,133 @@
+import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import { toolTokens } from '../../tools/tool.ts'
+import type { Catalog } from '../catalog.ts'
+import type { Exposed, Exposure, ExposureClient } from './exposure.ts'
+import { listingOf } from '../listing.ts'
+import { searchTools } from '../meta-tools/search-tools.ts'
+import { SEARCH_FIRST, USE_TOOL, useTool } from '../meta-tools/use-tool.ts'
+import type { CatalogEntry } from '../tool.ts'
+import { all } from './all.ts'
+import { checkCore, coreEntries, exposed, joinedTools, type CoreOptions } from './exposed.ts'
+import { SEARCH_THEN_USE } from './hybrid.ts'
+
+export interface AutoOptions extends CoreOptions {
+  /** A catalog with fewer tools than this is listed in full, if it is cheap. Default 30. */
+  readonly maxTools?: number
+  /** A catalog whose definitions have fewer tokens than this is listed in full, if it is short. Default 5,000. */
+  readonly maxTokens?: number
+}
+
+/** How many announcements a client may leave unanswered before it counts as one that does not list again. */
+const PATIENCE = 2
+
+/**
+ * Decides for each client. A catalog that is cheap to list is listed in full. Otherwise the core tools and the meta tools
+ * are listed, which every client can use; and where lists may change, tools that the client uses join its list, for as
+ * long as it shows that it lists again when told to.
+ */
+export function auto(options: AutoOptions = {}): Exposure {
+  return Object.freeze({
+    name: 'auto',
+    check: (catalog) => checkCore(catalog, options),
+    expose: (catalog, client) => createAuto(catalog, client, options),
+  } satisfies Exposure)
+}
+
+/** More tools than this do not join a list, so that its cost stays bounded. */
+const MAX_JOINED = 10
+
+function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptions): Exposed {
+  const scope = { catalog, client, core: () => coreEntries(catalog, options) }
+  const joined = joinedTools(scope, options)
+  const everything = all().expose(catalog, client)
+  const folded = exposed({
+    ...scope,
+    exposure: 'auto',
+    instructions: SEARCH_THEN_USE,
+    entries: scope.core,
+    metaTools: [searchTools(scope, { callWith: 'Call what it finds with use_tool.' }), useTool(scope)],
+    joined,
+    hint: SEARCH_FIRST,
+  })
+  let follows: 'unknown' | 'yes' | 'no' = 'unknown'
+  let unanswered = 0
+  let told = ''
+
+  const choose = (): { readonly shown: Exposed; readonly exposure: string; readonly reason: string } => {
+    const cheap = cheapness(catalog, options)
+    const extent = `${catalog.tools.length} tools`
+    const shown = cheap === undefined ? folded : everything
+    const choice =
+      shown === everything
+        ? { exposure: 'all', reason: `${extent} with ${cheap} tokens are cheap to list.` }
+        : !client.takesListChanges
+          ? { exposure: 'hybrid', reason: `${extent} are too many to list, and this client's list must not change.` }
+          : {
+              exposure: follows === 'yes' ? 'twoPhase' : 'hybrid',
+              reason: `${extent} are too many to list${FOLLOWS[follows]}.`,
+            }
+    const news = `${choice.exposure}: ${choice.reason}`
+    if (news !== told) {
+      told = news
+      catalog.report({ type: 'exposure/chosen', client: client.id, ...choice })
+    }
+    return { shown, ...choice }
+  }
+
+  /** A tool that was used is likely to be used again: then it need not go through a meta tool. */
+  const join = (entry: CatalogEntry): void => {
+    if (!client.takesListChanges || follows === 'no' || joined.entries().length >= MAX_JOINED) return
+    if (unanswered >= PATIENCE) {
+      follows = 'no'
+      choose()
+    } else if (joined.add(entry)) {
+      unanswered++
+      folded.announce()
+    }
+  }
+
+  return {
+    get choice() {
+      const { exposure, reason } = choose()
+      return { exposure, reason }
+    },
+    get instructions() {
+      return choose().shown.instructions
+    },
+    list: () => choose().shown.list(),
+    listed() {
+      if (unanswered > 0) follows = 'yes'
+      unanswered = 0
+      choose().shown.listed()
+    },
+    async call(name, args, context) {
+      const { shown } = choose()
+      const result = await shown.call(name, args, context)
+      const isInner = shown === folded && name === USE_TOOL && result.isError !== true
+      const target = isInner ? folded.target(name, args) : undefined
+      if (target) join(target.entry)
+      return result
+    },
+    target: (name, args) => choose().shown.target(name, args),
+    onListChanged: (listener) => folded.onListChanged(listener),
+  }
+}
+
+const FOLLOWS = {
+  unknown: '; whether this client lists again when told to is not known yet',
+  yes: '; this client lists again when told to, so tools that it uses join its list',
+  no: '; this client does not list again when told to, so its list stays as it is',
+} as const
+
+const sizes = new WeakMap<readonly CatalogEntry[], number>()
+
+/** What it costs to list everything, if that is little. Worked out once for each state of a catalog. */
+function cheapness({ tools }: Catalog, { maxTools = 30, maxTokens = 5_000 }: AutoOptions): number | undefined {
+  if (tools.length >= maxTools) return undefined
+  let tokens = sizes.get(tools)
+  if (tokens === undefined) {
+    tokens = tools.reduce((sum, entry) => sum + toolTokens(listingOf(entry), estimatedTokens), 0)
+    sizes.set(tools, tokens)
+  }
+  return tokens < maxTokens ? tokens : undefined
+}

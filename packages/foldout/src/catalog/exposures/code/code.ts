@@ -1,0 +1,44 @@
+import type { Exposure } from '../exposure.ts'
+import { checkCore, coreEntries, exposed, type CoreOptions } from '../exposed.ts'
+import { lookUpTools } from './look-up-tools.ts'
+import { runCode } from './run-code.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox.ts'
+
+export interface CodeOptions extends CoreOptions {
+  /** Where programs run, or what they may use. Default: a sandbox with the default limits. */
+  readonly sandbox?: Sandbox | SandboxOptions
+}
+
+export interface CodeExposure extends Exposure {
+  /** Ends the threads of its own sandbox; one that was given is left to whoever gave it. They do not keep the process alive. */
+  close(): void
+}
+
+const INSTRUCTIONS =
+  'The tools are functions for programs that you write. 1. Call look_up_tools with what you want to do: it answers with declarations, servers/<server>/<tool>.d.ts. 2. Call run_code with TypeScript such as `const all = await <server>.<tool>({ … }); return all.length`. Do several steps in one program, and return only what you need to see.'
+
+const HINT = 'Use look_up_tools to find tools.'
+
+/** Lists the core tools, `look_up_tools` and `run_code`: the model writes programs that call the tools. */
+export function code(options: CodeOptions = {}): CodeExposure {
+  const { sandbox: given = {} } = options
+  const sandbox = 'run' in given ? given : createSandbox(given)
+  return Object.freeze({
+    name: 'code',
+    check: (catalog) => checkCore(catalog, options),
+    expose(catalog, client) {
+      const scope = { catalog, client }
+      return exposed({
+        ...scope,
+        exposure: 'code',
+        instructions: INSTRUCTIONS,
+        entries: () => coreEntries(catalog, options),
+        metaTools: [lookUpTools(scope), runCode(scope, sandbox)],
+        hint: HINT,
+      })
+    },
+    close() {
+      if (sandbox !== given) sandbox.close()
+    },
+  } satisfies CodeExposure)
+}

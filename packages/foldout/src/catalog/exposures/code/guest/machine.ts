@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises'
+import type { JSValueHandle, QuickJS } from 'quickjs-wasi'
+import { importPeer } from '../../../../core/peer.ts'
+import type { SandboxLimits } from '../host/limits.ts'
+import type { Engine, ProgramError } from '../host/messages.ts'
+import { MOST_ARGUMENT_CHARACTERS, PRELUDE } from './prelude.ts'
+
+/** Whom a machine speaks to. Nothing it is told can be believed, and nothing may be thrown. */
+export interface MachineHost {
+  /** Something the program did. Returns why it may not. */
+  post(values: readonly (string | number | undefined)[]): string | undefined
+  /** Whether there is a function of this name. */
+  has(name: string): boolean
+  /** The names of a server's functions. */
+  list(server: string): readonly string[]
+  /** Asked over and over while a program computes. */
+  shouldStop(): boolean
+}
+
+/** A JavaScript engine with nothing in it but the language, a console, timers and the functions it is given. */
+export interface Machine {
+  start(host: MachineHost, servers: readonly string[], tools: readonly string[]): void
+  /** Begins a program. Returns what is wrong with its syntax. */
+  evaluate(code: string): ProgramError | undefined
+  /** Where in the program the innermost of its functions was, from 1. */
+  placeIn(stack: string): Place | undefined
+  /** Gives a call its result as JSON, or what went wrong. */
+  settle(call: number, isOk: boolean, text: string): void
+  fire(timer: number): void
+  /** Whether it has used up so much of its memory. Default: nearly all of it. */
+  isOutOfMemory(share?: number): boolean
+}
+
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+export interface Machines {
+  readonly engine: Engine
+  /** A fresh one, which has never seen a program. */
+  create(): Promise<Machine>
+}
+
+/** The name of a program in stack traces. */
+const FILE = 'program.ts'
+const PLACE = /program\.ts:(\d+):(\d+)/
+/** Around a program that returns something at its top. On one line with its first, so that its lines keep their numbers. */
+const FUNCTION_HEAD = '(async () => {'
+/** Enough for any sensible recursion, and far less than the thread has. */
+const STACK_BYTES = 256 * 1024
+const ENTRIES = ['start', 'finish', 'settle', 'fire'] as const
+const CALLBACKS = ['post', 'has', 'list', 'random'] as const
+
+type Entry = (typeof ENTRIES)[number]
+type Callback = (typeof CALLBACKS)[number]
+
+export async function loadMachines(limits: SandboxLimits, compiled: Engine | undefined): Promise<Machines> {
+  const { QuickJS, JSException, EvalFlags } = await importPeer('quickjs-wasi', () => import('quickjs-wasi'))
+  const engine = compiled ?? (await compileEngine())
+  const memoryLimit = limits.memoryMb * 2 ** 20
+  const options = {
+    wasm: engine,
+    memoryLimit,
+    maxStackSize: STACK_BYTES,
+    // The engine writes to the process's own output when it gives up.
+    wasi: () => ({ fd_write: () => 0 }),
+  }
+
+  const { snapshot, tokens } = await (async () => {
+    const vm = await QuickJS.create(options)
+    const prelude = vm.evalCode(PRELUDE, 'prelude')
+    const callbacks = CALLBACKS.map((name) => vm.newFunction(name, () => vm.undefined))
+    const entries = vm.callFunction(prelude, vm.global, ...callbacks)
+    // What these handles refer to lives on in the snapshot.
+    const tokens = ENTRIES.map((name) => [name, vm.exportHandle(entries.getProp(name))] as const)
+    return { snapshot: vm.snapshot(), tokens }
+  })()
+
+  return {
+    engine,
+    async create() {
+      let host: MachineHost | undefined
+      const vm = await QuickJS.restore(snapshot, { ...options, interruptHandler: () => host?.shouldStop() ?? false })
+      const entries = Object.fromEntries(tokens.map(([name, token]) => [name, vm.importHandle(token)])) as Readonly<
+        Record<Entry, JSValueHandle>
+      >
+      const enter = (entry: Entry, ...args: readonly JSValueHandle[]): void => {
+        // Out of memory, a string or number comes as what must not be passed on.
+        if (args.some((handle) => handle.typeof === 'unknown')) throw new RangeError('out of memory')
+        vm.callFunction(entries[entry], vm.undefined, ...args).dispose()
+      }
+      const boolean = (value: boolean): JSValueHandle => (value ? vm.true : vm.false)
+
+      let isScript = true
+      const evalProgram = (code: string): JSValueHandle => {
+        try {
+          return vm.evalCode(code, FILE, EvalFlags.ASYNC)
+        } catch (error) {
+          if (!(error instanceof JSException) || error.message !== 'return not in a function') throw error
+          isScript = false
+          return vm.evalCode(`${FUNCTION_HEAD}${code}\n})()`, FILE)
+        }
+      }
+      const placeIn = (stack: string): Place | undefined => {
+        const [, line, column] = (PLACE.exec(stack) ?? []).map(Number)
+        if (line === undefined || column === undefined) return undefined
+        return { line, column: isScript || line > 1 ? column : Math.max(1, column - FUNCTION_HEAD.length) }
+      }
+
+      return {
+        start(to, servers, tools) {
+          host = to
+          registerCallbacks(vm, to, Math.max(limits.outputCharacters, MOST_ARGUMENT_CHARACTERS))
+          const [serverList, toolList] = [servers, tools].map((names) => vm.newString(JSON.stringify(names)))
+          enter('start', serverList!, toolList!, vm.newNumber(limits.outputCharacters))
+        },
+        evaluate(code) {
+          let running: JSValueHandle
+          try {
+            running = evalProgram(code)
+          } catch (error) {
+            if (!(error instanceof JSException) || error.name !== 'SyntaxError') throw error
+            return { name: error.name, message: error.message, ...placeIn(error.stack ?? '') }
+          }
+          enter('finish', running, boolean(isScript))
+          vm.executePendingJobs()
+          return undefined
+        },
+        placeIn,
+        settle(call, isOk, text) {
+          enter('settle', vm.newNumber(call), boolean(isOk), vm.newString(text))
+          vm.executePendingJobs()
+        },
+        fire(timer) {
+          enter('fire', vm.newNumber(timer))
+          vm.executePendingJobs()
+        },
+        isOutOfMemory: (share = 0.9) => vm.getMemoryUsage().mallocSize > memoryLimit * share,
+      }
+    },
+  }
+}
+
+async function compileEngine(): Promise<Engine> {
+  const { WebAssembly } = globalThis as unknown as {
+    readonly WebAssembly: { compile(bytes: Uint8Array): Promise<Engine> }
+  }
+  return WebAssembly.compile(await readFile(new URL(import.meta.resolve('quickjs-wasi/quickjs.wasm'))))
+}
+
+function registerCallbacks(vm: QuickJS, host: MachineHost, mostCharacters: number): void {
+  const plain = (handle: JSValueHandle | undefined): string | number | undefined => plainValue(handle, mostCharacters)
+  const callbacks: Readonly<Record<Callback, (...args: readonly JSValueHandle[]) => JSValueHandle>> = {
+    post: (...args) => {
+      const problem = host.post(args.map(plain))
+      return problem === undefined ? vm.undefined : vm.newString(problem)
+    },
+    has: (name) => (host.has(String(plain(name))) ? vm.true : vm.false),
+    list: (server) => vm.newString(JSON.stringify(host.list(String(plain(server))))),
+    random: () => vm.newNumber(Math.random()),
+  }
+  for (const name of CALLBACKS) vm.registerHostCallback(name, callbacks[name])
+}
+
+/** Strings and numbers as they are; nothing else is read, because reading it could run a program's code. */
+function plainValue(handle: JSValueHandle | undefined, mostCharacters: number): string | number | undefined {
+  if (handle?.isNumber) return handle.toNumber()
+  return handle?.isString && handle.length <= mostCharacters ? handle.toString() : undefined
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { REACHING_OUT, type Attempt } from './attempts.fixtures.ts'
+import { EXHAUSTING } from './exhaustion.fixtures.ts'
+import { createSandbox, type Sandbox, type SandboxFunctions } from '../../../../entries/code.ts'
+
+const TIME_MS = 1_200
+const OUTPUT = 5_000
+const CALLS = 20
+/** A machine of 16 MB, the threads that are in use and being replaced, and some garbage. */
+const MEMORY_MB = 400
+
+const cyclic: Record<string, unknown> = {}
+cyclic['self'] = cyclic
+
+const functions: SandboxFunctions = new Map<string, (args: unknown, signal: AbortSignal) => unknown>([
+  ['home.echo', async (args) => args],
+  ['home.merge', async (args) => deepMerge({}, args as Record<string, unknown>)],
+  ['home.fail', () => Promise.reject(new Error('It failed.'))],
+  [
+    'home.wait',
+    (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  ],
+  ['home.huge', () => 'x'.repeat(10e6)],
+  ['home.large', () => 'x'.repeat(1.5e6)],
+  ['home.cyclic', () => cyclic],
+])
+
+/** As careless as many are written: a `__proto__` among the keys would poison every object. */
+function deepMerge(target: Record<string, unknown>, source: Record<string, unknown>): Record<string, unknown> {
+  for (const key of Object.keys(source)) {
+    const value = source[key]
+    if (typeof value === 'object' && value !== null) {
+      target[key] ??= {}
+      deepMerge(target[key] as Record<string, unknown>, value as Record<string, unknown>)
+    } else target[key] = value
+  }
+  return target
+}
+
+describe('R44 a program in the sandbox', () => {
+  let sandbox: Sandbox
+  let memory: number
+
+  beforeAll(async () => {
+    sandbox = createSandbox({
+      limits: { timeMs: TIME_MS, cpuMs: 500, memoryMb: 16, calls: CALLS, outputCharacters: OUTPUT },
+    })
+    await sandbox.warmUp()
+    memory = process.memoryUsage().rss
+  })
+  afterAll(() => sandbox.close())
+
+  it('R44 is tried in many ways', () => {
+    const names = [...REACHING_OUT, ...EXHAUSTING].map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.length).toBeGreaterThanOrEqual(60)
+  })
+
+  it.each([...REACHING_OUT, ...EXHAUSTING])('R44 gets nowhere: $name', async (attempt: Attempt) => {
+    const { value, error, limit } = attempt
+    const ran = await sandbox.run(attempt.source, { functions })
+    expect([limit].flat()).toContain(ran.limit)
+    expect(ran.error?.message ?? '').toMatch(error ?? /^/)
+    expect(ran.ok).toBe(value !== undefined || limit === 'output')
+    expect(ran.value).toEqual(value)
+    expect(ran.durationMs).toBeLessThan(TIME_MS + 500)
+    const kept = ran.logs.map(({ text }) => text).join('') + (ran.valueStart ?? '') + (ran.error?.message ?? '')
+    expect(kept.length).toBeLessThanOrEqual(OUTPUT)
+    expect(ran.calls.length).toBeLessThanOrEqual(CALLS)
+    const next = await sandbox.run('return [typeof polluted, await home.echo({ a: 1 })]', { functions })
+    expect(next).toMatchObject({ ok: true, value: ['undefined', { a: 1 }] })
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect((process.memoryUsage().rss - memory) / 2 ** 20).toBeLessThan(MEMORY_MB)
+  })
+})

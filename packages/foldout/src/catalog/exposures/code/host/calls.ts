@@ -1,0 +1,92 @@
+import { messageOf } from '../../../../core/errors.ts'
+import { tooManyCalls, type SandboxLimits } from './limits.ts'
+import type { CallMessage } from './messages.ts'
+import type { SandboxCall, SandboxFunctions } from './sandbox-run.ts'
+
+/** The calls of one program. */
+export interface Calls {
+  readonly isOverLimit: boolean
+  receive(message: CallMessage): void
+  /** Aborts those that are not over, and answers no more. Returns all there were. */
+  close(): readonly SandboxCall[]
+}
+
+export interface CallsOptions {
+  readonly functions: SandboxFunctions
+  readonly limits: SandboxLimits
+  readonly reply: (call: number, ok: boolean, text: string) => void
+}
+
+interface OpenCall {
+  readonly name: string
+  readonly startedAt: number
+  readonly controller: AbortController
+  outcome: { readonly ok: boolean; readonly durationMs: number } | undefined
+}
+
+const MOST_MESSAGE_CHARACTERS = 4_000
+/** A result must fit into the machine's memory several times: as text, as values, and beside the others. */
+const RESULT_SHARE = 1 / 8
+
+export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
+  const calls: OpenCall[] = []
+  const waiting: (() => void)[] = []
+  const mostResultCharacters = limits.memoryMb * 2 ** 20 * RESULT_SHARE
+  let running = 0
+  let isOverLimit = false
+  let isClosed = false
+
+  async function run(call: OpenCall, id: number, args: string): Promise<void> {
+    running++
+    let ok = true
+    let text: string
+    try {
+      const value = await functions.get(call.name)!(JSON.parse(args), call.controller.signal)
+      text = JSON.stringify(value) ?? ''
+      if (text.length > mostResultCharacters) {
+        throw new RangeError(
+          `The result of ${call.name}() is ${text.length} characters long as JSON, more than a program can take. Ask for less.`,
+        )
+      }
+    } catch (error) {
+      ok = false
+      text = messageOf(error).slice(0, MOST_MESSAGE_CHARACTERS)
+    }
+    running--
+    if (isClosed) return
+    call.outcome = { ok, durationMs: performance.now() - call.startedAt }
+    reply(id, ok, text)
+    waiting.shift()?.()
+  }
+
+  return {
+    get isOverLimit() {
+      return isOverLimit
+    },
+    receive({ call: id, name, args }) {
+      if (!functions.has(name)) return reply(id, false, `There is no function ${name}().`)
+      if (calls.length >= limits.calls) {
+        isOverLimit = true
+        return reply(id, false, tooManyCalls(name, limits))
+      }
+      const call: OpenCall = {
+        name,
+        startedAt: performance.now(),
+        controller: new AbortController(),
+        outcome: undefined,
+      }
+      calls.push(call)
+      if (running < limits.concurrentCalls) void run(call, id, args)
+      else waiting.push(() => void run(call, id, args))
+    },
+    close() {
+      isClosed = true
+      const now = performance.now()
+      return calls.map(({ name, startedAt, controller, outcome }) => {
+        if (outcome) return { name, ...outcome }
+        controller.abort()
+        return { name, ok: false, durationMs: now - startedAt, cancelled: true }
+      })
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import type { FoldoutError } from '../../../../core/errors.ts'
+import { createCalls } from './calls.ts'
+import type { SandboxLimits } from './limits.ts'
+import type { Outcome, ProgramError } from './messages.ts'
+import { fitOutput } from './output.ts'
+import type { LimitName, SandboxFunctions, SandboxLog, SandboxRun } from './sandbox-run.ts'
+import type { SandboxWorker } from './sandbox-worker.ts'
+
+export interface ExecutionOptions {
+  readonly worker: SandboxWorker
+  /** No other program of the worker has it. */
+  readonly id: number
+  readonly source: string
+  /** Of the functions, one a line. */
+  readonly names: string
+  readonly functions: SandboxFunctions
+  readonly limits: SandboxLimits
+  readonly signal: AbortSignal | undefined
+  /** The worker has nothing more to do with the program, or is gone. */
+  readonly onFree: () => void
+}
+
+/** How long a program that is told to stop may take before its thread is ended. */
+const GRACE_MS = 100
+
+/** How a program ended, as the host sees it. */
+type Ending = Outcome | { readonly kind: 'out-of-time' } | { readonly kind: 'crashed'; readonly error: FoldoutError }
+
+/** Runs a program in a worker that is ready. */
+export function execute(options: ExecutionOptions): Promise<SandboxRun> {
+  const { worker, id, source, names, functions, limits, signal, onFree } = options
+  return new Promise((resolve) => {
+    const startedAt = performance.now()
+    const logs: SandboxLog[] = []
+    const calls = createCalls({
+      functions,
+      limits,
+      reply: (call, ok, text) => worker.post({ type: 'reply', program: id, call, ok, text }),
+    })
+    let isOver = false
+    let patience: NodeJS.Timeout | undefined
+
+    const finish = (ending: Ending, missingLogs = 0): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(alarm)
+      signal?.removeEventListener('abort', onAbort)
+      const value =
+        ending.kind === 'value' && ending.text !== undefined ? { text: ending.text, length: ending.length } : undefined
+      const output = fitOutput({ logs, missingLogs, value }, limits.outputCharacters)
+      const { error, limit } = failureOf(ending, limits)
+      const reached = limit ?? (calls.isOverLimit ? 'calls' : output.missingCharacters > 0 ? 'output' : undefined)
+      resolve({
+        ok: error === undefined,
+        ...output,
+        ...(error ? { error } : {}),
+        calls: calls.close(),
+        ...(reached ? { limit: reached } : {}),
+        durationMs: performance.now() - startedAt,
+      })
+    }
+    const free = (): void => {
+      clearTimeout(patience)
+      worker.listen(undefined)
+      onFree()
+    }
+    const stop = (ending: Ending): void => {
+      worker.interrupt(id)
+      worker.post({ type: 'stop', program: id })
+      patience = setTimeout(() => worker.terminate(), GRACE_MS)
+      finish(ending)
+    }
+    const onAbort = (): void => stop({ kind: 'stopped' })
+    const alarm = setTimeout(() => stop({ kind: 'out-of-time' }), limits.timeMs)
+
+    signal?.addEventListener('abort', onAbort, { once: true })
+    worker.listen({
+      onMessage(message) {
+        if (!('program' in message) || message.program !== id) return
+        if (message.type === 'done') {
+          finish(message.outcome, message.missingLogs)
+          free()
+        } else if (isOver) return
+        else if (message.type === 'log') logs.push({ level: message.level, text: message.text })
+        else calls.receive(message)
+      },
+      onGone(error) {
+        finish({ kind: 'crashed', error })
+        free()
+      },
+    })
+    worker.post({ type: 'run', program: id, source, names: names === worker.knownNames ? undefined : names })
+    worker.knownNames = names
+  })
+}
+
+/** The run of a program that was not even begun. */
+export function refused(error: ProgramError, limit?: LimitName): SandboxRun {
+  return { ok: false, logs: [], missingCharacters: 0, error, calls: [], ...(limit ? { limit } : {}), durationMs: 0 }
+}
+
+export const CANCELLED: ProgramError = { name: 'AbortError', message: 'The program was cancelled.' }
+
+export function limitError(message: string): ProgramError {
+  return { name: 'LimitError', message }
+}
+
+function failureOf(
+  ending: Ending,
+  { timeMs, cpuMs, memoryMb }: SandboxLimits,
+): { readonly error?: ProgramError; readonly limit?: LimitName } {
+  if (ending.kind === 'value') return {}
+  if (ending.kind === 'error') return { error: ending.error }
+  if (ending.kind === 'stopped') return { error: CANCELLED }
+  if (ending.kind === 'crashed') return { error: { name: 'Error', message: ending.error.message } }
+  if (ending.kind === 'out-of-time') {
+    return { error: limitError(`The program was stopped because it took longer than ${timeMs} ms.`), limit: 'time' }
+  }
+  return ending.limit === 'time'
+    ? { error: limitError(`The program was stopped because it computed for longer than ${cpuMs} ms.`), limit: 'time' }
+    : {
+        error: limitError(`The program was stopped because it needed more than ${memoryMb} MB of memory.`),
+        limit: 'memory',
+      }
+}

@@ -1,0 +1,246 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createSandbox, type Sandbox, type SandboxFunction, type SandboxOptions } from '../../../../entries/code.ts'
+
+const open: Sandbox[] = []
+const sandboxWith = (limits: SandboxOptions['limits'], options: SandboxOptions = {}): Sandbox => {
+  const sandbox = createSandbox({ ...options, limits: limits ?? {} })
+  open.push(sandbox)
+  return sandbox
+}
+afterEach(() => {
+  for (const sandbox of open.splice(0)) sandbox.close()
+})
+
+const nothing = new Map<string, SandboxFunction>()
+const hanging = (): { readonly functions: Map<string, SandboxFunction>; readonly signals: AbortSignal[] } => {
+  const signals: AbortSignal[] = []
+  const hang: SandboxFunction = (_, signal) => {
+    signals.push(signal)
+    return new Promise(() => {})
+  }
+  return { functions: new Map([['hang', hang]]), signals }
+}
+
+describe('R44 limits of a program', () => {
+  it('R44 time, waiting for calls included', async () => {
+    const { functions, signals } = hanging()
+    const ran = await sandboxWith({ timeMs: 100 }).run("console.log('before')\nawait hang()", { functions })
+    expect(ran).toMatchObject({
+      ok: false,
+      limit: 'time',
+      error: { name: 'LimitError', message: 'The program was stopped because it took longer than 100 ms.' },
+      logs: [{ text: 'before' }],
+      calls: [{ name: 'hang', ok: false, cancelled: true }],
+    })
+    expect(ran.durationMs).toBeLessThan(500)
+    expect(signals[0]!.aborted).toBe(true)
+  })
+
+  it('R44 time of computing alone', async () => {
+    const sandbox = sandboxWith({ cpuMs: 100 })
+    const { error, limit } = await sandbox.run('for (;;) {}', { functions: nothing })
+    expect(limit).toBe('time')
+    expect(error?.message).toBe('The program was stopped because it computed for longer than 100 ms.')
+    const patient = await sandbox.run('await new Promise((done) => setTimeout(done, 300))\nreturn 1', {
+      functions: nothing,
+    })
+    expect(patient.value).toBe(1)
+  })
+
+  it('R44 what a program logged is kept when its thread must be ended', async () => {
+    const ran = await sandboxWith({ timeMs: 200 }).run(
+      "console.log('begun')\nArray.prototype.sort.call({ length: 2 ** 53 - 1 })",
+      { functions: nothing },
+    )
+    expect(ran).toMatchObject({ limit: 'time', logs: [{ text: 'begun' }] })
+  })
+
+  it('R44 memory', async () => {
+    const ran = await sandboxWith({ memoryMb: 8 }).run('const all = []\nfor (;;) all.push(new ArrayBuffer(1e5))', {
+      functions: nothing,
+    })
+    expect(ran).toMatchObject({
+      ok: false,
+      limit: 'memory',
+      error: { name: 'LimitError', message: 'The program was stopped because it needed more than 8 MB of memory.' },
+    })
+  })
+
+  it('R44 length of the source', async () => {
+    const sandbox = sandboxWith({ sourceCharacters: 10 })
+    expect(await sandbox.run('"123456789"', { functions: nothing })).toMatchObject({
+      ok: false,
+      limit: 'source',
+      error: { message: 'The source is 11 characters long; at most 10 are run.' },
+    })
+    expect((await sandbox.run('"12345678"', { functions: nothing })).value).toBe('12345678')
+  })
+
+  it('R44 number of calls', async () => {
+    let count = 0
+    const functions = new Map<string, SandboxFunction>([['count', () => ++count]])
+    const sandbox = sandboxWith({ calls: 3 })
+    const ran = await sandbox.run('for (;;) await count()', { functions })
+    expect(ran).toMatchObject({ ok: false, limit: 'calls' })
+    expect(ran.error?.message).toBe('count() was not called: a program may make at most 3 calls.')
+    expect(ran.calls).toHaveLength(3)
+    expect(count).toBe(3)
+    const survivor = await sandbox.run('let n = 0\ntry { for (;;) n = await count() } catch {}\nreturn n', {
+      functions,
+    })
+    expect(survivor).toMatchObject({ ok: true, limit: 'calls', value: 6 })
+  })
+
+  it('R44 number of calls side by side', async () => {
+    let now = 0
+    let most = 0
+    const work: SandboxFunction = async () => {
+      most = Math.max(most, ++now)
+      await sleep(5)
+      now--
+    }
+    const ran = await sandboxWith({ concurrentCalls: 3 }).run(
+      'await Promise.all(Array.from({ length: 10 }, () => work()))',
+      { functions: new Map([['work', work]]) },
+    )
+    expect(ran.ok).toBe(true)
+    expect(ran.calls).toHaveLength(10)
+    expect(most).toBe(3)
+  })
+})
+
+describe('R44 the limit of output', () => {
+  const most = { outputCharacters: 100 }
+
+  it('R44 cuts what is logged, and tells how much is missing', async () => {
+    const ran = await sandboxWith(most).run("for (let i = 0; i < 5; i++) console.log('x'.repeat(40))\nreturn 1", {
+      functions: nothing,
+    })
+    expect(ran).toMatchObject({ ok: true, value: 1, limit: 'output' })
+    const kept = ran.logs.reduce((sum, { text }) => sum + text.length, 0)
+    expect(kept + ran.missingCharacters).toBe(200)
+    expect(kept).toBeLessThanOrEqual(99)
+    expect(kept).toBeGreaterThan(90)
+  })
+
+  it('R44 cuts the value, and tells how much is missing', async () => {
+    const ran = await sandboxWith(most).run("return 'y'.repeat(500)", { functions: nothing })
+    expect(ran.value).toBeUndefined()
+    expect(ran.valueStart).toBe(`"${'y'.repeat(99)}`)
+    expect(ran.missingCharacters).toBe(402)
+  })
+
+  it('R44 gives each half if both are too long', async () => {
+    const ran = await sandboxWith(most).run("console.log('x'.repeat(500))\nreturn 'y'.repeat(500)", {
+      functions: nothing,
+    })
+    expect(ran.valueStart).toHaveLength(50)
+    expect(ran.logs).toEqual([{ level: 'log', text: 'x'.repeat(50) }])
+    expect(ran.missingCharacters).toBe(502 + 500 - 100)
+  })
+
+  it('R44 leaves alone what fits', async () => {
+    const ran = await sandboxWith(most).run("console.log('x'.repeat(60))\nreturn 'y'.repeat(30)", {
+      functions: nothing,
+    })
+    expect(ran).toMatchObject({ value: 'y'.repeat(30), missingCharacters: 0, logs: [{ text: 'x'.repeat(60) }] })
+    expect(ran.limit).toBeUndefined()
+  })
+})
+
+describe('R44 stopping a program', () => {
+  const cancelled = { ok: false, error: { name: 'AbortError', message: 'The program was cancelled.' } }
+
+  it.each([
+    ['computes', 'for (;;) {}'],
+    ['waits for a call', 'await hang()'],
+    ['waits for a timer', 'await new Promise((done) => setTimeout(done, 5000))'],
+    ['computes and hears nothing', 'Array.prototype.sort.call({ length: 2 ** 53 - 1 })'],
+  ])('R44 works at once while it %s', async (_, source) => {
+    const { functions, signals } = hanging()
+    const sandbox = sandboxWith({})
+    await sandbox.warmUp()
+    const abort = new AbortController()
+    const running = sandbox.run(source, { functions, signal: abort.signal })
+    await sleep(150)
+    const stoppedAt = performance.now()
+    abort.abort()
+    expect(await running).toMatchObject(cancelled)
+    expect(performance.now() - stoppedAt).toBeLessThan(100)
+    expect(signals.every((signal) => signal.aborted)).toBe(true)
+    expect((await sandbox.run('return 1', { functions })).value).toBe(1)
+  })
+
+  it('R44 works before it has begun', async () => {
+    const sandbox = sandboxWith({}, { concurrentPrograms: 1 })
+    const { functions } = hanging()
+    expect(await sandbox.run('1', { functions, signal: AbortSignal.abort() })).toMatchObject(cancelled)
+    const first = new AbortController()
+    const running = sandbox.run('await hang()', { functions, signal: first.signal })
+    const second = new AbortController()
+    const queued = sandbox.run('await hang()', { functions, signal: second.signal })
+    const third = sandbox.run('return 3', { functions })
+    second.abort()
+    expect(await queued).toMatchObject({ ...cancelled, calls: [] })
+    first.abort()
+    expect(await running).toMatchObject(cancelled)
+    expect((await third).value).toBe(3)
+  })
+
+  it('R44 leaves the host free meanwhile', async () => {
+    const sandbox = sandboxWith({ timeMs: 400 })
+    await sandbox.warmUp()
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 10)
+    await sandbox.run("'a'.repeat(1e5).replace(/a/g, 'b'.repeat(1e5))", { functions: nothing })
+    clearInterval(timer)
+    expect(ticks).toBeGreaterThan(5)
+  })
+})
+
+describe('R44 the threads of a sandbox', () => {
+  it('R44 are as many as it may have, and the others wait', async () => {
+    let now = 0
+    let most = 0
+    const work: SandboxFunction = async () => {
+      most = Math.max(most, ++now)
+      await sleep(20)
+      now--
+    }
+    const functions = new Map([['work', work]])
+    const sandbox = sandboxWith({}, { concurrentPrograms: 2 })
+    // So that both threads are there.
+    await Promise.all([sandbox.run('1', { functions }), sandbox.run('2', { functions })])
+    const runs = await Promise.all(Array.from({ length: 6 }, () => sandbox.run('await work()', { functions })))
+    expect(runs.every(({ ok }) => ok)).toBe(true)
+    expect(most).toBe(2)
+  })
+
+  it('R44 end when it is closed, with what they run', async () => {
+    const { functions, signals } = hanging()
+    const sandbox = sandboxWith({}, { concurrentPrograms: 1 })
+    await sandbox.warmUp()
+    const running = sandbox.run('await hang()', { functions })
+    const queued = sandbox.run('1', { functions })
+    await sleep(100)
+    sandbox.close()
+    expect(await running).toMatchObject({ ok: false, error: { message: 'The sandbox was closed.' } })
+    await expect(queued).rejects.toThrow('The sandbox is closed.')
+    await expect(sandbox.run('1', { functions })).rejects.toMatchObject({ code: 'sandbox-closed' })
+    expect(signals[0]!.aborted).toBe(true)
+  })
+
+  it('R44 do not keep the process alive, but what they run does', () => {
+    const file = join(import.meta.dirname, 'process.fixtures.ts')
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
+      encoding: 'utf8',
+      timeout: 15_000,
+    })
+    expect(stderr).toBe('')
+    expect(stdout).toBe('{"value":"waited"}\n{"limit":"time"}\n')
+    expect(status).toBe(0)
+  })
+})

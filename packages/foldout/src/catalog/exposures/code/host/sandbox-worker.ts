@@ -1,0 +1,95 @@
+import { Worker } from 'node:worker_threads'
+import { FoldoutError, messageOf } from '../../../../core/errors.ts'
+import type { SandboxLimits } from './limits.ts'
+import type { Engine, FromWorker, ToWorker, WorkerSetup } from './messages.ts'
+
+/** A thread that runs programs, seen from the host. */
+export interface SandboxWorker {
+  /** Its engine, once it can run programs. Rejects if it never will. */
+  readonly ready: Promise<Engine>
+  /** The functions it knows, one a line. */
+  knownNames: string
+  post(message: ToWorker): void
+  /** Makes a program stop that computes and hears no message. */
+  interrupt(program: number): void
+  /** Who is told what it says, and that it is gone. */
+  listen(listener: WorkerListener | undefined): void
+  /** Lets it keep the process alive. */
+  ref(): void
+  unref(): void
+  terminate(): void
+}
+
+export interface WorkerListener {
+  readonly onMessage: (message: FromWorker) => void
+  readonly onGone: (error: FoldoutError) => void
+}
+
+/** Of the thread itself, beside the machine's memory: for the type stripper and the texts that pass through. */
+const HEAP_MB = 128
+
+/** Beside this file, compiled as it is. */
+const isSource = import.meta.url.endsWith('.ts')
+const WORKER_URL = new URL(isSource ? '../guest/worker.ts' : '../guest/worker.js', import.meta.url)
+// Node 20 cannot read TypeScript by itself, which only matters to this project's own tests.
+const SOURCE_WORKER = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER_URL.href}')))`
+
+export function startWorker(
+  limits: SandboxLimits,
+  engine: Engine | undefined,
+  onGone: (error: FoldoutError, wasReady: boolean) => void,
+): SandboxWorker {
+  const stopped = new Int32Array(new SharedArrayBuffer(4))
+  const setup: WorkerSetup = { limits, stopped, engine }
+  const options = { workerData: setup, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } }
+  const worker = isSource
+    ? new Worker(SOURCE_WORKER, { ...options, eval: true })
+    : // Neither the host's flags nor its environment concern it.
+      new Worker(WORKER_URL, { ...options, execArgv: [], env: {} })
+  let listener: WorkerListener | undefined
+  let failure: FoldoutError | undefined
+  let wasReady = false
+  let becomeReady: (engine: Engine) => void
+  let becomeBroken: (error: FoldoutError) => void
+  const ready = new Promise<Engine>((resolve, reject) => {
+    becomeReady = resolve
+    becomeBroken = reject
+  })
+  // Whoever waits for it hears of it; nobody may.
+  ready.catch(() => {})
+
+  const fail = (code: string, message: string): void => {
+    if (failure) return
+    failure = new FoldoutError(code, message)
+    becomeBroken(failure)
+    onGone(failure, wasReady)
+    listener?.onGone(failure)
+    void worker.terminate()
+  }
+  worker.on('message', (message: FromWorker) => {
+    if (message.type === 'ready') {
+      wasReady = true
+      becomeReady(message.engine)
+    } else if (message.type === 'broken') fail(message.code, message.message)
+    else listener?.onMessage(message)
+  })
+  worker.on('error', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${messageOf(error)}`))
+  worker.on('exit', () => fail('sandbox-crashed', 'The sandbox has crashed: its thread has ended.'))
+  // After the listeners, because listening takes hold of the process again.
+  worker.unref()
+
+  return {
+    ready,
+    knownNames: '',
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    post: (message) => worker.postMessage(message),
+    interrupt: (program) => void Atomics.store(stopped, 0, program),
+    listen(next) {
+      listener = next
+      if (failure) next?.onGone(failure)
+    },
+    ref: () => worker.ref(),
+    unref: () => worker.unref(),
+    terminate: () => fail('sandbox-closed', 'The sandbox was closed.'),
+  }
+}

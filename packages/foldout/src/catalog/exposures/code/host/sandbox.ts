@@ -1,0 +1,86 @@
+import { FoldoutError } from '../../../../core/errors.ts'
+import { CANCELLED, execute, limitError, refused } from './execution.ts'
+import { limitsFrom, type SandboxLimits } from './limits.ts'
+import type { SandboxFunctions, SandboxRun } from './sandbox-run.ts'
+import { createWorkerPool } from './worker-pool.ts'
+
+export interface SandboxOptions {
+  readonly limits?: Partial<SandboxLimits>
+  /** Programs that run side by side, each in a thread of its own; others wait for their turn. Default 4. */
+  readonly concurrentPrograms?: number
+}
+
+export interface RunOptions {
+  readonly functions: SandboxFunctions
+  readonly signal?: AbortSignal
+}
+
+/** Runs programs that nobody has read, with nothing to reach but the functions they are given. */
+export interface Sandbox {
+  /**
+   * Runs TypeScript or JavaScript, with `await` and `return` at its top. A program that fails or is stopped is a result
+   * too; this rejects only if no program can be run at all.
+   */
+  run(source: string, options: RunOptions): Promise<SandboxRun>
+  /** Makes a thread ready, so that the first program need not wait for that. */
+  warmUp(): Promise<void>
+  /** Stops what runs and ends the threads. They do not keep the process alive, closed or not. */
+  close(): void
+}
+
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const limits = limitsFrom(options.limits)
+  const { concurrentPrograms = 4 } = options
+  if (!Number.isInteger(concurrentPrograms) || concurrentPrograms < 1) {
+    throw new FoldoutError(
+      'sandbox-invalid',
+      `'concurrentPrograms' of a sandbox must be a whole number of at least 1, not ${concurrentPrograms}.`,
+    )
+  }
+  const pool = createWorkerPool(limits, concurrentPrograms)
+  let lastProgram = 0
+  let checkedNames = ''
+
+  return {
+    async run(source, { functions, signal }) {
+      const names = [...functions.keys()].join('\n')
+      if (names !== checkedNames) refuseBadNames(functions.keys())
+      checkedNames = names
+      if (source.length > limits.sourceCharacters) {
+        const message = `The source is ${source.length} characters long; at most ${limits.sourceCharacters} are run.`
+        return refused(limitError(message), 'source')
+      }
+      const worker = await pool.acquire(signal)
+      if (!worker) return refused(CANCELLED)
+      // The ids go round in a signed number of 32 bits, and none is 0.
+      lastProgram = (lastProgram % (2 ** 31 - 1)) + 1
+      return execute({
+        worker,
+        id: lastProgram,
+        source,
+        names,
+        functions,
+        limits,
+        signal,
+        onFree: () => pool.release(worker),
+      })
+    },
+    async warmUp() {
+      const worker = await pool.acquire(undefined)
+      if (worker) pool.release(worker)
+    },
+    close: () => pool.close(),
+  }
+}
+
+const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\.[^\n]+)?$/u
+
+function refuseBadNames(names: Iterable<string>): void {
+  for (const name of names) {
+    if (NAME.test(name)) continue
+    throw new FoldoutError(
+      'sandbox-invalid',
+      `'${name}' cannot name a function of a program. Use an identifier, or one with a dot and any text of one line behind it: 'server.tool'.`,
+    )
+  }
+}

@@ -1,0 +1,98 @@
+import { FoldoutError } from '../../../../core/errors.ts'
+import type { SandboxLimits } from './limits.ts'
+import type { Engine } from './messages.ts'
+import { startWorker, type SandboxWorker } from './sandbox-worker.ts'
+
+/** Threads for programs. Those in use keep the process alive, the others do not. */
+export interface WorkerPool {
+  /** One that is ready and that nobody else has, or `undefined` if the signal aborts before. */
+  acquire(signal: AbortSignal | undefined): Promise<SandboxWorker | undefined>
+  release(worker: SandboxWorker): void
+  close(): void
+}
+
+interface Waiter {
+  readonly resolve: (worker: SandboxWorker) => void
+  readonly reject: (error: FoldoutError) => void
+}
+
+export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPool {
+  const workers = new Set<SandboxWorker>()
+  const idle: SandboxWorker[] = []
+  const waiting: Waiter[] = []
+  /** Compiled once for all. */
+  let engine: Engine | undefined
+  let isClosed = false
+
+  function start(): SandboxWorker {
+    const worker = startWorker(limits, engine, (error, wasReady) => {
+      workers.delete(worker)
+      const at = idle.indexOf(worker)
+      if (at !== -1) idle.splice(at, 1)
+      if (isClosed) return
+      // One that has worked is replaced, so that whoever comes next finds one; another would fail like the first.
+      if (wasReady) offer(start())
+      else for (const { reject } of waiting.splice(0)) reject(error)
+    })
+    workers.add(worker)
+    return worker
+  }
+
+  function offer(worker: SandboxWorker): void {
+    const next = waiting.shift()
+    if (next) next.resolve(worker)
+    else idle.push(worker)
+  }
+
+  async function takeReady(): Promise<SandboxWorker> {
+    if (isClosed) throw closedError()
+    const worker =
+      idle.pop() ??
+      (workers.size < most
+        ? start()
+        : await new Promise<SandboxWorker>((resolve, reject) => waiting.push({ resolve, reject })))
+    worker.ref()
+    engine = await worker.ready
+    return worker
+  }
+
+  function release(worker: SandboxWorker): void {
+    worker.unref()
+    if (workers.has(worker)) offer(worker)
+  }
+
+  return {
+    async acquire(signal) {
+      if (signal?.aborted) return undefined
+      const taken = takeReady()
+      const first = await firstOf(taken, signal)
+      if (first === undefined) taken.then(release, () => {})
+      return first
+    },
+    release,
+    close() {
+      isClosed = true
+      for (const { reject } of waiting.splice(0)) reject(closedError())
+      for (const worker of workers) worker.terminate()
+    },
+  }
+}
+
+/** What a promise is fulfilled with, or `undefined` if the signal aborts before. */
+async function firstOf<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  if (!signal) return promise
+  let onAbort: (() => void) | undefined
+  const aborted = new Promise<undefined>((resolve) => {
+    onAbort = () => resolve(undefined)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort!)
+  }
+}
+
+function closedError(): FoldoutError {
+  return new FoldoutError('sandbox-closed', 'The sandbox is closed. Make another with createSandbox().')
+}

@@ -1,0 +1,165 @@
+import { nearest, namedSome, shortened } from '../../../core/text.ts'
+import { estimatedTokens } from '../../../core/tokens/tokens.ts'
+import { isUnknown } from '../../catalog.ts'
+import { failure } from '../../entry.ts'
+import { textResult, type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
+import { searchAnswer } from '../../meta-tools/search-answer.ts'
+import type { CallResult, CatalogEntry } from '../../tool.ts'
+import { folderOf, type FunctionFolder, type ServerFolder } from './host/function-folder.ts'
+
+export const LOOK_UP_TOOLS = 'look_up_tools'
+
+/** No answer to a search or a listing is longer, in tokens; what does not fit is said to exist. */
+const CEILING = 800
+/** Nor is one with declarations that were asked for by name. */
+const READING_CEILING = 4_000
+const HITS = 5
+/** In characters. */
+const MAX_DESCRIPTION = 80
+const NAMED_PATHS = 5
+
+/** Shows the catalog as a folder of declarations: lists it, reads in it, and searches it. */
+export function lookUpTools(scope: MetaScope): MetaTool {
+  return {
+    listing: {
+      name: LOOK_UP_TOOLS,
+      description:
+        'Find the functions for run_code. With query: declarations of those that fit. With paths: what these folders and files hold, such as "servers/<server>" or "servers/<server>/<tool>.d.ts". With neither: the servers.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          query: { type: 'string', description: 'What to do' },
+          paths: { type: 'array', items: { type: 'string' } },
+        },
+      },
+      annotations: { title: 'Look up tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    async call(args) {
+      // Models send nothing, `null` and `""` for what they leave open, and a text for a list of one.
+      const query = args['query'] || undefined
+      const paths = [args['paths'] || []].flat()
+      if (query !== undefined && typeof query !== 'string') return failure("'query' must be a text.")
+      if (!paths.every((path) => typeof path === 'string')) return failure("'paths' must be a list of texts.")
+      if (query?.trim()) return search(scope, query)
+      return read(scope, paths.length > 0 ? paths : [''])
+    },
+  }
+}
+
+async function search({ catalog, client }: MetaScope, query: string): Promise<CallResult> {
+  const folder = folderOf(catalog)
+  const outcome = await catalog.search(query, { limit: HITS })
+  const hits = outcome.hits.map(({ tool }) => tool)
+  const text =
+    hits.length === 0
+      ? searchAnswer(catalog, { query, outcome, detail: 'names', category: undefined }).text
+      : hitsText(folder, hits, outcome.more)
+  catalog.report({
+    type: 'tools/searched',
+    client: client.id,
+    query,
+    hits: hits.map(({ qualified }) => qualified),
+    tokens: estimatedTokens.count(query) + estimatedTokens.count(text),
+  })
+  return textResult(text)
+}
+
+/** Declarations as long as they fit, and paths of the others. */
+function hitsText(folder: FunctionFolder, hits: readonly CatalogEntry[], more: number): string {
+  const blocks: string[] = []
+  const lines: string[] = []
+  let room = CEILING
+  for (const entry of hits) {
+    const block = declaration(folder, entry)
+    const tokens = estimatedTokens.count(block)
+    if (tokens <= room) blocks.push(block)
+    else lines.push(fileLine(folder.pathOf(entry), entry))
+    room -= tokens
+  }
+  if (more > 0) lines.push(`${more} more ${more === 1 ? 'fits' : 'fit'}: say more in query.`)
+  return [...blocks, ...lines].join('\n')
+}
+
+function declaration(folder: FunctionFolder, entry: CatalogEntry): string {
+  return `// ${folder.pathOf(entry)}${nameNote(folder.pathOf(entry), entry)}\n${folder.stubTextOf(entry).trimEnd()}`
+}
+
+function fileLine(path: string, entry: CatalogEntry): string {
+  const description = shortened(entry.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
+  return `${path}${nameNote(path, entry)}${description === '' ? '' : ` — ${description}`}`
+}
+
+/** The tool's name elsewhere, where that is another. */
+function nameNote(path: string, { name }: CatalogEntry): string {
+  return path.endsWith(`/${name}.d.ts`) || path === `${name}.d.ts` ? '' : ` (tool ${name})`
+}
+
+function read(scope: MetaScope, paths: readonly string[]): CallResult {
+  const folder = folderOf(scope.catalog)
+  const parts: string[] = []
+  let room = READING_CEILING
+  let isFailure = true
+  for (const path of paths) {
+    const found = find(scope, folder, path)
+    const text = typeof found === 'string' ? found : 'entry' in found ? declaration(folder, found.entry) : found.text
+    const tokens = estimatedTokens.count(text)
+    if (parts.length > 0 && tokens > room) {
+      parts.push(`Left off, because it would be too long: ${namedSome(paths.slice(parts.length), NAMED_PATHS)}.`)
+      break
+    }
+    room -= tokens
+    parts.push(text)
+    if (typeof found === 'string') continue
+    isFailure = false
+    if (!('entry' in found)) continue
+    const { qualified: name } = found.entry
+    scope.catalog.report({ type: 'tool/defined', client: scope.client.id, name, tokens })
+  }
+  return isFailure ? failure(parts.join('\n')) : textResult(parts.join('\n'))
+}
+
+/** What a path leads to, or what to say if it leads nowhere. */
+function find(
+  { catalog }: MetaScope,
+  folder: FunctionFolder,
+  path: string,
+): { readonly entry: CatalogEntry } | { readonly text: string } | string {
+  const [server, file, ...rest] = path
+    .replace(/^(?:\.?\/)*(?:servers(?:\/|$))?/, '')
+    .split('/')
+    .filter((part) => part !== '')
+  if (server === undefined) return { text: serversText(folder) }
+  const found = folder.servers.get(server)
+  if (found && file === undefined) return { text: serverText(found) }
+  const entry = rest.length === 0 ? found?.tools.get((file ?? '').replace(/\.d\.ts$/, '')) : undefined
+  if (entry) return { entry }
+  // By its name, which models may know from elsewhere.
+  const named = catalog.resolve((file ?? server).replace(/\.d\.ts$/, ''))
+  if (!isUnknown(named)) return { entry: named }
+  const known = found
+    ? Array.from(found.tools.values(), (tool) => folder.pathOf(tool))
+    : Array.from(folder.servers.keys(), (name) => `servers/${name}`)
+  const near = nearest(found ? `servers/${server}/${file}` : `servers/${server}`, known)
+  return `There is no '${shortened(path)}'.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
+}
+
+function serversText({ servers }: FunctionFolder): string {
+  if (servers.size === 0) return 'There are no tools.'
+  const lines = Array.from(servers.values(), ({ identifier, description, tools }) => {
+    const about = description === undefined ? '' : ` — ${shortened(description, MAX_DESCRIPTION)}`
+    return `servers/${identifier}/ (${tools.size} ${tools.size === 1 ? 'tool' : 'tools'})${about}`
+  })
+  return fitted(lines, 'servers')
+}
+
+function serverText({ identifier, tools }: ServerFolder): string {
+  const lines = Array.from(tools, ([name, entry]) => fileLine(`${name}.d.ts`, entry))
+  return `servers/${identifier}/\n${fitted(lines, 'files')}`
+}
+
+function fitted(lines: readonly string[], what: string): string {
+  let room = CEILING
+  const cut = lines.findIndex((line) => (room -= estimatedTokens.count(line) + 1) < 0)
+  if (cut === -1) return lines.join('\n')
+  return `${lines.slice(0, cut).join('\n')}\n${lines.length - cut} more ${what}: find what you need with query.`
+}

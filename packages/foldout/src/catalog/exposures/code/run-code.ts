@@ -1,0 +1,80 @@
+import { failure } from '../../entry.ts'
+import type { MetaScope, MetaTool } from '../../meta-tools/meta-tool.ts'
+import type { CallContext, CatalogEntry } from '../../tool.ts'
+import { createAttachments, textOf, type Attachments } from './attachments.ts'
+import { folderOf } from './host/function-folder.ts'
+import { runAnswer } from './run-answer.ts'
+import type { SandboxFunction, SandboxFunctions } from './host/sandbox-run.ts'
+import type { Sandbox } from './host/sandbox.ts'
+
+export const RUN_CODE = 'run_code'
+
+/** Runs a program that calls the catalog's tools. */
+export function runCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
+  return {
+    listing: {
+      name: RUN_CODE,
+      description:
+        'Run TypeScript that calls tools: `const found = await <server>.<tool>({ … })`, as declared in servers/<server>/<tool>.d.ts. Failures throw. Use loops, conditions and Promise.all as you like; return what you need to see. No imports, network or files.',
+      inputSchema: {
+        type: 'object',
+        properties: { code: { type: 'string' } },
+        required: ['code'],
+      },
+      // It may call any tool.
+      annotations: { title: 'Run code', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    },
+    async call(args, context) {
+      const { code } = args
+      if (typeof code !== 'string' || code.trim() === '') return failure("Write the program to run in 'code'.")
+      const source = withoutFence(code)
+      const folder = folderOf(scope.catalog)
+      const attachments = createAttachments()
+      const functions: SandboxFunctions = {
+        keys: () => folder.functions.keys(),
+        has: (name) => folder.functions.has(name),
+        get(name) {
+          const entry = folder.functions.get(name)
+          return entry && functionOf(scope, entry, attachments, context)
+        },
+      }
+      const run = await sandbox.run(source, { functions, ...(context.signal ? { signal: context.signal } : {}) })
+      return runAnswer({ run, source, folder, attachments })
+    },
+  }
+}
+
+/** Models put code into fences where none are wanted. */
+function withoutFence(code: string): string {
+  return /^\s*```[a-z]*\n(.*?)\n?```\s*$/s.exec(code)?.[1] ?? code
+}
+
+function functionOf(
+  { catalog, client }: MetaScope,
+  entry: CatalogEntry,
+  attachments: Attachments,
+  context: CallContext,
+): SandboxFunction {
+  return async (args, signal) => {
+    const started = performance.now()
+    let ok = false
+    try {
+      // Of several calls, their progress would go back and forth.
+      const { onProgress: _, ...rest } = context
+      const result = await catalog.call(entry.qualified, attachments.restore(args), { ...rest, signal })
+      ok = result.isError !== true
+      if (!ok) throw new Error(textOf(result.content) || `Tool '${entry.name}' failed.`)
+      return attachments.valueOf(entry, result)
+    } finally {
+      catalog.report({
+        type: 'tool/used',
+        client: client.id,
+        name: entry.qualified,
+        through: RUN_CODE,
+        ok,
+        durationMs: Math.round(performance.now() - started),
+        wrappingTokens: 0,
+      })
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import { gptTokenizer } from '../../entries/gpt-tokenizer.ts'
+import { all, auto, hybrid, metaTool, twoPhase } from '../../entries/index.ts'
+import { exposureSuite } from '../../entries/testing.ts'
+
+const counter = await gptTokenizer()
+
+exposureSuite('all', all, { counter })
+exposureSuite('hybrid', hybrid, { counter })
+exposureSuite('hybrid with a core', () => hybrid({ core: ['paint_picture', 'files/archive'] }), { counter })
+exposureSuite('metaTool', metaTool, { counter })
+exposureSuite('twoPhase', twoPhase, { counter })
+exposureSuite('auto', auto, { counter })

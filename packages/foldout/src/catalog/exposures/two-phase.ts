@@ -1,0 +1,44 @@
+import type { Exposure } from './exposure.ts'
+import { searchTools } from '../meta-tools/search-tools.ts'
+import { getToolDefinition } from '../meta-tools/tool-definition.ts'
+import { SEARCH_FIRST, useTool } from '../meta-tools/use-tool.ts'
+import type { CatalogEntry } from '../tool.ts'
+import { checkCore, coreEntries, exposed, joinedTools, type CoreOptions, type ExposedControl } from './exposed.ts'
+
+const INSTRUCTIONS =
+  'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call get_tool_definition with the name of a tool it found; 3. call that tool itself if it is listed now, or use_tool with its name and arguments.'
+
+/**
+ * Lists the core tools, `search_tools`, `get_tool_definition` and `use_tool`. A tool whose definition was given joins the
+ * client's list where lists may change; `use_tool` runs it for clients that do not list again, so that nobody depends on it.
+ */
+export function twoPhase(options: CoreOptions = {}): Exposure {
+  return Object.freeze({
+    name: 'twoPhase',
+    check: (catalog) => checkCore(catalog, options),
+    expose(catalog, client) {
+      const scope = { catalog, client, core: () => coreEntries(catalog, options) }
+      const joined = joinedTools(scope, options)
+      const onDefined = (entry: CatalogEntry): string => {
+        const { name } = entry
+        if (!client.takesListChanges) return `Run it with use_tool {"name":"${name}","arguments":{…}}.`
+        if (joined.add(entry)) control.announce()
+        return `It is in the tool list now. If you do not see it there, run it with use_tool {"name":"${name}","arguments":{…}}.`
+      }
+      const control: ExposedControl = exposed({
+        ...scope,
+        exposure: 'twoPhase',
+        instructions: INSTRUCTIONS,
+        entries: scope.core,
+        metaTools: [
+          searchTools(scope, { callWith: 'Then get a definition with get_tool_definition.' }),
+          getToolDefinition(scope, { onDefined }),
+          useTool(scope),
+        ],
+        joined,
+        hint: SEARCH_FIRST,
+      })
+      return control
+    },
+  } satisfies Exposure)
+}

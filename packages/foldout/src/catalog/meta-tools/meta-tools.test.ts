@@ -1,0 +1,449 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  all,
+  createCatalog,
+  estimatedTokens,
+  hybrid,
+  metaTool,
+  twoPhase,
+  type Catalog,
+  type CatalogEvent,
+  type CatalogOptions,
+  type Exposure,
+  type JsonSchema,
+  type RawTool,
+} from '../../entries/index.ts'
+import { gptTokenizer } from '../../entries/gpt-tokenizer.ts'
+import { callText, failed, manyTools, said, textOf, tool } from '../catalog.fixtures.ts'
+import { META_TOOL_NAMES } from '../names.ts'
+import { ANSWER_CEILING } from './search-answer.ts'
+
+const client = { id: 'c', takesListChanges: true }
+const expose = (catalog: Catalog, exposure: Exposure = hybrid()) => exposure.expose(catalog, client)
+
+const home: readonly RawTool[] = [
+  tool('water_garden', {
+    source: 'garden',
+    description: 'Waters the garden. It takes a while.',
+    inputSchema: {
+      type: 'object',
+      properties: { minutes: { type: 'integer', minimum: 1, maximum: 60 }, bed: { enum: ['roses', 'herbs'] } },
+      required: ['minutes'],
+    },
+  }),
+  tool('mow_lawn', { source: 'garden', description: 'Mows the lawn.', core: true }),
+  tool('send_letter', { source: 'mail', description: 'Sends a letter.' }),
+]
+
+describe('R45 search_tools', () => {
+  const catalog = createCatalog(home)
+  const search = (args: unknown, of = catalog) => expose(of).call('search_tools', args, {})
+
+  it('R45 shows each hit with a signature to call it by and what it does', async () => {
+    expect(await search({ query: 'water the garden', limit: 1 })).toEqual(
+      said('water_garden(minutes: int 1..60, bed?: "roses"|"herbs") — Waters the garden'),
+    )
+  })
+
+  it('R45 shows names alone, or whole schemas, if asked', async () => {
+    expect(textOf(await search({ query: 'send a letter', limit: 1, detail: 'names' }))).toBe(
+      'send_letter — Sends a letter',
+    )
+    expect(textOf(await search({ query: 'water the garden', limit: 1, detail: 'schema' }))).toBe(
+      'water_garden {"type":"object","properties":{"minutes":{"type":"integer","minimum":1,"maximum":60},"bed":{"enum":["roses","herbs"]}},"required":["minutes"]} — Waters the garden',
+    )
+  })
+
+  it('R45 does not show again how to call a tool that is listed', async () => {
+    expect(await search({ query: 'mow the lawn', limit: 1 })).toEqual(
+      said('mow_lawn, listed: call it directly — Mows the lawn'),
+    )
+    expect(textOf(await search({ query: 'mow the lawn', limit: 1, detail: 'schema' }))).toContain('mow_lawn {"type"')
+    const shown = expose(catalog, metaTool({ core: ['send_letter'] }))
+    const asked = { action: 'search', query: 'send a letter', limit: 1 }
+    expect(textOf(await shown.call('discover_and_use_tool', asked, {}))).toMatch(
+      /^send_letter, listed: call it directly/,
+    )
+  })
+
+  it('R45 names what was left off', async () => {
+    const many = createCatalog(Array.from({ length: 30 }, (_, at) => tool(`polish_mirror_${at}`)))
+    const lines = textOf(await search({ query: 'polish a mirror', limit: 2 }, many)).split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines[2]).toMatch(/^\d+ more fit: raise limit, or say more in query\.$/)
+    const most = textOf(await search({ query: 'polish a mirror', limit: 1_000 }, many)).split('\n')
+    expect(most.length).toBeLessThanOrEqual(21)
+    expect(most.at(-1)).toMatch(/^\d+ more fit: say more in query\.$/)
+  })
+
+  it('R45 an empty query is an error', async () => {
+    const error = failed("Say in 'query' what you want to do, such as \"send a message\", or a tool's name.")
+    for (const args of [{}, { query: '' }, { query: '  ' }, { query: 5 }, undefined, null, ''])
+      expect(await search(args)).toEqual(error)
+  })
+
+  it('R45 a query that nothing answers gets no tools', async () => {
+    const result = await search({ query: 'qwxzzy vvkkpp' })
+    expect(result.isError).toBeUndefined()
+    expect(textOf(result)).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
+    expect(textOf(result)).toMatch(/Try other words for what you want to do, or one thing at a time\.$/)
+    for (const { name } of home) expect(textOf(result)).not.toContain(name)
+    expect(textOf(await search({ query: 'qwxzzy', category: 'MAIL' }))).toBe(
+      'Nothing fits "qwxzzy" in \'mail\'. Try without the category, or other words for what you want to do.',
+    )
+    expect(textOf(await search({ query: 'x'.repeat(500) }))).toContain(`Nothing fits "${'x'.repeat(80)}…".`)
+    expect(textOf(await search({ query: 'anything' }, createCatalog([])))).toBe('There are no tools to search.')
+  })
+
+  it('R45 other wrong arguments are errors that say what is right', async () => {
+    expect(await search({ query: 'x', limit: 0 })).toEqual(failed("'limit' must be a number from 1."))
+    expect(await search({ query: 'x', limit: 'many' })).toEqual(failed("'limit' must be a number from 1."))
+    expect(await search({ query: 'x', detail: 'all' })).toEqual(
+      failed("'detail' must be one of names, signature, schema."),
+    )
+    expect(await search({ query: 'x', category: 5 })).toEqual(failed("'category' must be a text."))
+    expect(await search({ query: 'x', category: 'post' })).toEqual(
+      failed("There is no category 'post'. There are: garden, mail."),
+    )
+    expect(await search('[1]')).toEqual(
+      failed("Wrong arguments for tool 'search_tools': they must be one JSON object."),
+    )
+    expect(await search('{query')).toEqual(
+      failed("Wrong arguments for tool 'search_tools': the text is no JSON; give them as one JSON object."),
+    )
+  })
+
+  it('R45 what is left open may be nothing, null or empty, and a number may be a text', async () => {
+    const plain = await search({ query: 'send a letter' })
+    expect(await search({ query: 'send a letter', category: null, limit: null, detail: null })).toEqual(plain)
+    expect(await search({ query: 'send a letter', category: '', detail: '' })).toEqual(plain)
+    expect(await search({ query: 'send a letter', limit: '5' })).toEqual(plain)
+    expect(await search('{"query":"send a letter"}')).toEqual(plain)
+  })
+
+  it('R45 the same query gives the same bytes', async () => {
+    const once = await search({ query: 'garden letter' })
+    expect(await search({ query: 'garden letter' }, createCatalog(home.toReversed()))).toEqual(once)
+  })
+
+  it('R45 a search that fails is an error, not a rejection', async () => {
+    const down = createCatalog(home, {
+      meaning: async () => {
+        throw new Error('the model is down')
+      },
+    })
+    const result = await search({ query: 'send a letter' }, down)
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(/^Tool 'search_tools' failed: .*the model is down/)
+  })
+
+  it('R45 a search that hangs can be aborted', async () => {
+    const hanging = createCatalog(home, { meaning: () => new Promise(() => {}) })
+    const signal = AbortSignal.timeout(10)
+    await expect(expose(hanging).call('search_tools', { query: 'letter' }, { signal })).rejects.toThrow('timeout')
+  })
+
+  it('R48 what was searched is told, with what it cost', async () => {
+    const events: CatalogEvent[] = []
+    const stop = catalog.subscribe((event) => events.push(event))
+    const text = textOf(await search({ query: 'send a letter', limit: 1 }))
+    stop()
+    const tokens = estimatedTokens.count('{"query":"send a letter","limit":1}') + estimatedTokens.count(text)
+    expect(events).toEqual([
+      { type: 'tools/searched', client: 'c', query: 'send a letter', hits: ['mail/send_letter'], tokens },
+    ])
+  })
+
+  const giant = fc
+    .record({
+      fields: fc.integer({ min: 0, max: 100 }),
+      required: fc.boolean(),
+      name: fc.integer({ min: 1, max: 400 }),
+      values: fc.integer({ min: 0, max: 60 }),
+      description: fc.integer({ min: 0, max: 200 }),
+      nested: fc.integer({ min: 0, max: 10 }),
+    })
+    .map(({ fields, required, name, values, description, nested }): Partial<RawTool> => {
+      let inner: JsonSchema = { enum: Array.from({ length: values }, (_, at) => `value ${at} ${'v'.repeat(at)}`) }
+      for (let depth = 0; depth < nested; depth++) inner = { type: 'object', properties: { inner } }
+      const names = Array.from({ length: fields }, (_, at) => `${'field'.repeat(name / 5)}${at}`)
+      return {
+        shortDescription: 'Novel. '.repeat(description),
+        inputSchema: {
+          type: 'object',
+          properties: Object.fromEntries(
+            names.map((field) => [field, { ...inner, description: 'Word '.repeat(description) }]),
+          ),
+          ...(required ? { required: names } : {}),
+        },
+      }
+    })
+  it('R45 no answer is over its ceiling, whatever the tools are like', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(giant, { minLength: 1, maxLength: 6 }),
+        fc.constantFrom('names', 'signature', 'schema'),
+        async (tools, detail) => {
+          const huge = createCatalog(tools.map((more, at) => tool(`giant_${'x'.repeat(50)}_${at}`, more)))
+          const text = textOf(await search({ query: 'giant', detail, limit: 20 }, huge))
+          expect(text).toContain('giant_')
+          expect(estimatedTokens.count(text)).toBeLessThanOrEqual(ANSWER_CEILING[detail])
+          const shown = text.split('\n').filter((line) => line.startsWith('giant_')).length
+          const more = Number(/^(\d+) more fits?: say more in query\.$/m.exec(text)?.[1] ?? 0)
+          expect(shown + more).toBe(tools.length)
+        },
+      ),
+      { numRuns: 12 },
+    )
+  })
+})
+
+describe('R46 use_tool', () => {
+  const catalog = createCatalog([...home, tool('search_tools', { source: 'kitchen' })])
+  const use = (args: unknown, exposure?: Exposure) => expose(catalog, exposure).call('use_tool', args, {})
+
+  it('R46 runs a tool; missing arguments are none, and a JSON text is read', async () => {
+    expect(await use({ name: 'send_letter', arguments: { to: 'you' } })).toEqual(said('send_letter {"to":"you"}'))
+    for (const args of [undefined, null, '', '{}'])
+      expect(await use({ name: 'send_letter', arguments: args })).toEqual(said('send_letter {}'))
+    expect(await use({ name: 'send_letter', arguments: '{"to":"you"}' })).toEqual(said('send_letter {"to":"you"}'))
+    expect(await use('{"name":"send_letter"}')).toEqual(said('send_letter {}'))
+  })
+
+  it('R46 an unknown tool is answered with where to look and the nearest names', async () => {
+    expect(await use({ name: 'send_leter' })).toEqual(
+      failed(
+        "Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter, mow_lawn, water_garden.",
+      ),
+    )
+    const empty = createCatalog([])
+    expect(await expose(empty).call('use_tool', { name: 'x' }, {})).toEqual(
+      failed("Tool 'x' not found. Use search_tools to discover available tools."),
+    )
+    expect(await callText(expose(catalog), 'send_leter')).toBe(
+      "Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter, mow_lawn, water_garden.",
+    )
+    expect(await callText(expose(catalog, all()), 'send_leter')).toBe(
+      "Tool 'send_leter' not found. Nearest: send_letter, mow_lawn, water_garden.",
+    )
+    expect(textOf(await use({ name: 'x'.repeat(5_000) }))).toContain(`Tool '${'x'.repeat(80)}…' not found.`)
+  })
+
+  it('R46 wrong arguments are an error before anything runs', async () => {
+    expect(await use({ name: 'water_garden', arguments: { minutes: 90 } })).toEqual(
+      failed(
+        'Wrong arguments for tool \'water_garden\': minutes: 90 is greater than 60. Nothing was run. Schema: {"minutes":{"type":"integer","minimum":1,"maximum":60}}',
+      ),
+    )
+    for (const args of [5, [], true, '[]'])
+      expect(await use({ name: 'send_letter', arguments: args })).toEqual(
+        failed("Wrong arguments for tool 'send_letter': they must be one JSON object. Nothing was run."),
+      )
+    expect(await use({ name: 'send_letter', arguments: '{to: you}' })).toEqual(
+      failed(
+        "Wrong arguments for tool 'send_letter': the text is no JSON; give them as one JSON object. Nothing was run.",
+      ),
+    )
+    for (const args of [{}, { name: '' }, { name: 5 }])
+      expect(await use(args)).toEqual(failed("Say in 'name' which tool to run."))
+  })
+
+  it('R46 meta tools cannot be called through it, even where a server has a tool of that name', async () => {
+    for (const name of META_TOOL_NAMES)
+      expect(await use({ name, arguments: { name: 'send_letter', query: 'x' } })).toEqual(
+        failed(`'${name}' is no tool of the catalog. Call it directly, not through use_tool.`),
+      )
+    expect(await use({ name: 'kitchen__search_tools' })).toEqual(said('search_tools {}'))
+  })
+
+  it('R46 what ran is told, with what the wrapping cost', async () => {
+    const events: CatalogEvent[] = []
+    const stop = catalog.subscribe((event) => events.push(event))
+    await use({ name: 'send_letter' })
+    await use({ name: 'water_garden' })
+    await expose(catalog).call('send_letter', {}, {})
+    await expose(catalog, metaTool()).call('discover_and_use_tool', { action: 'execute', tool_name: 'send_letter' }, {})
+    stop()
+    const used = { type: 'tool/used', client: 'c', durationMs: expect.any(Number) }
+    const wrapped = (text: string): number => estimatedTokens.count(text)
+    expect(events).toEqual([
+      {
+        ...used,
+        name: 'mail/send_letter',
+        through: 'use_tool',
+        ok: true,
+        wrappingTokens: wrapped('use_tool{"name":"send_letter","arguments":{}}') - wrapped('send_letter{}'),
+      },
+      {
+        ...used,
+        name: 'garden/water_garden',
+        through: 'use_tool',
+        ok: false,
+        wrappingTokens: wrapped('use_tool{"name":"water_garden","arguments":{}}') - wrapped('water_garden{}'),
+      },
+      { ...used, name: 'mail/send_letter', through: 'direct', ok: true, wrappingTokens: 0 },
+      {
+        ...used,
+        name: 'mail/send_letter',
+        through: 'discover_and_use_tool',
+        ok: true,
+        wrappingTokens:
+          wrapped('discover_and_use_tool{"action":"execute","tool_name":"send_letter","tool_args":{}}') -
+          wrapped('send_letter{}'),
+      },
+    ])
+  })
+})
+
+describe('R44 get_tool_definition', () => {
+  const catalog = createCatalog(home)
+  it('R44 gives the whole definition and makes the tool join the list', async () => {
+    const exposed = expose(catalog, twoPhase())
+    let announced = 0
+    exposed.onListChanged(() => announced++)
+    const names = () => exposed.list().map(({ name }) => name)
+    const before = ['mow_lawn', 'search_tools', 'get_tool_definition', 'use_tool']
+    expect(names()).toEqual(before)
+    expect(await callText(exposed, 'get_tool_definition', { name: 'water_garden' })).toBe(
+      '{"description":"Waters the garden. It takes a while.","inputSchema":{"properties":{"bed":{"enum":["roses","herbs"]},"minutes":{"maximum":60,"minimum":1,"type":"integer"}},"required":["minutes"],"type":"object"},"name":"water_garden"}\nIt is in the tool list now. If you do not see it there, run it with use_tool {"name":"water_garden","arguments":{…}}.',
+    )
+    expect(names()).toEqual([...before, 'water_garden'])
+    await exposed.call('get_tool_definition', { name: 'water_garden' }, {})
+    await exposed.call('get_tool_definition', { name: 'mow_lawn' }, {})
+    expect(names()).toEqual([...before, 'water_garden'])
+    expect(announced).toBe(1)
+  })
+
+  it('R44 leaves a list alone that must not change', async () => {
+    const exposed = twoPhase().expose(catalog, { id: 'c', takesListChanges: false })
+    const before = JSON.stringify(exposed.list())
+    expect(await callText(exposed, 'get_tool_definition', { name: 'send_letter' })).toMatch(
+      /\nRun it with use_tool \{"name":"send_letter","arguments":\{…\}\}\.$/,
+    )
+    expect(JSON.stringify(exposed.list())).toBe(before)
+  })
+
+  it('R44 an unknown name is answered with help', async () => {
+    const exposed = expose(catalog, twoPhase())
+    expect(await exposed.call('get_tool_definition', { name: 'send_leter' }, {})).toEqual(
+      failed(
+        "Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter, mow_lawn, water_garden.",
+      ),
+    )
+    expect(await exposed.call('get_tool_definition', {}, {})).toEqual(
+      failed("Say in 'name' which tool you want to see."),
+    )
+  })
+
+  it('R48 what was given is told', async () => {
+    const events: CatalogEvent[] = []
+    const stop = catalog.subscribe((event) => events.push(event))
+    await expose(catalog, twoPhase()).call('get_tool_definition', { name: 'send_letter' }, {})
+    stop()
+    expect(events).toEqual([
+      { type: 'tool/defined', client: 'c', name: 'mail/send_letter', tokens: expect.any(Number) },
+    ])
+  })
+})
+
+describe('R44 discover_and_use_tool', () => {
+  const exposed = expose(createCatalog(home), metaTool())
+  const call = (args: unknown) => exposed.call('discover_and_use_tool', args, {})
+
+  it('R44 searches and executes', async () => {
+    expect(await call({ action: 'search', query: 'send a letter', limit: 1 })).toEqual(
+      said('send_letter(...) — Sends a letter'),
+    )
+    expect(await call({ action: 'execute', tool_name: 'send_letter', tool_args: '{"to":1}' })).toEqual(
+      said('send_letter {"to":1}'),
+    )
+    expect(
+      exposed.target('discover_and_use_tool', { action: 'search', query: 'x', tool_name: 'send_letter' }),
+    ).toBeUndefined()
+  })
+
+  it('R44 says what is missing', async () => {
+    expect(await call({})).toEqual(failed('\'action\' must be "search" or "execute".'))
+    expect(await call({ action: 'execute' })).toEqual(failed("Say in 'tool_name' which tool to execute."))
+    expect(await call({ action: 'search' })).toEqual(
+      failed("Say in 'query' what you want to do, such as \"send a message\", or a tool's name."),
+    )
+    expect(await call({ action: 'execute', tool_name: 'send_leter' })).toEqual(
+      failed(
+        'Tool \'send_leter\' not found. Use action "search" to discover available tools. Nearest: send_letter, mow_lawn, water_garden.',
+      ),
+    )
+    expect(await call({ action: 'execute', tool_name: 'discover_and_use_tool' })).toEqual(
+      failed("'discover_and_use_tool' is no tool of the catalog. Call it directly, not through discover_and_use_tool."),
+    )
+  })
+})
+
+describe('R49 the list', () => {
+  const listOf = (tools: readonly RawTool[], options?: CatalogOptions) =>
+    JSON.stringify(expose(createCatalog(tools, options)).list())
+  const tools = (count: number, sources: number): RawTool[] =>
+    manyTools(count).map((each, at) => ({ ...each, source: `source-${at % sources}` }))
+
+  it('R49 costs the same for 10 and for 5,000 tools', () => {
+    expect(listOf(tools(5_000, 1))).toBe(listOf(tools(10, 1)))
+    expect(listOf(tools(5_000, 10))).toBe(listOf(tools(10, 10)))
+    expect(listOf(tools(600, 500))).toBe(listOf(tools(600, 11)))
+  })
+
+  it('R45 is of at most 200 tokens, and 300 with a line for each of ten servers', async () => {
+    const { count } = await gptTokenizer()
+    const tokens = (...[given, options]: Parameters<typeof listOf>): number => {
+      const listed = JSON.parse(listOf(given, options)) as { name: string; description: string; inputSchema: unknown }[]
+      return count(
+        JSON.stringify(listed.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
+      )
+    }
+    expect(tokens(tools(500, 1))).toBeLessThanOrEqual(200)
+    const sources = Object.fromEntries(
+      Array.from({ length: 10 }, (_, at) => [`source-${at}`, 'files, folders and archives']),
+    )
+    expect(tokens(tools(500, 10), { sources })).toBeLessThanOrEqual(300)
+  })
+
+  it('R45 names servers and categories while they are few', () => {
+    const sources = { 'source-0': 'Letters', 'source-1': 'Words that go on '.repeat(10) }
+    const [search] = expose(createCatalog(tools(10, 2), { sources })).list()
+    expect(search!.description).toBe(
+      'Find tools by what you want to do. Call what it finds with use_tool.\nThey come from:\nsource-0: Letters\nsource-1: Words that go on Words that go on Words that go on Words tha…',
+    )
+    expect(search!.inputSchema['properties']).toMatchObject({ category: { description: 'Search only here' } })
+    const categories = createCatalog([tool('a', { category: 'x' }), tool('b', { category: 'y' })])
+    expect(expose(categories).list()[0]!.inputSchema['properties']).toMatchObject({
+      category: { description: 'Search only here: x, y' },
+    })
+  })
+
+  it('R44 a core tool that does not exist is refused with the nearest', () => {
+    const catalog = createCatalog([...home, tool('mow_lawn', { source: 'other' })])
+    for (const exposure of [hybrid, metaTool, twoPhase]) {
+      expect(() => exposure({ core: ['send_leter'] }).check!(catalog)).toThrow(
+        "There is no tool 'send_leter' to list as a core tool. Nearest: send_letter, ",
+      )
+      expect(() => exposure({ core: ['mow_lawn'] }).check!(catalog)).toThrow(
+        "There is no tool 'mow_lawn' to list as a core tool. It could be: garden__mow_lawn, other__mow_lawn.",
+      )
+    }
+  })
+
+  it('R44 a core is listed by name, and what has gone is left out', () => {
+    const catalog = createCatalog(home)
+    const exposed = expose(catalog, hybrid({ core: ['water_garden', 'mail/send_letter', 'sendLetter'] }))
+    const names = () => exposed.list().map(({ name }) => name)
+    expect(names()).toEqual(['send_letter', 'water_garden', 'search_tools', 'use_tool'])
+    catalog.remove('send_letter')
+    expect(names()).toEqual(['water_garden', 'search_tools', 'use_tool'])
+  })
+
+  it('R46 meta tools carry annotations', () => {
+    for (const exposure of [hybrid(), metaTool(), twoPhase()])
+      for (const listed of expose(createCatalog([]), exposure).list())
+        expect(listed.annotations).toMatchObject({ title: expect.any(String), readOnlyHint: expect.any(Boolean) })
+  })
+})

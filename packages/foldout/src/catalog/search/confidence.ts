@@ -1,0 +1,71 @@
+import { WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidence-weights.ts'
+import type { Searchable } from './contract.ts'
+import type { Found } from './engine.ts'
+import { coverageOf } from './lexical/lexical.ts'
+import type { Ranking } from './ranking.ts'
+
+/** What tells whether the best tool answers a query, each from 0 to 1 or nearly so. */
+export interface ConfidenceFeatures {
+  /** How much of the query's words the best tool has, by weight, or the best for a part of it has of that. */
+  readonly coverage: number
+  /** How near in meaning the best tool is. */
+  readonly nearness: number
+  /** How near the nearest tool is. */
+  readonly nearest: number
+}
+
+export interface Confidence {
+  readonly confidence: number
+  readonly fits: boolean
+}
+
+/** So much of a query covered by words needs no other proof. */
+const COMPLETE = 0.9
+/** The vectors of a user's model are near each other in a way of their own: what counts is how far one stands out. */
+const OUTSTANDING = { from: 1, to: 5 }
+
+/** How sure it is that the best tool, if there is one, answers the query, and whether that is enough. */
+export function confidenceOf<Tool extends Searchable>(found: Found<Tool>, top: number | undefined): Confidence {
+  if (top === undefined) return { confidence: 0, fits: false }
+  const { named, cosineAt } = found.ranking.request
+  const features = featuresOf(found, top)
+  if (named.has(top)) return { confidence: 1, fits: true }
+  const byWords = judged(features, WORDS_ONLY)
+  if (found.meaning === 'bundled') {
+    // Words that the vectors do not know, such as the names of products, can be right all the same.
+    const isByWords = !cosineAt || cosineAt(top) === 0 || features.coverage >= COMPLETE
+    return isByWords ? byWords : judged(features, WITH_WORD_VECTORS)
+  }
+  const outstanding = found.meaning === 'none' ? 0 : outstandingOf(found.ranking)
+  const confidence = 1 - (1 - byWords.confidence) * (1 - outstanding)
+  return { confidence, fits: confidence >= WORDS_ONLY.fits }
+}
+
+export function featuresOf<Tool extends Searchable>(
+  { ranking, postings }: Found<Tool>,
+  top: number,
+): ConfidenceFeatures {
+  const { whole, parts, nearest } = ranking
+  return {
+    coverage: Math.max(coverageOf(whole.query, top, postings), ...parts.map(({ coverage }) => coverage)),
+    nearness: Math.max(0, whole.cosineAt?.(top) ?? 0),
+    nearest,
+  }
+}
+
+function judged(features: ConfidenceFeatures, model: ConfidenceModel): Confidence {
+  const { coverage, nearness, nearest } = features
+  const evidence = model.bias + model.coverage * coverage + model.nearness * nearness + model.nearest * nearest
+  const confidence = 1 / (1 + Math.exp(-evidence))
+  return { confidence, fits: confidence >= model.fits }
+}
+
+/** How many standard deviations the nearest tool is nearer than the average, from 0 to 1. */
+function outstandingOf({ found, request: { cosineAt = () => 0 } }: Ranking): number {
+  const known = Array.from(found, cosineAt).filter((cosine) => cosine !== 0)
+  if (known.length < 2) return known.length
+  const mean = known.reduce((sum, cosine) => sum + cosine, 0) / known.length
+  const variance = known.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0) / known.length
+  const deviations = (known.reduce((a, b) => Math.max(a, b)) - mean) / Math.sqrt(variance) || 0
+  return Math.min(1, Math.max(0, (deviations - OUTSTANDING.from) / (OUTSTANDING.to - OUTSTANDING.from)))
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { loadWordVectors, unpackVectors, type PackedVectors } from './vectors.ts'
+import * as table from './word-vectors.ts'
+import { termsOf } from '../text/words.ts'
+
+const MOST_BYTES = 5_000_000
+const NO_FIELDS = { name: 1, source: 1, description: 1, tags: 1, category: 1, parameters: 1 }
+
+/** Two dimensions, three words: `left` and `right` lie along them, `half` is the first at a quarter of the weight in tools. */
+const SMALL: PackedVectors = {
+  dimensions: 2,
+  words: 'left right half',
+  rows: ['//', '/g', '//', 'g/', '/A', '/g'].join(''),
+  weights: [Math.log(0.25), 0],
+  fields: NO_FIELDS,
+}
+
+function cosine(a: Float32Array | undefined, b: Float32Array | undefined): number {
+  return a!.reduce((sum, value, d) => sum + value * b![d]!, 0)
+}
+
+function lengthOf(vector: Float32Array | undefined): number {
+  return Math.hypot(...vector!)
+}
+
+async function meaningOf(text: string): Promise<Float32Array | undefined> {
+  return (await loadWordVectors()).vectorOf(termsOf(text))
+}
+
+describe('a packed table', () => {
+  it('R45 reads coordinates, and makes vectors of length 1', () => {
+    const vectors = unpackVectors(SMALL)
+    expect([...vectors.vectorOf(['left'])!]).toEqual([1, 0])
+    expect([...vectors.vectorOf(['right'])!]).toEqual([0, 1])
+    const both = vectors.vectorOf(['left', 'right'])!
+    expect(both[0]).toBeCloseTo(Math.SQRT1_2)
+    expect(both[1]).toBeCloseTo(Math.SQRT1_2)
+  })
+
+  it('R45 weighs a word in a tool by its own weight there, and by its field', () => {
+    const even = unpackVectors(SMALL)
+    const inRequest = even.vectorOf(['half', 'right'])!
+    expect(inRequest[0]! / inRequest[1]!).toBeCloseTo(1)
+    const inTool = even.toolVectorOf({ description: ['half', 'right'] })!
+    expect(inTool[0]! / inTool[1]!).toBeCloseTo(0.25)
+    const named = unpackVectors({ ...SMALL, fields: { ...NO_FIELDS, name: 3 } })
+    const ofFields = named.toolVectorOf({ name: ['left'], description: ['right'] })!
+    expect(ofFields[0]! / ofFields[1]!).toBeCloseTo(3)
+  })
+
+  it('R45 counts a word that comes again less, and a word of a long field less', () => {
+    const vectors = unpackVectors(SMALL)
+    const again = vectors.vectorOf(['left', 'left', 'left', 'left', 'right'])!
+    expect(again[0]! / again[1]!).toBeCloseTo(2)
+    const long = vectors.toolVectorOf({ name: ['left'], description: ['right', 'unknown', 'unknown', 'unknown'] })!
+    expect(long[0]! / long[1]!).toBeCloseTo(2)
+  })
+
+  it('R45 passes over words that it does not know', () => {
+    const vectors = unpackVectors(SMALL)
+    expect(vectors.vectorOf(['left', 'nowhere'])).toEqual(vectors.vectorOf(['left']))
+    expect(vectors.vectorOf(['nowhere'])).toBeUndefined()
+    expect(vectors.vectorOf([])).toBeUndefined()
+    expect(vectors.toolVectorOf({})).toBeUndefined()
+    expect(vectors.toolVectorOf({ name: [], description: ['nowhere'] })).toBeUndefined()
+  })
+
+  it('R45 takes a word that it does not know for the two that it is made of', () => {
+    const vectors = unpackVectors(SMALL)
+    expect(vectors.vectorOf(['leftright'])).toEqual(vectors.vectorOf(['left', 'right']))
+    expect(vectors.toolVectorOf({ name: ['halfright'] })).toEqual(vectors.toolVectorOf({ name: ['half', 'right'] }))
+    expect(vectors.vectorOf(['leftnowhere'])).toBeUndefined()
+    expect(vectors.vectorOf(['left'.repeat(1000)])).toBeUndefined()
+  })
+
+  it('R45 takes names of the language for words that it may not know', () => {
+    expect(unpackVectors(SMALL).vectorOf(['constructor', '__proto__', 'toString'])).toBeUndefined()
+  })
+})
+
+describe('the table that comes with the package', () => {
+  it('R45 takes at most 5 MB, has a row for each word, and each word once', () => {
+    const words = table.words.split(' ')
+    expect(table.words.length + table.rows.length).toBeLessThan(MOST_BYTES)
+    expect(table.rows).toHaveLength(words.length * (table.dimensions + 2))
+    expect(table.rows).toMatch(/^[A-Za-z0-9+/]+$/)
+    expect(new Set(words).size).toBe(words.length)
+  })
+
+  it('R45 is loaded once, and gives the same vector each time', async () => {
+    expect(await loadWordVectors()).toBe(await loadWordVectors())
+    expect(await meaningOf('book a flight')).toEqual(await meaningOf('book a flight'))
+    const fresh = unpackVectors(table)
+    expect(fresh.vectorOf(termsOf('book a flight'))).toEqual(await meaningOf('book a flight'))
+    expect(lengthOf(await meaningOf('book a flight'))).toBeCloseTo(1)
+  })
+
+  it.each([
+    ['movie', 'film', 'invoice'],
+    ['rain tomorrow', 'weather forecast', 'database table'],
+    ['buy a plane ticket', 'flight booking', 'image resizing'],
+    ['send money', 'bank transfer payment', 'play a song'],
+    ['folder', 'directory', 'restaurant'],
+    ['erase', 'delete', 'weather'],
+  ])('R45 finds %j nearer to %j than to %j', async (text, near, far) => {
+    const meaning = await meaningOf(text)
+    expect(cosine(meaning, await meaningOf(near))).toBeGreaterThan(cosine(meaning, await meaningOf(far)) + 0.1)
+  })
+
+  it('R45 finds a tool nearer to a request in other words than an unrelated tool', async () => {
+    const vectors = await loadWordVectors()
+    const request = await meaningOf('how hot will it be this weekend')
+    const fitting = { name: termsOf('get_forecast'), description: termsOf('Weather for the coming days at a place.') }
+    const other = { name: termsOf('merge_branch'), description: termsOf('Merges a branch of a repository.') }
+    expect(cosine(request, vectors.toolVectorOf(fitting))).toBeGreaterThan(
+      cosine(request, vectors.toolVectorOf(other)) + 0.2,
+    )
+  })
+})

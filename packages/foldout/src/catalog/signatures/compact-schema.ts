@@ -1,0 +1,49 @@
+import type { JsonSchema } from '../../core/schema/schema.ts'
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { cleanSchema, type CleanedSchema, type Kept } from './clean-schema.ts'
+import { literal } from './literal.ts'
+
+const MAX_DEPTH = 32
+
+/** From everything to nearly nothing. */
+const STEPS: readonly Kept[] = [
+  { description: Infinity, values: Infinity, depth: MAX_DEPTH, optional: true },
+  { description: 120, values: 40, depth: MAX_DEPTH, optional: true },
+  { description: 60, values: 20, depth: 8, optional: true },
+  { description: 0, values: 12, depth: 4, optional: true },
+  { description: 0, values: 8, depth: 2, optional: true },
+  { description: 0, values: 6, depth: 1, optional: true },
+  { description: 0, values: 5, depth: 1, optional: false },
+  { description: 0, values: 3, depth: 0, optional: false },
+]
+
+interface Limit {
+  /** What the value is called, which a title need not say again. */
+  readonly name: string
+  readonly maxTokens: number
+  readonly counter: TokenCounter
+}
+
+/** The whole schema as JSON in one line. */
+export function schemaText(schema: unknown, limit: Limit): { readonly text: string; readonly whole: boolean } {
+  const { name } = limit
+  const { schema: cleaned, cut } = fitting(limit, (kept) => cleanSchema(schema, schema, kept, { name }))
+  return { text: literal(cleaned) ?? '{}', whole: !cut }
+}
+
+/** A part of a schema that stands by itself, cut until it is small. */
+export function smallSchema(root: unknown, schema: unknown, limit: Limit): JsonSchema {
+  const { name } = limit
+  const { schema: cleaned } = fitting(limit, (kept) => cleanSchema(root, schema, kept, { name, inline: true }))
+  return isPlainObject(cleaned) ? cleaned : {}
+}
+
+function fitting({ maxTokens, counter }: Limit, clean: (kept: Kept) => CleanedSchema): CleanedSchema {
+  let last: CleanedSchema = { schema: {}, cut: true }
+  for (const kept of STEPS) {
+    last = clean(kept)
+    if (maxTokens === Infinity || counter.count(literal(last.schema) ?? '') <= maxTokens) return last
+  }
+  return last
+}

@@ -1,0 +1,74 @@
+import { isPlainObject } from '../../core/json/json.ts'
+import type { JsonSchema } from '../../core/schema/schema.ts'
+import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import { smallSchema } from './compact-schema.ts'
+import { itemsAt, listAt, placeOf } from './place.ts'
+
+/** By the estimate, which is low for lists of short words: about 100 by a tokenizer. */
+const MAX_TOKENS = 80
+
+/**
+ * What a schema says of the value at a path, by itself and small enough for an error message. `undefined` where it says
+ * nothing of such a value.
+ */
+export function schemaFragment(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema | undefined {
+  let at: unknown = schema
+  for (const key of path) {
+    at = below(schema, at, key)
+    if (at === undefined) return undefined
+  }
+  const name = String(path.at(-1) ?? '')
+  return smallSchema(schema, at, { name, maxTokens: MAX_TOKENS, counter: estimatedTokens })
+}
+
+const MAX_BRANCHES = 50
+
+function below(root: unknown, schema: unknown, key: string | number): unknown {
+  const must = placeOf(root, schema).parts
+  const may = new Set<JsonSchema>()
+  const queue = must.flatMap(branchesOf)
+  for (let at = 0; at < queue.length && may.size < MAX_BRANCHES; at++) {
+    for (const part of placeOf(root, queue[at]).parts) {
+      if (may.has(part)) continue
+      may.add(part)
+      queue.push(...branchesOf(part))
+    }
+  }
+  return combined('allOf', valuesBelow(must, key)) ?? combined('anyOf', valuesBelow([...may], key))
+}
+
+function branchesOf(part: JsonSchema): readonly unknown[] {
+  const dependent = isPlainObject(part['dependentSchemas']) ? Object.values(part['dependentSchemas']) : []
+  return [...listAt(part, 'anyOf'), ...listAt(part, 'oneOf'), part['then'], part['else'], ...dependent]
+}
+
+function combined(how: 'allOf' | 'anyOf', schemas: readonly unknown[]): unknown {
+  const distinct = [...new Set(schemas)]
+  return distinct.length < 2 ? distinct[0] : { [how]: distinct }
+}
+
+function valuesBelow(parts: readonly JsonSchema[], key: string | number): readonly unknown[] {
+  return parts.flatMap((part) => valueBelow(part, key)).filter((schema) => schema === true || isPlainObject(schema))
+}
+
+function valueBelow(part: JsonSchema, key: string | number): readonly unknown[] {
+  const index = typeof key === 'number' ? key : /^\d+$/.test(key) ? Number(key) : undefined
+  const name = String(key)
+  const properties = isPlainObject(part['properties']) ? part['properties'] : {}
+  if (Object.hasOwn(properties, name)) return [properties[name]]
+  const { first, rest } = itemsAt({ root: part, parts: [part], never: false })
+  if (index !== undefined && (first.length > 0 || rest !== undefined))
+    return [index < first.length ? first[index] : rest]
+  const matching = Object.entries(isPlainObject(part['patternProperties']) ? part['patternProperties'] : {})
+    .filter(([pattern]) => matches(pattern, name))
+    .map(([, schema]) => schema)
+  return matching.length > 0 ? matching : [part['additionalProperties'] ?? part['unevaluatedProperties']]
+}
+
+function matches(pattern: string, name: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(name)
+  } catch {
+    return false
+  }
+}

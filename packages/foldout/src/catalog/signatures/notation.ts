@@ -1,0 +1,299 @@
+import type { JsonSchema } from '../../core/schema/schema.ts'
+import { hintOf } from './hints.ts'
+import { fieldName, literal } from './literal.ts'
+import {
+  alternativesAt,
+  containsItself,
+  fieldsAt,
+  itemsAt,
+  keywordAt,
+  kindsAt,
+  otherFieldsAt,
+  patternFieldsAt,
+  placeOf,
+  textAt,
+  valuesAt,
+  type Field,
+  type Place,
+} from './place.ts'
+import { refinementOf } from './refinement.ts'
+import { isRule } from './rules.ts'
+
+/** How much of a schema is written. */
+export interface Detail {
+  /** Objects further down are written as their required names alone. */
+  readonly depth: number
+  /** Of an enum or a union with more, the first ones and how many more. */
+  readonly values: number
+  readonly branches: number
+  /** Of which values hints from descriptions are given. */
+  readonly hints: 'all' | 'required' | 'none'
+  /** Whether optional fields of objects are written too. */
+  readonly optionalInside: boolean
+}
+
+/** Writes the types of one root schema. */
+export interface Notation {
+  readonly root: unknown
+  readonly detail: Detail
+  /** Schemas that contain themselves, and what they are called. Found while writing. */
+  readonly recursive: Map<JsonSchema, string>
+  /** The schemas being written, and the names they would go by. */
+  readonly within: Map<JsonSchema, string>
+  /** Those called by their name so far. */
+  readonly called: Set<JsonSchema>
+  /** What is left of a budget, so that schemas that multiply by reference end. */
+  left: number
+  /** Whether something was left off. */
+  cut: boolean
+}
+
+const MAX_NODES = 400
+
+export function notation(root: unknown, detail: Detail, recursive: Map<JsonSchema, string>): Notation {
+  return { root, detail, recursive, within: new Map(), called: new Set(), left: MAX_NODES, cut: false }
+}
+
+/** A type, and whether it has to stand in parentheses before `[]`. */
+interface Type {
+  readonly text: string
+  readonly loose: boolean
+}
+
+const tight = (text: string): Type => ({ text, loose: false })
+
+interface Where {
+  readonly name: string
+  readonly depth: number
+  readonly hinted: boolean
+}
+
+/** `name?: type = default`. */
+export function fieldText(writing: Notation, field: Field, depth: number): string {
+  const { hints } = writing.detail
+  const where = { name: field.name, depth, hinted: hints === 'all' || (hints === 'required' && field.required) }
+  const place = placeOf(writing.root, field.schema)
+  const initial = keywordAt(place, 'default')
+  const type = typeAt(writing, place, where, !field.required && initial === null)
+  return `${fieldName(field.name)}${field.required ? '' : '?'}: ${type.text}${defaultText(initial)}`
+}
+
+const MAX_DEFAULT = 40
+
+function defaultText(value: unknown): string {
+  const isEmpty = value === undefined || value === null || value === '' || Object.keys(Object(value)).length === 0
+  if (isEmpty && typeof value !== 'number' && typeof value !== 'boolean') return ''
+  const text = literal(value)
+  return text === undefined || text.length > MAX_DEFAULT ? '' : ` = ${text}`
+}
+
+export function typeText(writing: Notation, schema: unknown, where: Where): string {
+  return typeOf(writing, schema, where).text
+}
+
+function typeOf(writing: Notation, schema: unknown, where: Where): Type {
+  return typeAt(writing, placeOf(writing.root, schema), where, false)
+}
+
+/** `withoutNull` where leaving the field off says the same. */
+function typeAt(writing: Notation, place: Place, where: Where, withoutNull: boolean): Type {
+  if (place.never) return tight('never')
+  if (writing.left-- <= 0) {
+    writing.cut = true
+    return tight('any')
+  }
+  const known = place.parts.find((part) => writing.recursive.has(part))
+  if (known && where.depth > 0) {
+    writing.called.add(known)
+    return tight(writing.recursive.get(known)!)
+  }
+  const again = place.parts.find((part) => writing.within.has(part) && containsItself(writing.root, part))
+  if (again) {
+    const name = uniqueName(writing, writing.within.get(again)!)
+    writing.recursive.set(again, name)
+    writing.called.add(again)
+    return tight(name)
+  }
+  const entered = place.parts.filter((part) => !writing.within.has(part))
+  for (const part of entered) writing.within.set(part, nameOf(part, place, where))
+  try {
+    return unionOf(writing, place, where, withoutNull)
+  } finally {
+    for (const part of entered) writing.within.delete(part)
+  }
+}
+
+function uniqueName(writing: Notation, wanted: string): string {
+  const taken = new Set(writing.recursive.values())
+  let name = wanted
+  for (let i = 2; taken.has(name); i++) name = `${wanted}${i}`
+  return name
+}
+
+function nameOf(part: JsonSchema, place: Place, where: Where): string {
+  if (part === place.root) return 'Args'
+  const reference = place.parts
+    .map((other) => other['$ref'])
+    .find((other): other is string => typeof other === 'string' && other.includes('/'))
+  const words = reference?.split('/').at(-1) ?? textAt(place, 'title') ?? where.name
+  const name = words
+    .split(/[^\p{ID_Continue}]+/u)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('')
+    .slice(0, 40)
+  return /^\p{ID_Start}/u.test(name) ? name : `Type${name}`
+}
+
+function unionOf(writing: Notation, place: Place, where: Where, withoutNull: boolean): Type {
+  const values = valuesAt(place)
+  if (values) return valuesText(writing, values, withoutNull)
+  const groups = alternativesAt(place)
+    .map((group) => group.branches.filter((branch) => !isRule(branch)))
+    .filter((branches) => branches.length > 1)
+  const hasOwn = fieldsAt(place).length > 0
+  const own = hasOwn || groups.length === 0 ? [joined(ownTypes(writing, place, where), withoutNull)] : []
+  const unions = groups.map((branches) => branchesText(writing, place, branches, where, withoutNull))
+  const all = [...own, ...unions]
+  if (all.length === 1) return all[0]!
+  return { text: all.map((type) => parenthesised(type)).join(' & '), loose: true }
+}
+
+const parenthesised = ({ text, loose }: Type): string => (loose ? `(${text})` : text)
+
+function valuesText(writing: Notation, values: readonly unknown[], withoutNull: boolean): Type {
+  const texts = [...new Set(values.map(literal))].filter((text) => text !== undefined)
+  const wanted = withoutNull ? texts.filter((text) => text !== 'null') : texts
+  const short = wanted.filter((text) => text.length <= MAX_VALUE)
+  const shown = short.slice(0, wanted.length <= writing.detail.values ? wanted.length : FEW_VALUES)
+  const more = wanted.length - shown.length
+  if (more > 0) writing.cut = true
+  if (shown.length === 0) return tight('any')
+  return { text: [...shown, ...(more > 0 ? [`…${more} more`] : [])].join('|'), loose: shown.length + more > 1 }
+}
+
+/** Of an enum that is too long to be written out. */
+const FEW_VALUES = 6
+
+/** A longer value is left to the schema: cut short it would be a wrong one. */
+const MAX_VALUE = 60
+
+function branchesText(
+  writing: Notation,
+  place: Place,
+  branches: readonly unknown[],
+  where: Where,
+  withoutNull: boolean,
+): Type {
+  const listed = branches.map((branch) => valuesAt(placeOf(writing.root, branch)))
+  if (listed.every((values) => values !== undefined)) return valuesText(writing, listed.flat(), withoutNull)
+  const shared = keywordAt(place, 'type')
+  const shown = branches.length <= writing.detail.branches ? branches : branches.slice(0, writing.detail.branches - 1)
+  const types = shown.map((branch) => {
+    const hasType = shared === undefined || kindsAt(placeOf(writing.root, branch)).length > 0
+    return typeOf(writing, hasType ? branch : { allOf: [branch, { type: shared }] }, {
+      ...where,
+      depth: where.depth || 1,
+    })
+  })
+  const more = branches.length - shown.length
+  if (more > 0) writing.cut = true
+  return joined(more > 0 ? [...types, tight(`…${more} more`)] : types, withoutNull)
+}
+
+function joined(types: readonly Type[], withoutNull: boolean): Type {
+  const distinct = [...new Map(types.map((type) => [type.text, type])).values()]
+  const others = distinct.filter(({ text }) => text !== 'null')
+  const isNullable = others.length < distinct.length && !withoutNull
+  const all = isNullable || others.length === 0 ? [...others, tight('null')] : others
+  if (all.length === 1) return all[0]!
+  // `any` takes in all the others.
+  if (others.some(({ text }) => text === 'any')) return tight('any')
+  return { text: all.map(({ text }) => text).join('|'), loose: true }
+}
+
+function ownTypes(writing: Notation, place: Place, where: Where): readonly Type[] {
+  const kinds = kindsAt(place)
+  if (kinds.length === 0) {
+    const hint = where.hinted ? hintFor('any', place, where.name) : ''
+    return [hint === '' ? tight('any') : { text: `any ${hint}`, loose: true }]
+  }
+  return kinds.map((kind) => {
+    if (kind === 'object') return objectType(writing, place, where.depth)
+    const type = kind === 'array' ? arrayType(writing, place, where) : tight(kind === 'integer' ? 'int' : kind)
+    const refinement = refinementOf(kind, place, where.name)
+    const hint = refinement === '' && where.hinted && kinds.length === 1 ? hintFor(kind, place, where.name) : refinement
+    return hint === '' ? type : { text: `${type.text} ${hint}`, loose: true }
+  })
+}
+
+function hintFor(kind: string, place: Place, name: string): string {
+  return hintOf(kind, name, textAt(place, 'description'))
+}
+
+function arrayType(writing: Notation, place: Place, where: Where): Type {
+  const inside = { ...where, depth: where.depth + 1, hinted: false }
+  const { first, rest } = itemsAt(place)
+  if (writing.detail.depth * 2 < where.depth) return tight('any[]')
+  if (first.length === 0) {
+    const item = rest === undefined || rest === true ? tight('any') : typeOf(writing, rest, inside)
+    return tight(`${parenthesised(item)}[]`)
+  }
+  const shown = first.slice(0, writing.detail.branches)
+  if (shown.length < first.length) writing.cut = true
+  const items = shown.map((item) => typeOf(writing, item, inside).text)
+  const others = rest === undefined || rest === false ? [] : [`...${parenthesised(typeOf(writing, rest, inside))}[]`]
+  const more = shown.length < first.length ? [`…${first.length - shown.length} more`] : others
+  return tight(`[${[...items, ...more].join(', ')}]`)
+}
+
+function objectType(writing: Notation, place: Place, depth: number): Type {
+  if (depth > writing.detail.depth) return namesAlone(writing, place)
+  const inside = insideText(writing, place, depth)
+  return tight(inside === '' || inside === '...' ? 'object' : `{${inside}}`)
+}
+
+/** What stands between the braces of an object. */
+function insideText(writing: Notation, place: Place, depth: number): string {
+  const fields = shownFields(writing, place)
+  const shown = writing.detail.optionalInside ? fields : fields.filter(({ required }) => required)
+  const texts = shown.map((field) => fieldText(writing, field, depth + 1))
+  return [...texts, ...optionalText(writing, fields.length - shown.length), ...openText(writing, place, depth)].join(
+    ', ',
+  )
+}
+
+function namesAlone(writing: Notation, place: Place): Type {
+  const fields = shownFields(writing, place)
+  const names = fields.filter(({ required }) => required).map(({ name }) => fieldName(name))
+  if (fields.length > 0) writing.cut = true
+  if (names.length === 0) return tight('object')
+  return tight(`{${[...names, ...optionalText(writing, fields.length - names.length)].join(', ')}}`)
+}
+
+export function optionalText(writing: Notation, count: number): readonly string[] {
+  if (count > 0) writing.cut = true
+  return count > 0 ? [`+${count} optional`] : []
+}
+
+/** The fields a caller may give: not what only the server sets, nor what should no longer be used. */
+export function shownFields(writing: Notation, place: Place): readonly Field[] {
+  return fieldsAt(place).filter((field) => {
+    if (field.required) return true
+    const below = placeOf(writing.root, field.schema)
+    return !below.never && keywordAt(below, 'readOnly') !== true && keywordAt(below, 'deprecated') !== true
+  })
+}
+
+/** What fields of other names may be: `[key]: type`, `[/pattern/]: type`, or `...` for any. */
+export function openText(writing: Notation, place: Place, depth: number): readonly string[] {
+  const inside = { name: 'value', depth: depth + 1, hinted: false }
+  const patterns = patternFieldsAt(place)
+    .filter(([, schema]) => schema !== false)
+    .map(([pattern, schema]) => `[/${(literal(pattern) ?? '').slice(1, -1)}/]: ${typeText(writing, schema, inside)}`)
+  const others = otherFieldsAt(place)
+  if (others === undefined) return patterns
+  const text = others === true ? 'any' : typeText(writing, others, inside)
+  const names = valuesAt(placeOf(writing.root, keywordAt(place, 'propertyNames')))
+  const key = names ? valuesText(writing, names, false).text : 'key'
+  return [...patterns, text === 'any' && !names ? '...' : `[${key}]: ${text}`]
+}

@@ -1,0 +1,213 @@
+import { isPlainObject } from '../../core/json/json.ts'
+import { pointerKeys, resolvePointer } from '../../core/json/json-pointer.ts'
+import type { JsonSchema } from '../../core/schema/schema.ts'
+
+/** What a schema says of one value, with references and `allOf` gathered. Made of anything, however broken. */
+export interface Place {
+  readonly root: unknown
+  /** The schemas that the value must fit, nearest first. */
+  readonly parts: readonly JsonSchema[]
+  /** Whether no value fits. */
+  readonly never: boolean
+}
+
+export interface Field {
+  readonly name: string
+  readonly schema: unknown
+  readonly required: boolean
+}
+
+interface Alternatives {
+  readonly how: 'anyOf' | 'oneOf'
+  readonly branches: readonly unknown[]
+}
+
+/** Enough for any honest schema; a dishonest one must not cost the others their time. */
+const MAX_PARTS = 64
+
+export function placeOf(root: unknown, schema: unknown): Place {
+  const parts: JsonSchema[] = []
+  const queue: unknown[] = [schema]
+  let never = false
+  for (let at = 0; at < queue.length && parts.length < MAX_PARTS; at++) {
+    const given = queue[at]
+    if (given === false) never = true
+    const part = typeof given === 'string' && given.toLowerCase() in TYPES ? { type: given } : given
+    if (!isPlainObject(part) || parts.includes(part)) continue
+    parts.push(part)
+    const target = typeof part['$ref'] === 'string' ? resolveReference(root, part['$ref']) : undefined
+    queue.push(target, ...listAt(part, 'allOf'))
+    for (const { branches } of alternativesIn(part)) if (branches.length === 1) queue.push(branches[0])
+  }
+  return { root, parts, never }
+}
+
+/** What a local reference leads to, or `undefined`. */
+export function resolveReference(root: unknown, reference: string): unknown {
+  const target = resolvePointer(root, reference)
+  if (target !== undefined || !isPlainObject(root) || !reference.startsWith('#/')) return target
+  // Generators that moved from one draft to the next write the new folder and the old reference.
+  const name = pointerKeys(reference).at(-1)!
+  return [root['$defs'], root['definitions']]
+    .filter(isPlainObject)
+    .filter((folder) => Object.hasOwn(folder, name))
+    .map((folder) => folder[name])[0]
+}
+
+const MAX_WALKED = 5_000
+
+/** Whether a schema is found again below itself, not only twice in one place. */
+export function containsItself(root: unknown, schema: JsonSchema): boolean {
+  const seen = new Set<unknown>()
+  const queue: unknown[] = [schema]
+  for (let at = 0; at < queue.length && at < MAX_WALKED; at++) {
+    const given = queue[at] as object
+    const below = Object.values(given)
+    const reference = (given as { readonly $ref?: unknown }).$ref
+    if (typeof reference === 'string') below.push(resolveReference(root, reference))
+    for (const inner of below) {
+      if (inner === schema) return true
+      if (typeof inner !== 'object' || inner === null || seen.has(inner)) continue
+      seen.add(inner)
+      queue.push(inner)
+    }
+  }
+  return false
+}
+
+/** The first value a keyword has among the parts of a place. */
+export function keywordAt(place: Place, keyword: string): unknown {
+  return place.parts.find((part) => part[keyword] !== undefined)?.[keyword]
+}
+
+export function textAt(place: Place, keyword: string): string | undefined {
+  const value = place.parts.map((part) => part[keyword]).find((text) => typeof text === 'string' && text.trim() !== '')
+  return value as string | undefined
+}
+
+export function numberAt(place: Place, keyword: string): number | undefined {
+  return place.parts.map((part) => part[keyword]).find((value): value is number => typeof value === 'number')
+}
+
+const WORDS_FOR_TYPES: Readonly<Record<string, string>> = {
+  object: 'object dict dictionary map hashmap struct record hash',
+  array: 'array list tuple set sequence arraylist',
+  string: 'string str text char varchar',
+  number: 'number float double decimal numeric real float32 float64',
+  integer: 'integer int long short byte int32 int64 uint uint32 uint64 bigint',
+  boolean: 'boolean bool',
+  null: 'null none nil undefined',
+  any: 'any mixed unknown *',
+}
+
+/** What servers call the types of JSON Schema, right or wrong. */
+const TYPES: Readonly<Record<string, string>> = Object.assign(
+  Object.create(null) as Record<string, string>,
+  Object.fromEntries(
+    Object.entries(WORDS_FOR_TYPES).flatMap(([type, words]) => words.split(' ').map((word) => [word, type])),
+  ),
+)
+
+/**
+ * The types that a place names or, without a name, that its other keywords are for. Empty where it takes anything. A type
+ * that JSON Schema does not have is kept as it is, if it reads like one.
+ */
+export function kindsAt(place: Place): readonly string[] {
+  const named = keywordAt(place, 'type')
+  const words = [named].flat(2).filter((word): word is string => typeof word === 'string')
+  const kinds = words.map((word) => TYPES[word.trim().toLowerCase()] ?? word.trim())
+  if (kinds.includes('any')) return []
+  const readable = kinds.filter((kind) => /^[\p{L}_][\p{L}\p{N}_.<>[\]-]{0,30}$/u.test(kind))
+  if (readable.length > 0) return withNull(place, [...new Set(readable)])
+  if (has(place, ['properties', 'additionalProperties', 'patternProperties', 'required'])) return ['object']
+  if (has(place, ['items', 'prefixItems'])) return ['array']
+  return []
+}
+
+function withNull(place: Place, kinds: readonly string[]): readonly string[] {
+  return keywordAt(place, 'nullable') === true && !kinds.includes('null') ? [...kinds, 'null'] : kinds
+}
+
+function has(place: Place, keywords: readonly string[]): boolean {
+  return keywords.some((keyword) => place.parts.some((part) => typeof part[keyword] === 'object' && part[keyword]))
+}
+
+/** The fields a place names: those it requires, then the others, each in the order declared. */
+export function fieldsAt(place: Place): readonly Field[] {
+  const schemas = new Map<string, unknown[]>()
+  const required = new Set<string>()
+  for (const part of place.parts.map(unwrapped)) {
+    const properties = isPlainObject(part['properties']) ? part['properties'] : {}
+    for (const [name, schema] of Object.entries(properties)) {
+      schemas.set(name, [...(schemas.get(name) ?? []), schema])
+      // As drafts before the fourth had it, and as some servers still do.
+      if (isPlainObject(schema) && schema['required'] === true) required.add(name)
+    }
+    for (const name of listAt(part, 'required')) if (typeof name === 'string') required.add(name)
+  }
+  for (const name of required) if (!schemas.has(name)) schemas.set(name, [true])
+  const fields = [...schemas]
+    .filter(([, all]) => !all.includes(false))
+    .map(([name, all]) => ({
+      name,
+      schema: all.length === 1 ? all[0] : { allOf: all },
+      required: required.has(name),
+    }))
+  return [...fields.filter((field) => field.required), ...fields.filter((field) => !field.required)]
+}
+
+/** Some servers put the whole schema where its `properties` belong. */
+function unwrapped(part: JsonSchema): JsonSchema {
+  const properties = part['properties']
+  const isDoubled =
+    isPlainObject(properties) && typeof properties['type'] === 'string' && isPlainObject(properties['properties'])
+  return isDoubled ? properties : part
+}
+
+/** What fields that a place does not name must fit: a schema, `true` where it says that any may come, else `undefined`. */
+export function otherFieldsAt(place: Place): unknown {
+  const given = keywordAt(place, 'additionalProperties') ?? keywordAt(place, 'unevaluatedProperties')
+  if (isPlainObject(given)) return Object.keys(given).length === 0 ? true : given
+  return given === true ? true : undefined
+}
+
+/** Whether a place names no fields and does not say that there are none. */
+export function takesAnyFields(place: Place): boolean {
+  return place.parts.every((part) => !isPlainObject(part['properties']) && part['additionalProperties'] !== false)
+}
+
+/** What fields must fit whose names match a pattern. */
+export function patternFieldsAt(place: Place): readonly (readonly [pattern: string, schema: unknown])[] {
+  return place.parts.flatMap((part) =>
+    isPlainObject(part['patternProperties']) ? Object.entries(part['patternProperties']) : [],
+  )
+}
+
+/** The values a place lists one by one, or `undefined` if it lists none. */
+export function valuesAt(place: Place): readonly unknown[] | undefined {
+  const part = place.parts.find((part) => 'const' in part || (Array.isArray(part['enum']) && part['enum'].length > 0))
+  if (!part) return undefined
+  return 'const' in part ? [part['const']] : (part['enum'] as unknown[])
+}
+
+/** The first items of a list that have a schema each, and what the others must fit. */
+export function itemsAt(place: Place): { readonly first: readonly unknown[]; readonly rest: unknown } {
+  const items = keywordAt(place, 'items')
+  const prefix = keywordAt(place, 'prefixItems')
+  if (Array.isArray(prefix) && prefix.length > 0) return { first: prefix, rest: items }
+  if (Array.isArray(items)) return { first: items, rest: keywordAt(place, 'additionalItems') }
+  return { first: [], rest: items }
+}
+
+/** The groups of branches of which the value must fit some. */
+export function alternativesAt(place: Place): readonly Alternatives[] {
+  return place.parts.flatMap(alternativesIn).filter(({ branches }) => branches.length > 1)
+}
+
+function alternativesIn(part: JsonSchema): readonly Alternatives[] {
+  return (['anyOf', 'oneOf'] as const).map((how) => ({ how, branches: listAt(part, how) }))
+}
+
+export function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
+  return Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : []
+}

@@ -1,0 +1,75 @@
+import { isPlainObject } from '../../core/json/json.ts'
+import { fieldName, literal } from './literal.ts'
+import { alternativesAt, listAt, placeOf, type Place } from './place.ts'
+
+const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not', '$comment'])
+
+/** Whether a branch only says which fields must be given. */
+export function isRule(branch: unknown): boolean {
+  if (!isPlainObject(branch)) return false
+  return namesRequired(branch).length > 0 && Object.keys(branch).every((keyword) => RULE_KEYWORDS.has(keyword))
+}
+
+function namesRequired(schema: unknown): readonly string[] {
+  if (!isPlainObject(schema)) return []
+  return listAt(schema, 'required').filter((name): name is string => typeof name === 'string')
+}
+
+const MAX_RULES = 4
+
+/** What an object must be beside the types of its fields, in words: `one of: id, name+city`. */
+export function rulesAt(place: Place): readonly string[] {
+  const rules = [
+    ...choiceRules(place),
+    ...place.parts.flatMap((part) => [...dependencyRules(part), ...whenRules(place, part)]),
+  ]
+  const distinct = [...new Set(rules)]
+  return distinct.length > MAX_RULES ? [...distinct.slice(0, MAX_RULES - 1), 'more in the schema'] : distinct
+}
+
+const together = (names: readonly string[]): string => names.map(fieldName).join('+')
+
+function choiceRules(place: Place): readonly string[] {
+  return alternativesAt(place)
+    .filter(({ branches }) => branches.length > 1 && branches.every(isRule))
+    .map(({ how, branches }) => {
+      const choices = branches.map((branch) => together(namesRequired(branch)))
+      return `${how === 'oneOf' ? 'one of' : 'any of'}: ${choices.join(', ')}`
+    })
+}
+
+function dependencyRules(part: Readonly<Record<string, unknown>>): readonly string[] {
+  return ['dependentRequired', 'dependencies', 'dependentSchemas'].flatMap((keyword) => {
+    const given = part[keyword]
+    return Object.entries(isPlainObject(given) ? given : {}).flatMap(([name, needs]) => {
+      const names = Array.isArray(needs) ? needs.filter((need) => typeof need === 'string') : namesRequired(needs)
+      return names.length === 0 ? [] : [`${fieldName(name)} needs ${together(names)}`]
+    })
+  })
+}
+
+/** `mode="a" needs x` of an `if` that looks at values and a `then` that requires fields. */
+function whenRules(place: Place, part: Readonly<Record<string, unknown>>): readonly string[] {
+  if (!isPlainObject(part['if'])) return []
+  const condition = conditionText(place, part['if'])
+  const then = namesRequired(part['then'])
+  const otherwise = namesRequired(part['else'])
+  const isSaid = condition !== undefined && then.length + otherwise.length > 0
+  if (!isSaid) return ['conditions in the schema']
+  return [
+    ...(then.length > 0 ? [`${condition} needs ${together(then)}`] : []),
+    ...(otherwise.length > 0 ? [`else needs ${together(otherwise)}`] : []),
+  ]
+}
+
+function conditionText(place: Place, condition: Readonly<Record<string, unknown>>): string | undefined {
+  const properties = isPlainObject(condition['properties']) ? condition['properties'] : {}
+  const texts = Object.entries(properties).map(([name, schema]) => {
+    const [part] = placeOf(place.root, schema).parts
+    const values = part && ('const' in part ? [part['const']] : listAt(part, 'enum'))
+    return values && values.length > 0
+      ? `${fieldName(name)}=${values.map((value) => literal(value)).join('|')}`
+      : undefined
+  })
+  return texts.length === 0 || texts.includes(undefined) ? undefined : texts.join(' and ')
+}

@@ -1,0 +1,206 @@
+import type { JsonSchema } from '../../core/schema/schema.ts'
+import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
+import type { CatalogEntry } from '../tool.ts'
+import { schemaText } from './compact-schema.ts'
+import { fieldName, literal } from './literal.ts'
+import {
+  fieldText,
+  notation,
+  openText,
+  optionalText,
+  shownFields,
+  typeText,
+  type Detail,
+  type Notation,
+} from './notation.ts'
+import { alternativesAt, fieldsAt, kindsAt, placeOf, takesAnyFields, type Place } from './place.ts'
+import { isRule, rulesAt } from './rules.ts'
+
+export type SignedTool = Pick<CatalogEntry, 'name' | 'inputSchema' | 'outputSchema'>
+
+export interface SignatureOptions {
+  /** The name alone, a signature to call the tool by, or the JSON Schema of its arguments. Default `signature`. */
+  readonly detail?: 'names' | 'signature' | 'schema'
+  /** What is over it is left off, the least needed first, and said to exist. Default 140; a schema has none. */
+  readonly maxTokens?: number
+  /** Default: an estimate. */
+  readonly counter?: TokenCounter
+}
+
+/** A signature, and whether it says all that the schema has. */
+export interface Signature {
+  readonly text: string
+  readonly whole: boolean
+}
+
+const MAX_TOKENS = 140
+
+/** From everything to the least that a call can be made with. */
+const DETAILS: readonly Detail[] = [
+  { depth: 4, values: 24, branches: 10, hints: 'all', optionalInside: true },
+  { depth: 4, values: 24, branches: 8, hints: 'required', optionalInside: true },
+  { depth: 3, values: 16, branches: 6, hints: 'required', optionalInside: true },
+  { depth: 3, values: 12, branches: 6, hints: 'required', optionalInside: false },
+]
+const SPARE: readonly Detail[] = [
+  { depth: 2, values: 10, branches: 5, hints: 'required', optionalInside: false },
+  { depth: 1, values: 6, branches: 4, hints: 'none', optionalInside: false },
+  { depth: 0, values: 4, branches: 3, hints: 'none', optionalInside: false },
+]
+
+/**
+ * A tool in one line: `set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100)`. The arguments are
+ * the fields of one object, those that must be given first. What is left off is said: `+3 optional`.
+ */
+export function signatureOf(tool: SignedTool, options: SignatureOptions = {}): string {
+  return describeSignature(tool, options).text
+}
+
+/** As `signatureOf`, and whether something was left off that the schema would show. */
+export function describeSignature(tool: SignedTool, options: SignatureOptions = {}): Signature {
+  const { detail = 'signature', maxTokens, counter = estimatedTokens } = options
+  if (detail === 'names') return { text: toolName(tool.name), whole: false }
+  if (detail === 'schema') {
+    return schemaText(tool.inputSchema, { name: tool.name, maxTokens: maxTokens ?? Infinity, counter })
+  }
+  const limit = maxTokens ?? MAX_TOKENS
+  const fits = (text: string): boolean => counter.count(text) <= limit
+  const signature = fitted(tool, fits)
+  const result = resultText(tool.outputSchema)
+  const withResult = signature.text + result
+  return result !== '' && fits(withResult) ? { text: withResult, whole: signature.whole } : signature
+}
+
+const TOOL_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:/@-]*$/u
+
+function toolName(name: unknown): string {
+  const text = String(name)
+  return TOOL_NAME.test(text) ? text : literal(text)!
+}
+
+function fitted(tool: SignedTool, fits: (text: string) => boolean): Signature {
+  const place = placeOf(tool.inputSchema, tool.inputSchema)
+  const recursive = new Map<JsonSchema, string>()
+  const compose = (detail: Detail, show: Shown): Signature => composed(tool, place, detail, show, recursive)
+  let last: Signature | undefined
+  for (const detail of DETAILS) {
+    last = compose(detail, EVERYTHING)
+    if (fits(last.text)) return last
+  }
+  const optional = fieldsAt(place).filter((field) => !field.required).length
+  const required = fieldsAt(place).length - optional
+  for (const detail of SPARE) {
+    const shown =
+      most(optional, (typed) => compose(detail, { ...EVERYTHING, typed }), fits) ??
+      most(optional, (named) => compose(detail, { ...EVERYTHING, typed: 0, named }), fits)
+    if (shown) return shown
+  }
+  const least = SPARE.at(-1)!
+  const bare = { typed: 0, named: 0 }
+  return (
+    most(required, (typedRequired) => compose(least, { ...EVERYTHING, ...bare, typedRequired }), fits) ??
+    most(required, (required) => compose(least, { ...bare, typedRequired: 0, required }), fits) ??
+    compose(least, { ...bare, typedRequired: 0, required: 0 })
+  )
+}
+
+/** How many of the arguments are written, and how many of those with their types. */
+interface Shown {
+  readonly required: number
+  readonly typedRequired: number
+  readonly named: number
+  readonly typed: number
+}
+
+const EVERYTHING: Shown = { required: Infinity, typedRequired: Infinity, named: Infinity, typed: Infinity }
+
+/** The one with the highest count that fits, if that with none does. */
+function most(
+  highest: number,
+  of: (count: number) => Signature,
+  fits: (text: string) => boolean,
+): Signature | undefined {
+  let best: Signature | undefined
+  for (let low = 0, high = highest; low <= high;) {
+    const count = Math.floor((low + high) / 2)
+    const signature = of(count)
+    if (fits(signature.text)) {
+      best = signature
+      low = count + 1
+    } else {
+      high = count - 1
+    }
+  }
+  return best
+}
+
+function composed(
+  tool: SignedTool,
+  place: Place,
+  detail: Detail,
+  show: Shown,
+  recursive: Map<JsonSchema, string>,
+): Signature {
+  const known = recursive.size
+  const writing = notation(tool.inputSchema, detail, recursive)
+  const name = toolName(tool.name)
+  const inside = argumentsText(writing, place, show)
+  const definitions: string[] = []
+  for (const schema of writing.called) {
+    const called = recursive.get(schema)!
+    const text =
+      schema === tool.inputSchema
+        ? 'the arguments'
+        : typeText(writing, schema, { name: called, depth: 0, hinted: false })
+    definitions.push(`${called} = ${text}`)
+  }
+  // Written once more where something turned out to contain itself, so that it goes by its name everywhere.
+  if (recursive.size > known) return composed(tool, place, detail, show, recursive)
+  const rules = rulesAt(place)
+  const text = [
+    `${name}(${inside})`,
+    ...(rules.length > 0 ? [`/* ${rules.join('; ').replaceAll('*/', '* /')} */`] : []),
+    ...(definitions.length > 0 ? [`where ${definitions.join(', ')}`] : []),
+  ].join(' ')
+  return { text, whole: !writing.cut }
+}
+
+function argumentsText(writing: Notation, place: Place, show: Shown): string {
+  if (place.never) return 'never'
+  const fields = shownFields(writing, place)
+  const kinds = kindsAt(place)
+  const isUnion = alternativesAt(place).some(({ branches }) => branches.filter((branch) => !isRule(branch)).length > 1)
+  if (isUnion || (kinds.length > 0 && !kinds.includes('object'))) {
+    return typeText(writing, writing.root, { name: 'Args', depth: 0, hinted: true })
+  }
+  const required = fields.filter((field) => field.required)
+  const optional = fields.filter((field) => !field.required)
+  for (const part of place.parts) writing.within.set(part, part === writing.root ? 'Args' : 'Arguments')
+  const texts = [
+    ...required
+      .slice(0, show.required)
+      .map((field, at) => (at < show.typedRequired ? fieldText(writing, field, 1) : fieldName(field.name))),
+    ...(required.length > show.required ? [`+${required.length - show.required} required`] : []),
+    ...optional
+      .slice(0, show.named)
+      .map((field, at) => (at < show.typed ? fieldText(writing, field, 1) : `${fieldName(field.name)}?`)),
+    ...optionalText(writing, optional.length - show.named),
+    ...openText(writing, place, 0),
+  ]
+  for (const part of place.parts) writing.within.delete(part)
+  if (required.length > Math.min(show.required, show.typedRequired) || optional.length > show.typed) writing.cut = true
+  if (texts.length === 0 && takesAnyFields(place)) return '...'
+  return texts.join(', ')
+}
+
+const MAX_RESULT_FIELDS = 8
+
+/** ` -> {a, b}`: what the result has, without types. */
+function resultText(schema: unknown): string {
+  if (schema === undefined) return ''
+  const names = fieldsAt(placeOf(schema, schema)).map(({ name }) => fieldName(name))
+  if (names.length === 0) return ''
+  const shown = names.length > MAX_RESULT_FIELDS ? names.slice(0, MAX_RESULT_FIELDS - 1) : names
+  const more = names.length - shown.length
+  return ` -> {${[...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')}}`
+}

@@ -1,0 +1,157 @@
+import type { JsonSchema } from '../../core/schema/schema.ts'
+import { identifierOf } from './identifier.ts'
+import { fieldDoc, docLines } from './jsdoc.ts'
+import { literal } from './literal.ts'
+import {
+  alternativesAt,
+  fieldsAt,
+  itemsAt,
+  kindsAt,
+  otherFieldsAt,
+  patternFieldsAt,
+  placeOf,
+  resolveReference,
+  takesAnyFields,
+  valuesAt,
+  type Place,
+} from './place.ts'
+import { isRule } from './rules.ts'
+
+/** Writes the types of one declaration file. Definitions that are referred to are declared once, under a name. */
+interface TypeWriting {
+  readonly root: unknown
+  readonly names: Map<JsonSchema, string>
+  readonly taken: Set<string>
+  /** The schemas being written, so that one that contains itself ends. */
+  readonly within: Set<JsonSchema>
+  left: number
+}
+
+const MAX_NODES = 2_000
+const MAX_VALUES = 60
+const MAX_DEPTH = 24
+
+export function typeWriting(root: unknown, taken: Set<string>): TypeWriting {
+  return { root, names: new Map(), taken, within: new Set(), left: MAX_NODES }
+}
+
+/**
+ * The type of what fits a schema. `bare` where it is not inside an object or a list: TypeScript takes no alias there that
+ * leads back to itself.
+ */
+export function typeScriptType(writing: TypeWriting, schema: unknown, indent: string, bare: boolean): string {
+  const place = placeOf(writing.root, schema)
+  if (place.never) return 'never'
+  if (writing.left-- <= 0 || indent.length > MAX_DEPTH * 2) return 'unknown'
+  const named = bare ? undefined : referredTo(writing, schema)
+  if (named) return named
+  if (place.parts.some((part) => writing.within.has(part))) return 'unknown'
+  for (const part of place.parts) writing.within.add(part)
+  try {
+    return union(writing, place, indent, bare)
+  } finally {
+    for (const part of place.parts) writing.within.delete(part)
+  }
+}
+
+/** The name of the definition that a schema is nothing but a reference to. */
+function referredTo(writing: TypeWriting, schema: unknown): string | undefined {
+  const reference = (schema as { $ref?: unknown } | null | undefined)?.$ref
+  if (typeof reference !== 'string' || 'allOf' in (schema as object) || 'properties' in (schema as object))
+    return undefined
+  const target = resolveReference(writing.root, reference)
+  if (typeof target !== 'object' || target === null || Array.isArray(target)) return undefined
+  const known = writing.names.get(target as JsonSchema)
+  if (known) return known
+  const words = reference === '#' ? 'Root' : reference.split('/').at(-1)!
+  const name = identifierOf(words.slice(0, 1).toUpperCase() + words.slice(1), writing.taken)
+  writing.taken.add(name)
+  writing.names.set(target as JsonSchema, name)
+  return name
+}
+
+/** `type Node = …` for each definition referred to so far, and for those these refer to. */
+export function typeDeclarations(writing: TypeWriting): readonly string[] {
+  const declarations: string[] = []
+  for (const [schema, name] of writing.names) {
+    writing.left = Math.max(writing.left, MAX_NODES / 10)
+    declarations.push(`type ${name} = ${typeScriptType(writing, schema, '', true)}`)
+  }
+  return declarations
+}
+
+function union(writing: TypeWriting, place: Place, indent: string, bare: boolean): string {
+  const values = valuesAt(place)
+  if (values) return literals(values)
+  const groups = alternativesAt(place)
+    .map(({ branches }) => branches.filter((branch) => !isRule(branch)))
+    .filter((branches) => branches.length > 1)
+  const own = fieldsAt(place).length > 0 || groups.length === 0 ? [either(ownTypes(writing, place, indent))] : []
+  const others = groups.map((branches) =>
+    either(branches.map((branch) => typeScriptType(writing, branch, indent, bare))),
+  )
+  const all = [...own, ...others]
+  return all.length === 1 ? all[0]! : all.map((type) => (type.includes(' | ') ? `(${type})` : type)).join(' & ')
+}
+
+function either(types: readonly string[]): string {
+  const distinct = [...new Set(types)]
+  return distinct.includes('unknown') ? 'unknown' : distinct.join(' | ')
+}
+
+function literals(values: readonly unknown[]): string {
+  const isPlain = (value: unknown): boolean => value === null || /^(?:string|number|boolean)$/.test(typeof value)
+  const kinds = new Set(values.map((value) => (value === null ? 'null' : isPlain(value) ? typeof value : 'unknown')))
+  if (kinds.has('unknown')) return 'unknown'
+  return either(values.length > MAX_VALUES ? [...kinds] : values.map((value) => literal(value)!))
+}
+
+function ownTypes(writing: TypeWriting, place: Place, indent: string): readonly string[] {
+  const kinds = kindsAt(place)
+  if (kinds.length === 0) return ['unknown']
+  return kinds.map((kind) => {
+    if (kind === 'object') return objectType(writing, place, indent)
+    if (kind === 'array') return arrayType(writing, place, indent)
+    if (kind === 'integer') return 'number'
+    return ['string', 'number', 'boolean', 'null'].includes(kind) ? kind : 'unknown'
+  })
+}
+
+function arrayType(writing: TypeWriting, place: Place, indent: string): string {
+  const { first, rest } = itemsAt(place)
+  const item = (schema: unknown): string => typeScriptType(writing, schema, indent, false)
+  const listOf = (schema: unknown): string => {
+    const type = schema === undefined ? 'unknown' : item(schema)
+    return /^[\w$]+$/.test(type) || /^\{[^{}]*\}$/.test(type) ? `${type}[]` : `(${type})[]`
+  }
+  if (first.length === 0) return listOf(rest)
+  const others = rest === undefined || rest === false ? [] : [`...${listOf(rest)}`]
+  return `[${[...first.map(item), ...others].join(', ')}]`
+}
+
+function objectType(writing: TypeWriting, place: Place, indent: string): string {
+  const inner = `${indent}  `
+  const fields = fieldsAt(place)
+  const lines = fields.flatMap((field) => {
+    const type = typeScriptType(writing, field.schema, inner, false)
+    const doc = docLines(fieldDoc(placeOf(writing.root, field.schema)), inner)
+    return [...doc, `${inner}${propertyName(field.name)}${field.required ? '' : '?'}: ${type}`]
+  })
+  const index = indexType(writing, place, inner)
+  // Beside named fields an index signature would have to take in all their types.
+  if (index) lines.push(`${inner}[key: string]: ${fields.length > 0 ? 'unknown' : index}`)
+  if (lines.length === 0) return takesAnyFields(place) ? 'Record<string, unknown>' : 'Record<string, never>'
+  return `{\n${lines.join('\n')}\n${indent}}`
+}
+
+function indexType(writing: TypeWriting, place: Place, indent: string): string | undefined {
+  const others = otherFieldsAt(place)
+  const schemas = [...patternFieldsAt(place).map(([, schema]) => schema), ...(others === undefined ? [] : [others])]
+  if (schemas.length === 0) return undefined
+  return either(schemas.map((schema) => typeScriptType(writing, schema, indent, false)))
+}
+
+/** Only the plainest names stand unquoted: compilers differ in which letters they know. */
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)!
+}

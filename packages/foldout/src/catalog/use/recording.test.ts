@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { createCatalog, estimatedTokens, hybrid, twoPhase } from '../../entries/index.ts'
+import { toolTokens } from '../../tools/tool.ts'
+import { tool } from '../catalog.fixtures.ts'
+import { listingOf } from '../listing.ts'
+import { readCatalogRecording, recordCatalog } from './recording.ts'
+
+const tools = [tool('send_letter', { source: 'mail' }), tool('water_garden', { source: 'garden' }), tool('mow_lawn')]
+const client = (id: string) => ({ id, takesListChanges: true })
+
+describe('R48 a recording of a catalog', () => {
+  it('R48 holds what each client did, in order, without words of theirs', async () => {
+    const catalog = createCatalog(tools)
+    const recorder = recordCatalog(catalog)
+    const one = hybrid().expose(catalog, client('one'))
+    const two = twoPhase().expose(catalog, client('two'))
+    one.listed()
+    await one.call('search_tools', { query: 'water the garden', limit: 1 }, {})
+    two.listed()
+    await one.call('use_tool', { name: 'water_garden', arguments: { secret: 'hush' } }, {})
+    await two.call('get_tool_definition', { name: 'send_letter' }, {})
+    await two.call('send_letter', {}, {})
+    await one.call('use_tool', { name: 'no_such_tool' }, {})
+    recorder.stop()
+    await one.call('mow_lawn', {}, {})
+    const recording = recorder.recording()
+    const tokens = expect.any(Number)
+    expect(recording).toEqual({
+      version: 1,
+      tools: ['garden/water_garden', 'mail/send_letter'].map((name) => {
+        const entry = catalog.tools.find(({ qualified }) => qualified === name)!
+        return { name, tokens: toolTokens(listingOf(entry), estimatedTokens) }
+      }),
+      clients: [
+        {
+          id: 'one',
+          lists: [{ exposure: 'hybrid', tools: 2, tokens }],
+          searches: [{ at: 0, hits: ['garden/water_garden'], tokens }],
+          definitions: [],
+          uses: [{ at: 1, name: 'garden/water_garden', through: 'use_tool', ok: true, wrappingTokens: tokens }],
+        },
+        {
+          id: 'two',
+          lists: [{ exposure: 'twoPhase', tools: 3, tokens }],
+          searches: [],
+          definitions: [{ at: 0, name: 'mail/send_letter', tokens }],
+          uses: [{ at: 1, name: 'mail/send_letter', through: 'direct', ok: true, wrappingTokens: 0 }],
+        },
+      ],
+    })
+    const json = JSON.stringify(recording)
+    expect(json).not.toMatch(/hush|water the garden/)
+    expect(readCatalogRecording(JSON.parse(json))).toEqual(recording)
+  })
+
+  it('R48 that was given out stays as it is', async () => {
+    const catalog = createCatalog(tools)
+    const recorder = recordCatalog(catalog)
+    const exposed = hybrid().expose(catalog, client('one'))
+    await exposed.call('mow_lawn', {}, {})
+    const before = recorder.recording()
+    await exposed.call('mow_lawn', {}, {})
+    expect(before.clients[0]!.uses).toHaveLength(1)
+    expect(recorder.recording().clients[0]!.uses).toHaveLength(2)
+  })
+
+  it('R48 forgets the oldest clients, and begins anew with one that never ends', async () => {
+    const catalog = createCatalog(tools)
+    const recorder = recordCatalog(catalog, { maxClients: 2 })
+    const listed = { type: 'tools/listed', exposure: 'all', tools: [], tokens: 1 } as const
+    for (const id of ['a', 'b', 'c', 'a']) catalog.report({ ...listed, client: id })
+    expect(recorder.recording().clients.map(({ id, lists }) => [id, lists.length])).toEqual([
+      ['c', 1],
+      ['a', 1],
+    ])
+    for (let i = 0; i < 1_001; i++)
+      catalog.report({ type: 'tools/searched', client: 'a', query: 'x', hits: [], tokens: 1 })
+    expect(recorder.recording().clients.map(({ id, searches }) => [id, searches.length])).toEqual([
+      ['a', 1_000],
+      ['a', 1],
+    ])
+  })
+
+  const clientOf = (more: object) => ({ id: 'a', lists: [], searches: [], definitions: [], uses: [], ...more })
+  it.each([
+    [undefined, 'it is no object'],
+    ['text', 'it is no object'],
+    [{}, 'version: is required'],
+    [{ version: 2, tools: [], clients: [] }, 'version: Instance does not match 1'],
+    [{ version: 1, tools: [{ name: 'a', tokens: -1 }], clients: [] }, 'tools[0].tokens: -1 is less than 0'],
+    [
+      {
+        version: 1,
+        tools: [],
+        clients: [clientOf({ uses: [{ at: 0, name: 'a', through: 'direct', ok: 1, wrappingTokens: 0 }] })],
+      },
+      'clients[0].uses[0].ok: Instance type "number" is invalid. Expected "boolean"',
+    ],
+    [
+      {
+        version: 1,
+        tools: [],
+        clients: [
+          clientOf({ searches: [{ at: 3, hits: [], tokens: 1 }], definitions: [{ at: 3, name: 'a', tokens: 1 }] }),
+        ],
+      },
+      'clients[0]: two calls are at 3',
+    ],
+  ])('R48 that is none is refused: %j', (json, fault) => {
+    expect(() => readCatalogRecording(json)).toThrow(fault)
+    expect(() => readCatalogRecording(json)).toThrow(
+      /^This is no recording of a catalog of version 1: .*\. Record it again with this version of Foldout\.$/,
+    )
+  })
+})

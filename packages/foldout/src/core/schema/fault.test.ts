@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { schemaFault } from './fault.ts'
+
+const inField = (field: unknown) => ({ type: 'object', properties: { outer: { properties: { inner: field } } } })
+
+const broken: readonly (readonly [schema: unknown, fault: string])[] = [
+  ['text', 'it is no schema.'],
+  [null, 'it is no schema.'],
+  [[], 'it is no schema.'],
+  [{ type: 'any' }, 'it has the type "any", which JSON Schema does not have.'],
+  [{ type: ['string', 'date'] }, 'it has the type ["string","date"], which JSON Schema does not have.'],
+  [{ type: null }, 'it has the type null, which JSON Schema does not have.'],
+  [{ enum: 'a' }, "it has a 'enum' that is no list."],
+  [{ required: true }, "it has a 'required' that is no list of names."],
+  [{ required: ['a', 1] }, "it has a 'required' that is no list of names."],
+  [{ pattern: '[a-z' }, "it has a 'pattern' that is no regular expression."],
+  [{ pattern: 5 }, "it has a 'pattern' that is no regular expression."],
+  [{ minimum: '1' }, "it has a 'minimum' that is no number."],
+  [{ exclusiveMinimum: true }, "it has a 'exclusiveMinimum' that is no number."],
+  [{ maxLength: -1 }, "it has a 'maxLength' that is no count."],
+  [{ minItems: 1.5 }, "it has a 'minItems' that is no count."],
+  [{ properties: [] }, "it has a 'properties' that is no object."],
+  [{ properties: null }, "it has a 'properties' that is no object."],
+  [{ anyOf: {} }, "it has a 'anyOf' that is no list."],
+  [{ $defs: 1 }, "it has a '$defs' that is no object."],
+  [
+    { patternProperties: { '(': {} } },
+    "it has a 'patternProperties' that is no object whose names are regular expressions.",
+  ],
+  [{ $ref: 5 }, "it has a '$ref' that is no text."],
+  [{ $ref: '#/$defs/gone' }, 'it refers to #/$defs/gone, which is not there.'],
+  [{ $ref: '#/toString' }, 'it refers to #/toString, which is not there.'],
+  [{ $ref: '#gone' }, 'it refers to #gone, which is not there.'],
+  [{ $ref: 'https://example.com/other.json' }, 'it refers to https://example.com/other.json, which is not there.'],
+  [inField('text'), "'outer.inner' is no schema."],
+  [inField({ type: 'str' }), '\'outer.inner\' has the type "str", which JSON Schema does not have.'],
+  [inField({ items: { items: 5 } }), "'outer.inner.items.items' is no schema."],
+  [inField({ items: [{}, 5] }), "'outer.inner.items[1]' is no schema."],
+  [inField({ oneOf: [{}, { enum: 1 }] }), "'outer.inner.oneOf[1]' has a 'enum' that is no list."],
+  [{ $defs: { a: { not: 1 } } }, "'$defs.a.not' is no schema."],
+]
+
+const fine: readonly unknown[] = [
+  true,
+  {},
+  { type: ['string', 'null'], enum: [] },
+  { properties: { a: true, b: false, properties: { type: 'string' }, required: {} }, required: ['a'] },
+  { unknownKeyword: 5, default: { type: 'any' }, const: { $ref: '#/gone' }, examples: [{ required: true }] },
+  { $ref: '#' },
+  { $defs: { 'a/b': {}, 'c d': {} }, anyOf: [{ $ref: '#/$defs/a~1b' }, { $ref: '#/$defs/c%20d' }] },
+  { $defs: { node: { properties: { next: { $ref: '#/$defs/node' } } } }, $ref: '#/$defs/node' },
+  { $defs: { a: { $anchor: 'here' }, b: { $id: 'there' } }, allOf: [{ $ref: '#here' }, { $ref: 'there' }] },
+  { items: [{ type: 'string' }, { type: 'number' }], additionalItems: false },
+]
+
+describe('R43 what is wrong with a schema', () => {
+  it.each(broken)('R43 %j', (schema, fault) => expect(schemaFault(schema)).toBe(fault))
+
+  it.each(fine.map((schema) => [schema]))('R43 nothing with %j', (schema) =>
+    expect(schemaFault(schema)).toBeUndefined(),
+  )
+
+  it('R43 a schema that contains itself is looked at once', () => {
+    const schema: Record<string, unknown> = { type: 'object' }
+    schema['properties'] = { self: schema }
+    expect(schemaFault(schema)).toBeUndefined()
+  })
+
+  it('R43 a schema that is nested without end is said to be', () => {
+    let schema: unknown = {}
+    for (let depth = 0; depth < 100_000; depth++) schema = { items: schema }
+    expect(schemaFault(schema)).toBe('it is nested too deeply.')
+  })
+})

@@ -1,0 +1,167 @@
+import { Validator, type OutputUnit } from '@cfworker/json-schema'
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { isPlainObject } from '../json/json.ts'
+import { pointerKeys } from '../json/json-pointer.ts'
+
+export type { StandardSchemaV1 }
+
+/** A JSON Schema, draft 2020-12, as a plain object. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** What a tool needs of a schema: that it validates, and that it can say itself as JSON Schema. */
+export interface ToolSchema<Input = unknown, Output = Input> {
+  readonly '~standard': StandardSchemaV1.Props<Input, Output> & StandardJSONSchemaV1.Props<Input, Output>
+}
+
+export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : never
+export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : never
+
+/** Declares the params of a section by type alone; at run time their presence is checked, their types are not. */
+export function defineParams<Params extends object>(): StandardSchemaV1<Params, Params> {
+  return {
+    '~standard': { version: 1, vendor: 'foldout', validate: (value) => ({ value: value as Params }) },
+  }
+}
+
+/** Makes a schema of a raw JSON Schema. `T` is what you promise of the values that pass; nothing infers it. */
+export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T> {
+  let validator: Validator | undefined
+  const validate = (value: unknown): StandardSchemaV1.Result<T> => {
+    // A copy, because the validator writes into the schema it is given.
+    validator ??= new Validator(structuredClone(schema), '2020-12', false)
+    const { valid, errors } = validator.validate(value)
+    if (valid) return { value: value as T }
+    return { issues: errors.filter((error) => !SUMMARISING.has(error.keyword)).map((error) => toIssue(error, value)) }
+  }
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'json-schema',
+      validate,
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  }
+}
+
+/** A schema that shows itself to models and lets every value pass, for those who check it elsewhere. */
+export function shownOnly(schema: JsonSchema): ToolSchema {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'json-schema',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  }
+}
+
+// These keywords only repeat that something below them failed.
+const SUMMARISING = new Set([
+  'properties',
+  'items',
+  'prefixItems',
+  '$ref',
+  'allOf',
+  'additionalProperties',
+  'patternProperties',
+])
+
+function toIssue(error: OutputUnit, value: unknown): StandardSchemaV1.Issue {
+  const path: PropertyKey[] = []
+  let at = value
+  for (const name of pointerKeys(error.instanceLocation)) {
+    path.push(Array.isArray(at) ? Number(name) : name)
+    at = isPlainObject(at) || Array.isArray(at) ? (at as Record<string, unknown>)[name] : undefined
+  }
+  // Said of the object that lacks it; a reader looks for the field.
+  const missing = error.keyword === 'required' ? /required property "(.*)"/s.exec(error.error)?.[1] : undefined
+  return missing === undefined ? { message: error.error, path } : { message: 'is required', path: [...path, missing] }
+}
+
+/** `a.b[0]: must be a string; c: is required` of the issues a schema found. */
+export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): string {
+  return issues.map((issue) => `${issuePath(issue) || 'value'}: ${issue.message.replace(/\.$/, '')}`).join('; ')
+}
+
+/** The place an issue is about, as `a.b[0]`; empty for the whole value. */
+export function issuePath(issue: StandardSchemaV1.Issue): string {
+  return issueKeys(issue).reduce<string>(
+    (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${String(key)}` : String(key)),
+    '',
+  )
+}
+
+/** The keys on the way to the place an issue is about. */
+export function issueKeys(issue: StandardSchemaV1.Issue): readonly PropertyKey[] {
+  // Copied first: arktype's path is a kind of list whose `map` turns an empty one into one that is not.
+  return [...(issue.path ?? [])].map((segment) => (typeof segment === 'object' ? segment.key : segment))
+}
+
+export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject && '~standard' in value && typeof (value as StandardSchemaV1)['~standard']?.validate === 'function'
+}
+
+/** Whether a schema can say itself as JSON Schema. */
+export function isToolSchema(schema: StandardSchemaV1): schema is ToolSchema {
+  return 'jsonSchema' in schema['~standard']
+}
+
+/**
+ * The JSON Schema of one side of a schema. Throws what the schema's library throws where it cannot be said; `lenient`
+ * asks libraries that can to leave such parts open instead.
+ */
+export function toJsonSchema(
+  schema: ToolSchema,
+  side: 'input' | 'output',
+  options: { readonly lenient?: boolean } = {},
+): JsonSchema {
+  const { $schema: _, ...rest } = schema['~standard'].jsonSchema[side]({
+    target: 'draft-2020-12',
+    // zod's word for it, and valibot's.
+    ...(options.lenient ? { libraryOptions: { unrepresentable: 'any', errorMode: 'ignore' } } : {}),
+  })
+  return rest
+}
+
+/**
+ * The names of the fields a schema of an object has on one side, and whether it takes others too; `undefined` where the
+ * schema cannot tell, because it has no JSON Schema or is no plain object.
+ */
+export function fieldNames(schema: StandardSchemaV1, side: 'input' | 'output'): ReadonlySet<string> | undefined {
+  if (!isToolSchema(schema)) return undefined
+  let json: JsonSchema
+  try {
+    json = toJsonSchema(schema, side, { lenient: true })
+  } catch {
+    return undefined
+  }
+  if (json['type'] !== 'object' || !isPlainObject(json['properties'])) return undefined
+  if (json['additionalProperties'] !== undefined && json['additionalProperties'] !== false) return undefined
+  if ('allOf' in json || 'anyOf' in json || 'oneOf' in json || '$ref' in json || 'patternProperties' in json)
+    return undefined
+  return new Set(Object.keys(json['properties']))
+}
+
+/** A JSON Schema with other descriptions, each given by the dotted path of its field (`filter.name`). */
+export function describeFields(
+  schema: JsonSchema,
+  descriptions: Readonly<Record<string, string>>,
+): { readonly schema: JsonSchema; readonly unknown: readonly string[] } {
+  const copy = structuredClone(schema) as Record<string, unknown>
+  const unknown: string[] = []
+  for (const [path, description] of Object.entries(descriptions)) {
+    const field = path.split('.').reduce<unknown>((at, key) => fieldOf(at, key), copy)
+    if (isPlainObject(field)) field['description'] = description
+    else unknown.push(path)
+  }
+  return { schema: copy, unknown }
+}
+
+function fieldOf(schema: unknown, key: string): unknown {
+  if (!isPlainObject(schema)) return undefined
+  const properties = schema['properties']
+  if (isPlainObject(properties) && Object.hasOwn(properties, key)) return properties[key]
+  // A field of the objects in a list is named through the list: `filters.name`.
+  return isPlainObject(schema['items']) ? fieldOf(schema['items'], key) : undefined
+}

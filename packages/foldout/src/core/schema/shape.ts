@@ -1,0 +1,232 @@
+import { isPlainObject } from '../json/json.ts'
+import { resolvePointer } from '../json/json-pointer.ts'
+import type { JsonSchema } from './schema.ts'
+import { listed } from '../text.ts'
+
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
+
+/** What a JSON Schema says of the value at one place, with references and `allOf` resolved. */
+export interface Shape {
+  readonly root: JsonSchema
+  /** What the value must fit. */
+  readonly all: readonly JsonSchema[]
+  /** The branches of which it may fit some. */
+  readonly some: readonly JsonSchema[]
+  /** Whether some of it cannot be seen, such as a reference to another document. */
+  readonly opaque: boolean
+}
+
+export function rootShape(root: JsonSchema): Shape {
+  return shapeOf(root, [root], [], false)
+}
+
+function shapeOf(root: JsonSchema, all: readonly unknown[], some: readonly unknown[], opaque: boolean): Shape {
+  const into = { all: new Set<JsonSchema>(), some: new Set<JsonSchema>() }
+  let hidden = opaque
+  const add = (schema: unknown, as: 'all' | 'some'): void => {
+    if (schema === true && as === 'some') hidden = true
+    if (!isPlainObject(schema) || into[as].has(schema)) return
+    into[as].add(schema)
+    if (typeof schema['$ref'] === 'string') {
+      const target = resolvePointer(root, schema['$ref'])
+      if (target === undefined) hidden = true
+      else add(target, as)
+    }
+    for (const part of listAt(schema, 'allOf')) add(part, as)
+    for (const part of branchesOf(schema)) add(part, 'some')
+  }
+  for (const schema of all) add(schema, 'all')
+  for (const schema of some) add(schema, 'some')
+  return { root, all: [...into.all], some: [...into.some], opaque: hidden }
+}
+
+function branchesOf(schema: JsonSchema): readonly unknown[] {
+  const dependent = schema['dependentSchemas']
+  return [
+    ...listAt(schema, 'anyOf'),
+    ...listAt(schema, 'oneOf'),
+    ...['if', 'then', 'else'].filter((keyword) => keyword in schema).map((keyword) => schema[keyword]),
+    ...(isPlainObject(dependent) ? Object.values(dependent) : []),
+  ]
+}
+
+/** What is said of the values below a place: of a field by its name, of an item by its index. */
+export function shapeBelow(shape: Shape, key: PropertyKey): Shape {
+  let opaque = shape.opaque || shape.some.some(isFreeBranch)
+  const below = (schema: JsonSchema): unknown => {
+    if (typeof key === 'number') {
+      const first = listAt(schema, 'prefixItems')
+      return key < first.length ? first[key] : schema['items']
+    }
+    const fields = fieldsAt(schema)
+    if (Object.hasOwn(fields, key)) return fields[String(key)]
+    if ('patternProperties' in schema) opaque = true
+    return schema['additionalProperties']
+  }
+  const all = shape.all.map(below)
+  const some = shape.some.map(below)
+  return shapeOf(shape.root, all, some, opaque)
+}
+
+/** The fields that some part of a shape names. */
+export function knownFields(shape: Shape): ReadonlySet<string> {
+  return new Set([...shape.all, ...shape.some].flatMap((schema) => Object.keys(fieldsAt(schema))))
+}
+
+/** The fields that every value of a shape must have. */
+export function requiredFields(shape: Shape): ReadonlySet<string> {
+  return new Set(
+    shape.all
+      .flatMap((schema) => listAt(schema, 'required'))
+      .filter((name): name is string => typeof name === 'string'),
+  )
+}
+
+/** Whether a shape takes fields that it does not name. One that names no fields at all takes any. */
+export function takesOtherFields(shape: Shape): boolean {
+  if (shape.opaque || [...shape.all, ...shape.some].some(saysOthersAreWelcome)) return true
+  if (shape.some.some(isFreeBranch)) return true
+  return ![...shape.all, ...shape.some].some(
+    (schema) => isPlainObject(schema['properties']) || schema['additionalProperties'] === false,
+  )
+}
+
+function saysOthersAreWelcome(schema: JsonSchema): boolean {
+  return (
+    'patternProperties' in schema ||
+    (schema['additionalProperties'] ?? schema['unevaluatedProperties'] ?? false) !== false
+  )
+}
+
+const ANNOTATIONS = new Set(['type', 'title', 'description', 'default', 'examples', 'deprecated', '$comment'])
+
+/** A branch such as `{}` or `{ type: 'object' }`, but none that only adds a condition to what stands beside it. */
+function isFreeBranch(schema: JsonSchema): boolean {
+  const isForObjects = schema['type'] === undefined || [schema['type']].flat().includes('object')
+  return isForObjects && Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword))
+}
+
+/** Whether a shape is nothing but alternatives. */
+export function isUnion(shape: Shape): boolean {
+  return shape.some.length > 0 && !shape.all.some((schema) => 'properties' in schema || 'items' in schema)
+}
+
+/** Unions may contain themselves. */
+const MAX_UNION_DEPTH = 6
+
+/** What is deeper the model finds in the schema itself. */
+const MAX_DESCRIBED_DEPTH = 2
+
+/** The kinds of values that a shape takes, or `undefined` where it takes any. */
+export function kindsOf(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undefined {
+  if (depth > MAX_UNION_DEPTH) return undefined
+  const values = listedValues(shape)
+  if (values) return new Set(values.map(kindOf))
+  const types = typesOf(shape)
+  if (types) return new Set(types.map((type) => (type === 'integer' ? 'number' : (type as JsonKind))))
+  const alternatives = alternativesOf(shape)?.map((alternative) => kindsOf(alternative, depth + 1))
+  if (alternatives === undefined || alternatives.includes(undefined)) return undefined
+  return new Set(alternatives.flatMap((kinds) => [...kinds!]))
+}
+
+/** The types a shape names or, without a name, those its other keywords are for. */
+function typesOf(shape: Shape): readonly string[] | undefined {
+  const named = firstOf(shape.all, ({ type }) =>
+    typeof type === 'string' || Array.isArray(type) ? [type].flat() : undefined,
+  )
+  if (named) return named as string[]
+  return firstOf(shape.all, (schema) => {
+    if ('properties' in schema) return ['object']
+    return 'items' in schema || 'prefixItems' in schema ? ['array'] : undefined
+  })
+}
+
+function alternativesOf(shape: Shape): readonly Shape[] | undefined {
+  const schemas = firstOf(shape.all, (schema) => {
+    const parts = [...listAt(schema, 'anyOf'), ...listAt(schema, 'oneOf')]
+    return parts.length > 0 ? parts : undefined
+  })
+  return schemas?.map((schema) => shapeOf(shape.root, [schema], [], false))
+}
+
+export function kindOf(value: unknown): JsonKind {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : (typeof value as JsonKind)
+}
+
+const KIND_NAMES: Readonly<Record<JsonKind | 'integer', string>> = {
+  object: 'an object',
+  array: 'an array',
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'a boolean',
+  null: 'null',
+}
+
+export function kindName(kind: JsonKind): string {
+  return KIND_NAMES[kind]
+}
+
+/** The values a shape lists one by one, or `undefined` if it lists none. */
+export function listedValues(shape: Shape): readonly unknown[] | undefined {
+  return firstOf(shape.all, (schema) =>
+    'const' in schema ? [schema['const']] : Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : undefined,
+  )
+}
+
+/** What values of a shape are, in words: `an object with the fields 'a' and 'b'`. `undefined` where it says nothing. */
+export function describeShape(shape: Shape, depth = 0): string | undefined {
+  if (depth > MAX_DESCRIBED_DEPTH) return undefined
+  const values = listedValues(shape)
+  if (values) return orList(values.map((value) => JSON.stringify(value)))
+  const alternatives = alternativesOf(shape)?.map((alternative) => describeShape(alternative, depth + 1))
+  if (alternatives && !alternatives.includes(undefined)) return orList([...new Set(alternatives as string[])])
+  const types = typesOf(shape)
+  return types && orList(types.map((type) => describeType(type, shape, depth)))
+}
+
+function describeType(type: string, shape: Shape, depth: number): string {
+  const name = KIND_NAMES[type as JsonKind] ?? type
+  if (type === 'object') {
+    const fields = new Set(shape.all.flatMap((schema) => Object.keys(fieldsAt(schema))))
+    return fields.size === 0 ? name : `${name} with the ${fields.size === 1 ? 'field' : 'fields'} ${quoted(fields)}`
+  }
+  if (type === 'array') {
+    const items = shapeOf(
+      shape.root,
+      shape.all.map((schema) => schema['items']),
+      [],
+      false,
+    )
+    const item = describeShape(items, depth + 1)
+    return item === undefined ? name : `${name} in which each item is ${item}`
+  }
+  const format = type === 'string' ? firstOf(shape.all, (schema) => schema['format']) : undefined
+  return typeof format === 'string' ? `${name} (format: ${format})` : name
+}
+
+/** `'a', 'b' and 'c'`. */
+export function quoted(names: Iterable<string>): string {
+  return listed(Array.from(names, (name) => `'${name}'`))
+}
+
+function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`
+}
+
+function fieldsAt(schema: JsonSchema): Readonly<Record<string, unknown>> {
+  return isPlainObject(schema['properties']) ? schema['properties'] : {}
+}
+
+function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
+  return Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : []
+}
+
+function firstOf<T, R>(values: readonly T[], find: (value: T) => R | undefined): R | undefined {
+  for (const value of values) {
+    const found = find(value)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,26 @@
+import { importPeer } from '../peer.ts'
+import { cachedCounter, type TokenCounter } from './tokens.ts'
+
+/** The encodings of OpenAI's models: `o200k_base` since GPT-4o, `cl100k_base` for GPT-4 and GPT-3.5. */
+export type Encoding = 'o200k_base' | 'cl100k_base'
+
+export interface GptTokenizerOptions {
+  /** Default `o200k_base`. */
+  readonly encoding?: Encoding
+}
+
+/** Counts as OpenAI's models do, with the package gpt-tokenizer. It takes a moment to load, hence the promise. */
+export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<TokenCounter> {
+  const { encoding = 'o200k_base' } = options
+  const { countTokens } = await importPeer('gpt-tokenizer', () =>
+    encoding === 'o200k_base'
+      ? import('gpt-tokenizer/encoding/o200k_base')
+      : import('gpt-tokenizer/encoding/cl100k_base'),
+  )
+  return cachedCounter({
+    name: `gpt-tokenizer ${encoding}`,
+    exact: true,
+    // A prompt may speak of special tokens such as <|endoftext|>; they are text like any other here.
+    count: (text) => countTokens(text, { disallowedSpecial: new Set() }),
+  })
+}

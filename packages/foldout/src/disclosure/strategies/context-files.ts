@@ -1,0 +1,93 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Filesystem } from '../../files/filesystem.ts'
+import { fail, ok, type ToolFailure, type ToolResult } from '../../tools/result.ts'
+import type { OpeningPlan } from '../engine.ts'
+import type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions } from '../strategy.ts'
+import { OPEN_SECTIONS, halted, openSectionsTool } from '../tools.ts'
+
+export interface ContextFilesOptions extends StrategyOptions {
+  /** Where the files are written. Default `context`. */
+  readonly folder?: string
+}
+
+/**
+ * One tool, `open_sections`. Sections without tools are written to files for the model to read, and the turn goes on; they
+ * stay folded. If any section asked for has tools, the turn ends and all of them are opened in a new render.
+ */
+export function contextFiles(options: ContextFilesOptions = {}): DisclosureStrategy {
+  const { folder = 'context', showCost = false } = options
+  const fileOf = (path: string): string => `${folder}/${path}.md`
+  return Object.freeze<DisclosureStrategy>({
+    name: 'contextFiles',
+    toolNames: [OPEN_SECTIONS],
+    showCost,
+    suffix: (section) => suffix(section, fileOf(section.path)),
+    tools: (offered) => [
+      openSectionsTool(offered, (plan, view, context) =>
+        plan.hasTools ? halted(view, plan) : writeFiles(view, plan, fileOf, context.filesystem),
+      ),
+    ],
+  })
+}
+
+function suffix({ path, childKeys, hasTools }: FoldedSection, file: string): string {
+  const children = childKeys.join(', ')
+  if (hasTools) {
+    return childKeys.length === 0
+      ? `[This section is summarized. To view full content and access additional tools, call \`open_sections\` with key "${path}".]`
+      : `[This section is summarized. Call \`open_sections\` with key "${path}" to view full content including subsections: ${children}. Additional tools may become available.]`
+  }
+  return childKeys.length === 0
+    ? `[This section is summarized. To view full content, call \`open_sections\` with key "${path}". The content will be written to ${file} for you to read.]`
+    : `[This section is summarized. Call \`open_sections\` with key "${path}" to write content (including subsections: ${children}) to ${file}.]`
+}
+
+type Failed = (key: string, error: unknown) => ToolFailure
+interface ContextFile {
+  readonly key: string
+  readonly path: string
+  readonly text: string
+}
+
+async function writeFiles(
+  view: DisclosureView,
+  plan: OpeningPlan,
+  fileOf: (path: string) => string,
+  filesystem: Filesystem | undefined,
+): Promise<ToolResult> {
+  if (!filesystem) return fail('Cannot write context files: no filesystem available.')
+  const failed: Failed = (key, error) => fail(`Failed to write context for '${key}': ${messageOf(error)}`)
+  const files: ContextFile[] = []
+  // Everything is rendered before anything is written.
+  for (const [key, paths] of plan.pathsOf) {
+    try {
+      files.push({ key, path: fileOf(key), text: view.opened(paths).content(paths[0]!) })
+    } catch (error) {
+      return failed(key, error)
+    }
+  }
+  const fault = await writeAll(files, filesystem, failed)
+  if (fault) return fault
+  const written = files.map(({ path }) => path)
+  return ok(`Section content written to: ${written.join(', ')}`, { writtenFiles: written })
+}
+
+/** Writes all files or none: the model must not find half a set. */
+async function writeAll(
+  files: readonly ContextFile[],
+  filesystem: Filesystem,
+  failed: Failed,
+): Promise<ToolFailure | undefined> {
+  const undo: (() => Promise<void>)[] = []
+  for (const { key, path, text } of files) {
+    try {
+      const before = (await filesystem.stat(path)) ? await filesystem.read(path) : undefined
+      await filesystem.write(path, text)
+      undo.push(() => (before === undefined ? filesystem.remove(path) : filesystem.write(path, before)))
+    } catch (error) {
+      for (const restore of undo.toReversed()) await restore().catch(() => undefined)
+      return failed(key, error)
+    }
+  }
+  return undefined
+}

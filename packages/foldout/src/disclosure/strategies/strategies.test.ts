@@ -1,0 +1,344 @@
+import { describe, expect, it } from 'vitest'
+import {
+  contextFiles,
+  createSession,
+  definePrompt,
+  defineSection,
+  defineTool,
+  memoryFilesystem,
+  ok,
+  openOrRead,
+  openSections,
+  readSection,
+  visibility,
+  type AnySection,
+  type Filesystem,
+} from '../../entries/index.ts'
+import { createConversation } from '../../testing/conversation.ts'
+import { disclosureSuite } from '../../testing/disclosure-suite.ts'
+
+const read = (key: string) =>
+  `[This section is summarized. To view full content, call \`read_section\` with key "${key}".]`
+const open = (key: string) =>
+  `[This section is summarized. To view full content, call \`open_sections\` with key "${key}".]`
+const openWith = (key: string, children: string) =>
+  `[This section is summarized. Call \`open_sections\` with key "${key}" to view full content including subsections: ${children}.]`
+
+disclosureSuite(readSection(), {
+  tools: ['read_section'],
+  toolFor: () => 'read_section',
+  opens: { content: 'in the result', tools: 'by injection' },
+  alreadyFull: 'answered',
+  suffixes: {
+    content: read('guide'),
+    contentWithChildren: read('manual'),
+    tools: read('verify'),
+    toolsWithChildren: read('admin'),
+  },
+})
+
+disclosureSuite(openSections(), {
+  tools: ['open_sections'],
+  toolFor: () => 'open_sections',
+  opens: { content: 'by restart', tools: 'by restart' },
+  alreadyFull: 'refused',
+  suffixes: {
+    content: open('guide'),
+    contentWithChildren: openWith('manual', 'setup, limits'),
+    tools: open('verify'),
+    toolsWithChildren: openWith('admin', 'users, audit'),
+  },
+})
+
+disclosureSuite(openOrRead(), {
+  tools: ['open_sections', 'read_section'],
+  toolFor: (kind) => (kind === 'tools' ? 'open_sections' : 'read_section'),
+  opens: { content: 'in the result', tools: 'by injection' },
+  alreadyFull: 'answered',
+  suffixes: {
+    content: read('guide'),
+    contentWithChildren: read('manual'),
+    tools: open('verify'),
+    toolsWithChildren: openWith('admin', 'users, audit'),
+  },
+})
+
+disclosureSuite(contextFiles(), {
+  tools: ['open_sections'],
+  toolFor: () => 'open_sections',
+  opens: { content: 'in a file', tools: 'by restart' },
+  alreadyFull: 'refused',
+  suffixes: {
+    content:
+      '[This section is summarized. To view full content, call `open_sections` with key "guide". The content will be written to context/guide.md for you to read.]',
+    contentWithChildren:
+      '[This section is summarized. Call `open_sections` with key "manual" to write content (including subsections: setup, limits) to context/manual.md.]',
+    tools:
+      '[This section is summarized. To view full content and access additional tools, call `open_sections` with key "verify".]',
+    toolsWithChildren:
+      '[This section is summarized. Call `open_sections` with key "admin" to view full content including subsections: users, audit. Additional tools may become available.]',
+  },
+})
+
+const folded = { summary: 's', visibility: 'summary' } as const
+const tool = (name: string) => defineTool({ name, description: `Does ${name}.`, execute: () => ok('done') })
+const bound = (...sections: AnySection[]) => definePrompt({ ns: 'test', key: 'p', sections }).bind()
+const plain = defineSection({ key: 'plain', title: 'Plain', template: 'plain text', ...folded })
+const tooled = defineSection({
+  key: 'tooled',
+  title: 'Tooled',
+  template: 'tooled text',
+  tools: [tool('act')],
+  ...folded,
+})
+
+describe('openOrRead', () => {
+  it('R26 offers each tool only while a folded section calls for it', () => {
+    const names = (...sections: AnySection[]) =>
+      bound(...sections)
+        .render({ disclosure: openOrRead() })
+        .tools.map(({ name }) => name)
+    expect(names(plain)).toEqual(['read_section'])
+    expect(names(tooled)).toEqual(['open_sections'])
+    expect(names(plain, tooled)).toEqual(['open_sections', 'read_section'])
+  })
+
+  it('halts on open_sections for a section without tools, alone or among others', async () => {
+    for (const keys of [['plain'], ['plain', 'tooled']]) {
+      const session = createSession()
+      const conversation = createConversation({
+        bound: bound(plain, tooled),
+        session,
+        disclosure: openOrRead(),
+        dynamicTools: true,
+      })
+      const result = await conversation.call('open_sections', { section_keys: keys, reason: '' })
+      expect(result).toMatchObject({
+        ok: true,
+        message: `Sections requested for expansion: ${keys.join(', ')}.`,
+        opening: { halts: true, paths: keys },
+      })
+      expect(conversation.restarts).toBe(1)
+    }
+  })
+
+  it('adds the other disclosure tool when an opening calls for it', async () => {
+    const outer = defineSection({
+      key: 'outer',
+      title: 'Outer',
+      template: 'o',
+      tools: [tool('act')],
+      ...folded,
+      children: [plain],
+    })
+    const conversation = createConversation({
+      bound: bound(outer),
+      session: createSession(),
+      disclosure: openOrRead(),
+      dynamicTools: true,
+    })
+    expect([...conversation.tools.keys()]).toEqual(['open_sections'])
+    await conversation.call('open_sections', { section_keys: ['outer'], reason: '' })
+    expect([...conversation.tools.keys()]).toEqual(['open_sections', 'act', 'read_section'])
+    expect(await conversation.call('read_section', { section_key: 'outer.plain' })).toMatchObject({
+      ok: true,
+      message: '# Plain\n\nplain text',
+    })
+  })
+})
+
+describe('contextFiles', () => {
+  const start = (filesystem: Filesystem | undefined, ...sections: AnySection[]) => {
+    const session = createSession()
+    const conversation = createConversation({
+      bound: bound(...sections),
+      session,
+      disclosure: contextFiles(),
+      dynamicTools: true,
+      ...(filesystem ? { filesystem } : {}),
+    })
+    return {
+      session,
+      open: (...keys: string[]) => conversation.call('open_sections', { section_keys: keys, reason: 'x' }),
+      conversation,
+    }
+  }
+
+  it('R32 writes one file a key and says so; writing again is fine', async () => {
+    const filesystem = memoryFilesystem()
+    const parent = defineSection({ key: 'parent', title: 'Parent', template: 'p', ...folded, children: [plain] })
+    const { open, session } = start(filesystem, parent)
+    expect(await open('parent', 'parent.plain')).toMatchObject({
+      ok: true,
+      message: 'Section content written to: context/parent.md, context/parent.plain.md',
+      value: { writtenFiles: ['context/parent.md', 'context/parent.plain.md'] },
+    })
+    expect(await filesystem.read('context/parent.plain.md')).toBe('# Parent\n\np\n\n## Plain\n\nplain text')
+    expect(await open('parent')).toMatchObject({ ok: true })
+    expect(session.get(visibility)).toEqual({})
+  })
+
+  it('R32 fails without a filesystem', async () => {
+    expect(await start(undefined, plain).open('plain')).toEqual({
+      ok: false,
+      message: 'Cannot write context files: no filesystem available.',
+    })
+  })
+
+  it('halts for all keys if one has tools, and writes no file', async () => {
+    const filesystem = memoryFilesystem()
+    const { open, session, conversation } = start(filesystem, plain, tooled)
+    expect(await open('plain', 'tooled')).toMatchObject({ ok: true, opening: { halts: true } })
+    expect(session.get(visibility)).toEqual({ plain: 'full', tooled: 'full' })
+    expect(conversation.restarts).toBe(1)
+    expect(await filesystem.list('')).toEqual([])
+  })
+
+  it('R32 a render error names the key and nothing is written', async () => {
+    const filesystem = memoryFilesystem()
+    const broken = defineSection({
+      key: 'broken',
+      title: 'Broken',
+      ...folded,
+      render: () => {
+        throw new Error('no data')
+      },
+    })
+    const result = await start(filesystem, plain, broken).open('plain', 'broken')
+    expect(result).toEqual({
+      ok: false,
+      message: "Failed to write context for 'broken': Section 'broken': its `render` threw: no data",
+    })
+    expect(await filesystem.list('')).toEqual([])
+  })
+
+  it('R32 a write error names the key and leaves no half-written set, also where files cannot be rolled back', async () => {
+    const inner = memoryFilesystem({ 'context/plain.md': 'old' })
+    const { begin: _, ...withoutTransactions } = inner
+    const failing: Filesystem = {
+      ...withoutTransactions,
+      write: (path, text) =>
+        path.includes('second') ? Promise.reject(new Error('disk full')) : inner.write(path, text),
+    }
+    const second = defineSection({ key: 'second', title: 'Second', template: 'x', ...folded })
+    expect(await start(failing, plain, second).open('plain', 'second')).toEqual({
+      ok: false,
+      message: "Failed to write context for 'second': disk full",
+    })
+    expect(await inner.read('context/plain.md')).toBe('old')
+    expect(await inner.stat('context/second.md')).toBeUndefined()
+  })
+
+  it('R27 writes to the folder it is given', async () => {
+    const filesystem = memoryFilesystem()
+    const disclosure = contextFiles({ folder: 'notes/open' })
+    const conversation = createConversation({
+      bound: bound(plain),
+      session: createSession(),
+      disclosure,
+      dynamicTools: true,
+      filesystem,
+    })
+    expect(conversation.rendered.text).toContain('The content will be written to notes/open/plain.md for you to read.]')
+    await conversation.call('open_sections', { section_keys: ['plain'], reason: '' })
+    expect(await filesystem.read('notes/open/plain.md')).toBe('# Plain\n\nplain text')
+  })
+})
+
+describe('known traps', () => {
+  const readIn = async (
+    sections: AnySection[],
+    key: string,
+    options: Parameters<ReturnType<typeof bound>['render']>[0] = {},
+  ) => {
+    const session = createSession()
+    const b = bound(...sections)
+    const conversation = createConversation({
+      bound: { render: (own) => b.render({ ...options, ...own }) },
+      session,
+      disclosure: readSection(),
+      dynamicTools: true,
+    })
+    return { session, conversation, result: await conversation.call('read_section', { section_key: key }) }
+  }
+
+  it('R30 children without params are not dropped from a read', async () => {
+    const parent = defineSection({
+      key: 'p',
+      title: 'P',
+      template: 'p',
+      ...folded,
+      children: [defineSection({ key: 'c', title: 'C', template: 'no params here' })],
+    })
+    expect((await readIn([parent], 'p')).result.message).toBe('# P\n\np\n\n## C\n\nno params here')
+  })
+
+  it('R15 R30 a read shows the overridden body', async () => {
+    const prompt = definePrompt({ ns: 'test', key: 'p', sections: [plain] })
+    const hash = prompt.descriptor.sections[0]!.hash
+    const overrides = { sections: { plain: { hash, body: 'better text' } } }
+    const { result } = await readIn([plain], 'plain', { overrides })
+    expect(result.message).toBe('# Plain\n\nbetter text')
+  })
+
+  it('R10 examples of folded tools are not printed, and are once the section is read', async () => {
+    const shown = defineTool({
+      name: 'shown',
+      description: 'd',
+      examples: [{ description: 'An example', input: {}, output: 'out' }],
+      execute: () => ok(''),
+    })
+    const { conversation, result } = await readIn(
+      [defineSection({ key: 'a', title: 'A', template: 'x', tools: [shown], ...folded })],
+      'a',
+    )
+    expect(conversation.texts[0]).not.toContain('An example')
+    expect(result.message).toContain('- An example')
+  })
+
+  it('R23 a snapshot taken after openings restores to the same bytes and tools', async () => {
+    const parent = defineSection({ key: 'p', title: 'P', template: 'p', ...folded, children: [plain, tooled] })
+    const { session } = await readIn([parent, tooled2()], 'p.tooled')
+    const before = bound(parent, tooled2()).render({ session })
+    const snapshot = JSON.parse(JSON.stringify(session.snapshot()))
+    const restored = createSession({ snapshot })
+    const after = bound(parent, tooled2()).render({ session: restored })
+    expect(after.text).toBe(before.text)
+    expect(after.tools.map(({ name }) => name)).toEqual(before.tools.map(({ name }) => name))
+  })
+
+  it('R21 an opening is recorded once', async () => {
+    const session = createSession()
+    const events: string[] = []
+    session.subscribe((event) => events.push(event.type))
+    const conversation = createConversation({
+      bound: bound(tooled),
+      session,
+      disclosure: readSection(),
+      dynamicTools: true,
+    })
+    await conversation.call('read_section', { section_key: 'tooled' })
+    expect(events).toEqual(['visibility/set'])
+  })
+
+  it('a section whose renderer has nothing to say is answered in words', async () => {
+    const { result } = await readIn([defineSection({ key: 'a', title: 'A', render: () => undefined, ...folded })], 'a')
+    expect(result.message).toBe('The section has no content.')
+  })
+
+  it('a call that is not as the schema says is refused with the schema', async () => {
+    const conversation = createConversation({
+      bound: bound(plain),
+      session: createSession(),
+      disclosure: openSections(),
+      dynamicTools: true,
+    })
+    expect((await conversation.call('open_sections', { section_keys: 'plain' })).message).toMatch(
+      /^Wrong arguments for tool 'open_sections': section_keys: /,
+    )
+  })
+})
+
+function tooled2() {
+  return defineSection({ key: 'other', title: 'Other', template: 'x', tools: [tool('other')], ...folded })
+}

@@ -1,0 +1,7 @@
+export { aiSdk, type AiSdkOptions } from '../adapters/ai-sdk/ai-sdk.ts'
+export {
+  createDisclosure,
+  type AiSdkDisclosure,
+  type AiSdkDisclosureOptions,
+  type StepSettings,
+} from '../agent/hosts/ai-sdk/disclosure.ts'

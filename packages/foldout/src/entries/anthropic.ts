@@ -1,0 +1,7 @@
+export {
+  anthropic,
+  type AnthropicClient,
+  type AnthropicOptions,
+  type AnthropicParameters,
+  type AnthropicToolAdditions,
+} from '../adapters/anthropic/anthropic.ts'

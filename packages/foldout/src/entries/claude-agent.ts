@@ -1,0 +1,2 @@
+export { claudeAgent, type ClaudeAgentOptions } from '../adapters/claude-agent/claude-agent.ts'
+export type { ClaudeAgentSdk } from '../adapters/claude-agent/sdk.ts'

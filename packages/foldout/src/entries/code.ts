@@ -1,0 +1,17 @@
+export { code, type CodeExposure, type CodeOptions } from '../catalog/exposures/code/code.ts'
+export {
+  createSandbox,
+  type RunOptions,
+  type Sandbox,
+  type SandboxOptions,
+} from '../catalog/exposures/code/host/sandbox.ts'
+export type { SandboxLimits } from '../catalog/exposures/code/host/limits.ts'
+export type { LogLevel, ProgramError } from '../catalog/exposures/code/host/messages.ts'
+export type {
+  LimitName,
+  SandboxCall,
+  SandboxFunction,
+  SandboxFunctions,
+  SandboxLog,
+  SandboxRun,
+} from '../catalog/exposures/code/host/sandbox-run.ts'

@@ -1,0 +1,1 @@
+export { gptTokenizer, type Encoding, type GptTokenizerOptions } from '../core/tokens/gpt-tokenizer.ts'

@@ -1,0 +1,8 @@
+export type { McpClient, McpRequestOptions } from '../mcp/client/client.ts'
+export { toolsFromMcp, type ToolsFromMcpOptions } from '../mcp/client/tools-from-mcp.ts'
+export type { ServedClient } from '../mcp/server/client.ts'
+export type { McpConnection } from '../mcp/server/connection.ts'
+export type { HttpOptions, ServedHttp } from '../mcp/server/http/http.ts'
+export { serveMcp, type ServedMcp } from '../mcp/server/serve-mcp.ts'
+export type { ServeMcpOptions } from '../mcp/server/options.ts'
+export type { StdioOptions } from '../mcp/server/stdio.ts'

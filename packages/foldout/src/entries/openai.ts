@@ -1,0 +1,6 @@
+export {
+  openai,
+  openaiCompatible,
+  type OpenAICompatibleOptions,
+  type OpenAIOptions,
+} from '../adapters/openai/openai.ts'

@@ -1,0 +1,2 @@
+export { readSkill, type Skill } from '../sections/skill.ts'
+export { skillSections, type SkillSectionsOptions } from '../sections/skill-sections.ts'

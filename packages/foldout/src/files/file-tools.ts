@@ -1,0 +1,182 @@
+import { beginning, counted, defineFileTool, linesOf, withoutLastSlash } from './file-tool.ts'
+import type { Filesystem } from './filesystem.ts'
+import { normalizePath } from './path.ts'
+import { fail, ok, type ToolResult } from '../tools/result.ts'
+import { globTool, grepTool } from './glob-and-grep.ts'
+import type { AnyTool } from '../tools/tool.ts'
+
+export interface FileToolsOptions {
+  /** Leaves out the tools that change files. Default false. */
+  readonly readOnly?: boolean
+}
+
+/** The usual tools over the files that a run is given. */
+export function fileTools(options: FileToolsOptions = {}): readonly AnyTool[] {
+  return options.readOnly
+    ? [listTool, readTool, globTool, grepTool]
+    : [listTool, readTool, writeTool, editTool, globTool, grepTool, removeTool]
+}
+
+const MOST_ENTRIES = 1000
+const MOST_LINES = 2000
+const MOST_CHARACTERS = 100_000
+
+const listTool = defineFileTool<{ readonly path?: string }>({
+  name: 'list_files',
+  description: "Lists what lies directly in a folder: files with their size, folders with a '/' at the end.",
+  properties: {
+    path: { type: 'string', description: "The folder, relative to the root, as in 'src/core'. Default: the root." },
+  },
+  required: [],
+  async run({ path = '' }, files) {
+    const folder = normalizePath(withoutLastSlash(path))
+    const entries = await files.list(folder)
+    if (entries.length === 0) return ok(`${folder === '' ? 'The root' : `'${folder}'`} is empty.`, entries)
+    const lines = entries
+      .slice(0, MOST_ENTRIES)
+      .map((entry) => (entry.kind === 'folder' ? `${entry.path}/` : `${entry.path} (${counted(entry.size, 'byte')})`))
+    if (entries.length > MOST_ENTRIES)
+      lines.push('', `(The first ${MOST_ENTRIES} of ${entries.length}. Use glob to find the others by their names.)`)
+    return ok(lines.join('\n'), entries)
+  },
+})
+
+const readTool = defineFileTool<{ readonly path: string; readonly start_line?: number; readonly end_line?: number }>({
+  name: 'read_file',
+  description: `Reads a text file, or some of its lines. At most ${MOST_LINES} lines or ${MOST_CHARACTERS} characters come at once; the first line of the answer then says how to read on.`,
+  properties: {
+    path: { type: 'string', description: "The file, relative to the root, as in 'src/index.ts'." },
+    start_line: { type: 'integer', minimum: 1, description: 'The first line to read, counted from 1. Default: 1.' },
+    end_line: { type: 'integer', minimum: 1, description: 'The last line to read, included. Default: the last one.' },
+  },
+  required: ['path'],
+  async run(input, files) {
+    const path = normalizePath(input.path)
+    return showLines(path, await files.read(path), input.start_line, input.end_line)
+  },
+})
+
+function showLines(path: string, text: string, start: number | undefined, end: number | undefined): ToolResult<string> {
+  if (text === '') return ok(`'${path}' is empty.`, '')
+  const lines = linesOf(text)
+  const total = lines.length
+  const first = start ?? 1
+  if (first > total) return fail(`'${path}' has ${counted(total, 'line')}; there is no line ${first}.`)
+  const last = Math.min(end ?? total, total)
+  if (last < first)
+    return fail(`end_line ${last} is before start_line ${first}. Give an end_line that is not before start_line.`)
+
+  const shown: string[] = []
+  let left = MOST_CHARACTERS
+  while (first + shown.length <= last && shown.length < MOST_LINES) {
+    const line = lines[first - 1 + shown.length]!
+    if (line.length > left && shown.length > 0) break
+    shown.push(beginning(line, MOST_CHARACTERS))
+    left -= line.length + 1
+  }
+  const until = first + shown.length - 1
+  const lineLength = lines[first - 1]!.length
+  const isLineCut = shown[0]!.length < lineLength
+  if (start === undefined && end === undefined && until === total && !isLineCut) return ok(text, text)
+  const notes = [`lines ${first}-${until} of ${total}`]
+  if (isLineCut) notes.push(`line ${first} is cut after ${shown[0]!.length} of its ${lineLength} characters`)
+  if (until < last) notes.push(`read on with start_line ${until + 1}`)
+  const part = shown.join('\n')
+  return ok(`${path} (${notes.join('; ')})\n${part}`, part)
+}
+
+const writeTool = defineFileTool<{ readonly path: string; readonly content: string }>({
+  name: 'write_file',
+  description:
+    'Writes a whole text file: creates it, with the folders on the way, or replaces what it held. To change a part of a file use edit_file.',
+  properties: {
+    path: { type: 'string', description: "The file, relative to the root, as in 'src/index.ts'." },
+    content: { type: 'string', description: 'All that the file shall hold.' },
+  },
+  required: ['path', 'content'],
+  async run(input, files) {
+    const path = normalizePath(input.path)
+    const before = await files.stat(path)
+    await files.write(path, input.content)
+    const size = (await files.stat(path))?.size ?? 0
+    return ok(`${before ? 'Replaced' : 'Created'} '${path}' (${counted(size, 'byte')}).`)
+  },
+})
+
+interface EditInput {
+  readonly path: string
+  readonly old_text: string
+  readonly new_text: string
+  readonly replace_all?: boolean
+}
+
+const editTool = defineFileTool<EditInput>({
+  name: 'edit_file',
+  description:
+    'Replaces a piece of text in a file by another. The piece must occur exactly once, unless replace_all is set.',
+  properties: {
+    path: { type: 'string', description: "The file, relative to the root, as in 'src/index.ts'." },
+    old_text: {
+      type: 'string',
+      description: 'The text to replace, exactly as it is in the file, with its spaces and line breaks.',
+    },
+    new_text: { type: 'string', description: 'What stands there afterwards. Empty to take old_text out.' },
+    replace_all: { type: 'boolean', description: 'Replaces every occurrence. Default: false.' },
+  },
+  required: ['path', 'old_text', 'new_text'],
+  run: (input, files) => inTurn(files, () => edit(input, files)),
+})
+
+async function edit(input: EditInput, files: Filesystem): Promise<ToolResult> {
+  const path = normalizePath(input.path)
+  if (input.old_text === '')
+    return fail('old_text is empty. Give the text to replace, or use write_file for a whole file.')
+  if (input.old_text === input.new_text) return fail('old_text and new_text are the same, so nothing would change.')
+  const text = await files.read(path)
+  let { old_text: old, new_text: replacement } = input
+  if (!text.includes(old) && text.includes('\r\n')) {
+    // Models write plain line breaks, whatever the file has.
+    old = withWindowsBreaks(old)
+    replacement = withWindowsBreaks(replacement)
+  }
+  const pieces = text.split(old)
+  const count = pieces.length - 1
+  if (count === 0) {
+    return fail(
+      `old_text does not occur in '${path}'. Read the file and copy the text exactly, with its spaces and line breaks.`,
+    )
+  }
+  if (count > 1 && !input.replace_all) {
+    return fail(
+      `old_text occurs ${count} times in '${path}'. Add what stands around it until it occurs once, or set replace_all.`,
+    )
+  }
+  await files.write(path, pieces.join(replacement))
+  return ok(`Edited '${path}': replaced ${counted(count, 'occurrence')}.`)
+}
+
+const withWindowsBreaks = (text: string): string => text.replaceAll(/\r?\n/g, '\r\n')
+
+const removeTool = defineFileTool<{ readonly path: string }>({
+  name: 'remove_file',
+  description: 'Removes a file, or a folder with all in it.',
+  properties: { path: { type: 'string', description: 'The file or folder, relative to the root.' } },
+  required: ['path'],
+  async run(input, files) {
+    const path = normalizePath(withoutLastSlash(input.path))
+    await files.remove(path)
+    return ok(`Removed '${path}'.`)
+  },
+})
+
+const edits = new WeakMap<Filesystem, Promise<unknown>>()
+
+/** One after the other on the same files: of two edits that read the same text, the second would undo the first. */
+function inTurn<Value>(files: Filesystem, work: () => Promise<Value>): Promise<Value> {
+  const done = (edits.get(files) ?? Promise.resolve()).then(work)
+  edits.set(
+    files,
+    done.catch(() => undefined),
+  )
+  return done
+}

@@ -1,0 +1,153 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hostFilesystem } from './host-filesystem.ts'
+import { call, hostFolder } from './file-tools.fixtures.ts'
+import { memoryFilesystem } from './memory-filesystem.ts'
+
+describe('glob', () => {
+  const files = memoryFilesystem({
+    'a.ts': '',
+    'b.js': '',
+    '.hidden/c.ts': '',
+    'src/a.ts': '',
+    'src/deep/.d.ts': '',
+    'src/deep/e.tsx': '',
+    'src-b/f.ts': '',
+    'app/(home)/[id]/page+x.tsx': '',
+  })
+  const glob = (pattern: string): Promise<string> => call(files, 'glob', { pattern })
+
+  it.each([
+    ['*.ts', 'a.ts'],
+    ['**/*.ts', '.hidden/c.ts\na.ts\nsrc-b/f.ts\nsrc/a.ts\nsrc/deep/.d.ts'],
+    ['src/**', 'src/a.ts\nsrc/deep/.d.ts\nsrc/deep/e.tsx'],
+    ['./src/*.ts', 'src/a.ts'],
+    ['src*/*.{ts,tsx}', 'src-b/f.ts\nsrc/a.ts'],
+    ['[!a].??', 'b.js'],
+    ['src/a.ts', 'src/a.ts'],
+    ['app/(home)/**/page+*', 'app/(home)/[id]/page+x.tsx'],
+    ['!**/*.ts', 'app/(home)/[id]/page+x.tsx\nb.js\nsrc/deep/e.tsx'],
+    ['*.md', "No file matches '*.md'."],
+    ['src', "No file matches 'src'."],
+    ['none/**', "No file matches 'none/**'."],
+    ['a.ts/**', "No file matches 'a.ts/**'."],
+    ['', "FAILED: The pattern is empty. Give one such as '**/*.ts'."],
+    ['/src/**', "FAILED: '/src/**' is an absolute path. Give it relative to the root, as in 'folder/file.txt'."],
+    [
+      'src/*a*a*a*a*',
+      "FAILED: 'src/*a*a*a*a*' is too complicated a pattern. Use at most 4 '*' between two '/' and 3 '**'.",
+    ],
+    [
+      '**/a/**/b/**/c/**',
+      "FAILED: '**/a/**/b/**/c/**' is too complicated a pattern. Use at most 4 '*' between two '/' and 3 '**'.",
+    ],
+  ])('R19 finds files by %j', async (pattern, answer) => {
+    expect(await glob(pattern)).toBe(answer)
+  })
+
+  it('R19 takes no part of a pattern as a regular expression', async () => {
+    const trap = memoryFilesystem({ ['a'.repeat(28)]: '' })
+    for (const pattern of ['(a+)+b', '\\\\(a+)+b', '+(a|aa)b']) {
+      expect(await call(trap, 'glob', { pattern })).toBe(`No file matches '${pattern}'.`)
+    }
+  })
+
+  it('R19 stops at 1000 and says so', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1234 }, (_, index) => [`d/f${index}`, '']))
+    const lines = (await call(memoryFilesystem(many), 'glob', { pattern: '**' })).split('\n')
+    expect(lines.length).toBe(1002)
+    expect(lines.slice(-2)).toEqual(['', '(The first 1000 of 1234 files. Narrow the pattern to see the others.)'])
+  })
+
+  it('R19 does not run in circles through links, and shows nothing outside', async () => {
+    const around = await hostFolder()
+    const root = join(around, 'root')
+    await mkdir(join(root, 'a'), { recursive: true })
+    await writeFile(join(root, 'a/f.txt'), 'word')
+    await writeFile(join(around, 'secret.txt'), 'word')
+    await symlink('..', join(root, 'a/circle'))
+    await symlink('a', join(root, 'inside'))
+    await symlink('../..', join(root, 'a/outside'))
+    const host = hostFilesystem(root)
+    expect(await call(host, 'glob', { pattern: '**' })).toBe('a/f.txt')
+    expect(await call(host, 'grep', { pattern: 'word' })).toBe('a/f.txt:1: word')
+    expect(await call(host, 'glob', { pattern: 'inside/*' })).toBe('inside/f.txt')
+    expect(await call(host, 'glob', { pattern: 'a/outside/*' })).toBe(
+      "FAILED: 'a/outside' leads out of the root through a link. Only what lies in the root can be used.",
+    )
+  })
+
+  it('R38 ends when the call is cancelled', async () => {
+    const signal = AbortSignal.abort(new Error('Cancelled.'))
+    expect(await call(files, 'glob', { pattern: '**' }, signal)).toBe("FAILED: Tool 'glob' was cancelled.")
+    expect(await call(files, 'grep', { pattern: 'a' }, signal)).toBe("FAILED: Tool 'grep' was cancelled.")
+  })
+})
+
+describe('grep', () => {
+  const files = memoryFilesystem({
+    'a.ts': 'const One = 1\nconst two = 2\n',
+    'a-b.ts': 'one\r\n\r\nlast one',
+    'src/c.ts': '  one\n',
+    'src/d.md': 'one\n',
+    empty: '',
+  })
+  const grep = (args: Record<string, unknown>): Promise<string> => call(files, 'grep', args)
+
+  it('R19 gives path, line and text, in order', async () => {
+    expect(await grep({ pattern: 'one' })).toBe('a-b.ts:1: one\na-b.ts:3: last one\nsrc/c.ts:1:   one\nsrc/d.md:1: one')
+    expect(await grep({ pattern: 'ONE', ignore_case: true, path: 'a.ts' })).toBe('a.ts:1: const One = 1')
+    expect(await grep({ pattern: '^one$', path: 'src/' })).toBe('src/d.md:1: one')
+    expect(await grep({ pattern: '^$' })).toBe('a-b.ts:2: ')
+    expect(await grep({ pattern: 'none' })).toBe('No line matches.')
+  })
+
+  it('R19 searches only the files that a glob matches', async () => {
+    expect(await grep({ pattern: 'one', glob: '*.md' })).toBe('src/d.md:1: one')
+    expect(await grep({ pattern: 'one', glob: '!*.ts' })).toBe('src/d.md:1: one')
+    expect(await grep({ pattern: 'one', glob: 'src/*.ts' })).toBe('src/c.ts:1:   one')
+    expect(await grep({ pattern: 'one', glob: '' })).toBe("FAILED: The pattern is empty. Give one such as '**/*.ts'.")
+  })
+
+  it('R19 says what is wrong with the pattern or the path', async () => {
+    expect(await grep({ pattern: 'f(' })).toBe(
+      'FAILED: Invalid regular expression: /f(/: Unterminated group. Put a backslash before characters that stand for themselves.',
+    )
+    expect(await grep({ pattern: 'a', path: 'none' })).toBe(
+      "FAILED: 'none' does not exist. List the folder it should be in to see what is there.",
+    )
+  })
+
+  it('R19 stops at 200 matches and says so', async () => {
+    const answer = (count: number): Promise<string> =>
+      call(memoryFilesystem({ a: 'x\n'.repeat(count) }), 'grep', { pattern: 'x' })
+    expect((await answer(200)).split('\n').at(-1)).toBe('a:200: x')
+    const lines = (await answer(201)).split('\n')
+    expect(lines.slice(199)).toEqual([
+      'a:200: x',
+      '',
+      '(The first 200 matches. Narrow the pattern, the path or the glob to see others.)',
+    ])
+  })
+
+  it('R19 leaves out lines and files that are too large, and says so', async () => {
+    const large = memoryFilesystem({
+      a: `${'x'.repeat(10_001)}\n${'x'.repeat(10_000)}\n${'y'.repeat(499)}😀\n`,
+      b: 'x\n'.repeat(5_000_001),
+    })
+    expect(await call(large, 'grep', { pattern: 'x' })).toBe(
+      `a:2: ${'x'.repeat(500)}…\n\n(Not searched: 1 line longer than 10000 characters.)\n(Not searched: 1 file larger than 10000000 bytes.)`,
+    )
+    expect(await call(large, 'grep', { pattern: 'y', path: 'a' })).toBe(
+      `a:3: ${'y'.repeat(499)}…\n\n(Not searched: 1 line longer than 10000 characters.)`,
+    )
+  })
+
+  it('R19 passes over files that are no text', async () => {
+    const root = await hostFolder()
+    await writeFile(join(root, 'image'), new Uint8Array([0xff, 0x61]))
+    await writeFile(join(root, 'text'), 'a')
+    expect(await call(hostFilesystem(root), 'grep', { pattern: 'a' })).toBe('text:1: a')
+  })
+})

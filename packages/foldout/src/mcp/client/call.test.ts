@@ -1,0 +1,259 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '@modelcontextprotocol/client'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Progress, RawTool } from '../../catalog/tool.ts'
+import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
+import {
+  connect,
+  LINES,
+  ServerError,
+  type Connection,
+  type Line,
+  type Message,
+  type Script,
+} from './server.fixtures.ts'
+
+const outputSchema = { type: 'object', required: ['celsius'], properties: { celsius: { type: 'number' } } }
+
+interface Called extends Connection {
+  readonly tool: RawTool
+  readonly calls: () => readonly Message[]
+}
+
+/** A tool on a server that answers calls of it like this. */
+async function calling(line: Line, answer: Script['answer'], options: ToolsFromMcpOptions = {}): Promise<Called> {
+  const connection = await connect(line, {
+    answer: (request, server) =>
+      request.method === 'tools/list'
+        ? { tools: [{ name: 'Get.Forecast', inputSchema: { type: 'object' }, outputSchema }] }
+        : answer?.(request, server),
+  })
+  const [tool] = await toolsFromMcp(connection.client, options)
+  const calls = (): readonly Message[] => connection.server.received.filter(({ method }) => method === 'tools/call')
+  return { ...connection, tool: tool!, calls }
+}
+
+describe.each(LINES)('a call of a tool of a server, with a client of %s', (line) => {
+  it('R46 is sent under the declared name, and its answer comes back whole', async () => {
+    const answer = {
+      content: [
+        { type: 'text', text: 'Cold.', annotations: { audience: ['user'], priority: 0.2 }, _meta: { a: 1 } },
+        { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+        { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'file:///a', name: 'a', size: 3 },
+        { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' } },
+        { type: 'hologram', voxels: [1, 2], extra: { deep: true } },
+      ],
+      // Not what the output schema says: that is between the model and the tool.
+      structuredContent: { celsius: 'cold' },
+      isError: false,
+      _meta: { 'acme/cost': 3 },
+      vendorField: ['kept'],
+    }
+    const { tool, calls } = await calling(line, () => answer)
+    expect(await tool.call!({ city: 'Köln', nested: { days: [1, 2] } }, {})).toEqual(answer)
+    expect(calls()[0]!.params).toMatchObject({
+      name: 'Get.Forecast',
+      arguments: { city: 'Köln', nested: { days: [1, 2] } },
+    })
+  })
+
+  it('R46 keeps an error of the tool, and one without the structure its schema demands', async () => {
+    const failed = { content: [{ type: 'text', text: 'No such city.' }], isError: true }
+    const { tool } = await calling(line, () => failed)
+    expect(await tool.call!({}, {})).toEqual(failed)
+    const plain = { content: [{ type: 'text', text: 'Cold.' }] }
+    expect(await (await calling(line, () => plain)).tool.call!({}, {})).toEqual(plain)
+  })
+
+  it('R46 makes content of what a careless server sends in its place', async () => {
+    const answers = [
+      { structuredContent: [1] },
+      { content: 'Cold.' },
+      { content: ['Cold.', { text: 'no type' }, null] },
+    ]
+    const { tool } = await calling(line, () => answers.shift())
+    expect(await tool.call!({}, {})).toEqual({ structuredContent: [1], content: [] })
+    expect(await tool.call!({}, {})).toEqual({ content: [{ type: 'text', text: 'Cold.' }] })
+    expect(await tool.call!({}, {})).toEqual({
+      content: ['Cold.', '{"text":"no type"}', 'null'].map((text) => ({ type: 'text', text })),
+    })
+  })
+
+  it('R46 takes along what the request says beside its arguments, but for what holds on one connection only', async () => {
+    const { tool, calls } = await calling(line, () => ({ content: [] }))
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const outer = { progressToken: 'outer', 'io.modelcontextprotocol/protocolVersion': 'outer' }
+    await tool.call!({}, { meta: { traceparent, 'acme/user': { id: 4 }, ...outer } })
+    expect(calls()[0]!.params!['_meta']).toMatchObject({ traceparent, 'acme/user': { id: 4 } })
+    expect(JSON.stringify(calls()[0])).not.toContain('outer')
+  })
+
+  it('R46 reports progress to the last, though it comes together with the answer', async () => {
+    const { tool } = await calling(line, ({ params }, server) => {
+      const { progressToken } = params['_meta'] as { readonly progressToken: number }
+      server.notify('notifications/progress', { progressToken, progress: 1, total: 2, message: 'half' })
+      server.notify('notifications/progress', { progressToken: 'of another', progress: 7 })
+      server.notify('notifications/progress', { progressToken, progress: 2, total: 2 })
+      return { content: [] }
+    })
+    const seen: Progress[] = []
+    await tool.call!({}, { onProgress: (progress) => seen.push(progress) })
+    expect(seen).toEqual([
+      { progress: 1, total: 2, message: 'half' },
+      { progress: 2, total: 2 },
+    ])
+    const throwing = (): void => {
+      throw new Error('The listener is at fault.')
+    }
+    expect(await tool.call!({}, { onProgress: throwing })).toEqual({ content: [] })
+  })
+
+  it('R46 is cancelled upstream with its signal, and only while it runs', async () => {
+    let finish = (): void => {}
+    const { tool, server, calls } = await calling(line, async () => {
+      await new Promise<void>((resolve) => (finish = resolve))
+      return { content: [] }
+    })
+    const cancelled = (): unknown[] =>
+      server.received
+        .filter(({ method }) => method === 'notifications/cancelled')
+        .map(({ params }) => params!['requestId'])
+    const abort = new AbortController()
+    const running = tool.call!({}, { signal: abort.signal })
+    await vi.waitFor(() => expect(calls()).toHaveLength(1))
+    abort.abort(new Error('Enough.'))
+    await expect(running).rejects.toThrow('Enough.')
+    await vi.waitFor(() => expect(cancelled()).toEqual([calls()[0]!.id]))
+    await expect(tool.call!({}, { signal: abort.signal })).rejects.toThrow('Enough.')
+    expect(calls()).toHaveLength(1)
+
+    const late = new AbortController()
+    const done = tool.call!({}, { signal: late.signal })
+    await vi.waitFor(() => expect(calls()).toHaveLength(2))
+    finish()
+    await done
+    late.abort()
+    await sleep(5)
+    expect(cancelled()).toHaveLength(1)
+  })
+
+  it('R46 answers with the error of the protocol', async () => {
+    const errors = [
+      new ServerError(-32602, 'Tool Get.Forecast not found'),
+      new ServerError(-32602, 'Invalid params', { path: 'city' }),
+      new ServerError(-32001, 'No such session'),
+    ]
+    const { tool } = await calling(line, () => {
+      throw errors.shift()!
+    })
+    const told = async (): Promise<unknown> => tool.call!({}, {})
+    const refused = (why: string): unknown => ({
+      content: [{ type: 'text', text: `The server 'handmade' refused the call of 'Get.Forecast': ${why}` }],
+      isError: true,
+    })
+    expect(await told()).toEqual(refused('Tool Get.Forecast not found'))
+    expect(await told()).toEqual(refused('Invalid params ({"path":"city"})'))
+    expect(await told()).toEqual(refused('No such session'))
+  })
+
+  it('R46 says that the connection was lost, or was not there', async () => {
+    const { tool, server, calls } = await calling(line, () => new Promise(() => {}))
+    const running = tool.call!({}, {})
+    await vi.waitFor(() => expect(calls()).toHaveLength(1))
+    server.die()
+    expect(await running).toEqual({
+      content: [
+        {
+          type: 'text',
+          text: "The connection to the server 'handmade' was lost during the call of 'Get.Forecast'. Whether it has run is not known.",
+        },
+      ],
+      isError: true,
+    })
+    expect(await tool.call!({}, {})).toEqual({
+      content: [
+        { type: 'text', text: "Tool 'Get.Forecast' was not run: there is no connection to the server 'handmade'." },
+      ],
+      isError: true,
+    })
+  })
+
+  it('R46 ends after a time without an answer, and progress counts as one', async () => {
+    const silent = await calling(line, () => new Promise(() => {}), { timeoutMs: 60 })
+    expect(await silent.tool.call!({}, {})).toEqual({
+      content: [
+        {
+          type: 'text',
+          text: "Tool 'Get.Forecast' was cancelled: the server 'handmade' gave no answer and no progress for 0.06 seconds.",
+        },
+      ],
+      isError: true,
+    })
+    const slow = await calling(
+      line,
+      async ({ params }, server) => {
+        const { progressToken } = params['_meta'] as { readonly progressToken: number }
+        for (let progress = 1; progress <= 6; progress++) {
+          await sleep(50)
+          server.notify('notifications/progress', { progressToken, progress })
+        }
+        return { content: [] }
+      },
+      { timeoutMs: 200 },
+    )
+    expect(await slow.tool.call!({}, {})).toEqual({ content: [] })
+  })
+})
+
+describe('a call of a tool of a server', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+    return () => vi.useRealTimers()
+  })
+
+  it.each(LINES)('R46 may take nine minutes without a word, with a client of %s', async (line) => {
+    const { tool } = await calling(line, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 540_000))
+      return { content: [] }
+    })
+    const running = tool.call!({}, {})
+    await vi.advanceTimersByTimeAsync(541_000)
+    expect(await running).toEqual({ content: [] })
+  })
+})
+
+describe('a call of a tool of a server of MCP 2026-07-28', () => {
+  it('R46 leaves questions of the server to the client, and gives the answer that comes of them', async () => {
+    const { tool, client, calls } = await calling('v2 on 2026-07-28', ({ params }) =>
+      params['inputResponses'] === undefined
+        ? {
+            resultType: 'input_required',
+            inputRequests: {
+              city: {
+                method: 'elicitation/create',
+                params: {
+                  mode: 'form',
+                  message: 'Which city?',
+                  requestedSchema: { type: 'object', properties: { city: { type: 'string' } } },
+                },
+              },
+            },
+            requestState: 'round 1',
+          }
+        : { content: [{ type: 'hologram', heard: params['inputResponses'], state: params['requestState'] }] },
+    )
+    ;(client as Client).setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { city: 'Köln' } }))
+    expect(await tool.call!({}, {})).toEqual({
+      content: [
+        { type: 'hologram', heard: { city: { action: 'accept', content: { city: 'Köln' } } }, state: 'round 1' },
+      ],
+    })
+    expect(calls()).toHaveLength(2)
+  })
+
+  it('R46 takes an answer that forgets to say that it is complete', async () => {
+    const { tool } = await calling('v2 on 2026-07-28', () => ({ resultType: undefined, content: [] }))
+    expect(await tool.call!({}, {})).toEqual({ content: [] })
+  })
+})

@@ -1,0 +1,112 @@
+import { failure } from '../../catalog/entry.ts'
+import type { CallContext, CallResult, Content } from '../../catalog/tool.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
+import { callFailure } from './failure.ts'
+import { following } from './signal.ts'
+import { markWanted, type Wanted } from './wire.ts'
+
+export interface Upstream {
+  readonly client: McpClient
+  readonly server: string
+  /** How long a call may go without an answer or progress. */
+  readonly timeoutMs: number
+}
+
+/** What a call is sent with. */
+export interface Callee {
+  readonly name: string
+  readonly inputSchema: unknown
+}
+
+/** Runs a tool of a server. Rejects only if the call is aborted. */
+export async function callTool(
+  { client, server, timeoutMs }: Upstream,
+  tool: Callee,
+  args: Readonly<Record<string, unknown>>,
+  { signal, onProgress, meta }: CallContext,
+): Promise<CallResult> {
+  signal?.throwIfAborted()
+  const own = following(signal)
+  const report = progressReporter(onProgress)
+  const wanted: Wanted = { onProgress: report }
+  const { params, release } = markWanted(client, { name: tool.name, arguments: args, ...metaOf(meta) }, wanted)
+  const isRead = client.transport !== undefined
+  try {
+    const seen = await send(client, tool, params, {
+      signal: own.signal,
+      timeout: timeoutMs,
+      resetTimeoutOnProgress: true,
+      // Asks the server for progress, which is what keeps a long call from its timeout.
+      onprogress: (progress) => (isRead ? undefined : report(progress)),
+    })
+    return answerOf(wanted.result ?? seen, server)
+  } catch (error) {
+    signal?.throwIfAborted()
+    return callFailure(error, {
+      server,
+      tool: tool.name,
+      timeoutMs,
+      isCutOff: isRead && client.transport === undefined,
+    })
+  } finally {
+    own.release()
+    release()
+  }
+}
+
+async function send(
+  client: McpClient,
+  { name, inputSchema }: Callee,
+  params: Readonly<Record<string, unknown>>,
+  options: McpRequestOptions,
+): Promise<unknown> {
+  if (!isModern(client)) return client.request({ method: 'tools/call', params }, ANY_RESULT, options)
+  // It also sends what the schema wants in headers. An output schema is left out, by which it would judge the answer.
+  return client.callTool(params, { ...options, toolDefinition: { name, inputSchema } })
+}
+
+function progressReporter(
+  onProgress: CallContext['onProgress'],
+): (progress: Readonly<Record<string, unknown>>) => void {
+  return ({ progress, total, message }) => {
+    if (typeof progress !== 'number') return
+    try {
+      onProgress?.({
+        progress,
+        ...(typeof total === 'number' ? { total } : {}),
+        ...(typeof message === 'string' ? { message } : {}),
+      })
+    } catch {
+      // Who listens never steers.
+    }
+  }
+}
+
+/** Keys of the protocol's own hold for one connection only. */
+function metaOf(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<string, unknown>> } {
+  const kept = Object.entries(meta ?? {}).filter(
+    ([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/'),
+  )
+  return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {}
+}
+
+/** All that the server wrote, with content that is a list even where the server made none. */
+function answerOf(result: unknown, server: string): CallResult {
+  if (!isPlainObject(result)) return failure(`The server '${server}' gave an answer that is none: it is no object.`)
+  const { resultType: _era, content, ...rest } = result
+  return { ...rest, content: contentOf(content) }
+}
+
+function contentOf(content: unknown): readonly Content[] {
+  if (content === undefined || content === null) return []
+  return [content].flat().map((piece) => (isContent(piece) ? piece : { type: 'text', text: asText(piece) }))
+}
+
+function isContent(piece: unknown): piece is Content {
+  return isPlainObject(piece) && typeof piece['type'] === 'string'
+}
+
+function asText(piece: unknown): string {
+  return typeof piece === 'string' ? piece : JSON.stringify(piece)
+}

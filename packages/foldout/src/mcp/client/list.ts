@@ -1,0 +1,65 @@
+import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { ANY_RESULT, type McpClient, type McpRequestOptions } from './client.ts'
+import { following } from './signal.ts'
+import { markWanted, type Wanted } from './wire.ts'
+
+/** A server may have a great many tools, but not this many pages of them. */
+const MAX_PAGES = 1_000
+
+export interface ToolList {
+  /** As the server wrote them, wrong ones included. */
+  readonly definitions: readonly unknown[]
+  /** For how long the server promises that the list holds. */
+  readonly ttlMs: number
+}
+
+/** Every page of a server's tools. */
+export async function listTools(client: McpClient, server: string, options: McpRequestOptions): Promise<ToolList> {
+  const definitions: unknown[] = []
+  const cursors = new Set<string>()
+  let ttlMs = Infinity
+  for (let cursor: string | undefined; ;) {
+    const page = await requestPage(client, server, cursor, options)
+    const { tools, nextCursor } = page
+    if (!Array.isArray(tools))
+      throw new FoldoutError('mcp-list', `The MCP server '${server}' answered a request for its tools without a list.`)
+    for (const definition of tools as readonly unknown[]) definitions.push(definition)
+    ttlMs = Math.min(ttlMs, typeof page['ttlMs'] === 'number' ? page['ttlMs'] : 0)
+    // Some servers end with an empty cursor, or with null.
+    if (typeof nextCursor !== 'string' || nextCursor === '') return { definitions, ttlMs }
+    if (cursors.has(nextCursor) || cursors.size >= MAX_PAGES) throw endless(server, nextCursor, cursors)
+    cursors.add(nextCursor)
+    cursor = nextCursor
+  }
+}
+
+async function requestPage(
+  client: McpClient,
+  server: string,
+  cursor: string | undefined,
+  options: McpRequestOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const wanted: Wanted = {}
+  const { params, release } = markWanted(client, cursor === undefined ? {} : { cursor }, wanted)
+  const own = following(options.signal)
+  try {
+    const seen = await client.request({ method: 'tools/list', params }, ANY_RESULT, { ...options, signal: own.signal })
+    return wanted.result ?? (isPlainObject(seen) ? seen : {})
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    const text = messageOf(error)
+    throw new FoldoutError('mcp-list', `The MCP server '${server}' did not list its tools: ${text}`, { cause: error })
+  } finally {
+    own.release()
+    release()
+  }
+}
+
+function endless(server: string, cursor: string, { size }: ReadonlySet<string>): FoldoutError {
+  const what = size >= MAX_PAGES ? `has more than ${MAX_PAGES} pages` : `leads back to the cursor '${cursor}'`
+  return new FoldoutError(
+    'mcp-list',
+    `The tool list of the MCP server '${server}' has no end: it ${what}. Mend the server's pagination.`,
+  )
+}

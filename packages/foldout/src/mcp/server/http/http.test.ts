@@ -1,0 +1,313 @@
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { hybrid } from '../../../catalog/exposures/hybrid.ts'
+import { createSession } from '../../../session/session.ts'
+import { manyKinds, visits } from '../catalog.fixtures.ts'
+import { allKinds, overHttp, textOf } from '../clients.fixtures.ts'
+import { serveMcp, type ServedMcp } from '../serve-mcp.ts'
+import type { ServeMcpOptions } from '../options.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close()
+})
+
+function serve(options: Partial<ServeMcpOptions> = {}): ServedMcp {
+  const served = serveMcp(manyKinds(), {
+    name: 'home',
+    version: '1.0.0',
+    expose: hybrid(),
+    session: () => createSession({ slices: [visits] }),
+    ...options,
+  })
+  open.push(served)
+  return served
+}
+
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+const rpc = (method: string, params: object = {}, id: number | undefined = 1) =>
+  JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, params })
+const initialize = (protocolVersion = '2025-11-25') =>
+  rpc('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'raw', version: '1' } })
+
+interface Sent {
+  readonly status: number
+  readonly text: string
+  readonly session: string | null
+  readonly error: { readonly code: number; readonly message: string } | undefined
+}
+
+async function send(url: string, init: RequestInit): Promise<Sent> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  let error: Sent['error']
+  try {
+    error = (JSON.parse(text) as { error?: Sent['error'] }).error
+  } catch {
+    error = undefined
+  }
+  return { status: response.status, text, session: response.headers.get('mcp-session-id'), error }
+}
+
+const post = (url: string, body: string, headers: Readonly<Record<string, string>> = {}) =>
+  send(url, { method: 'POST', headers: { ...HEADERS, ...headers }, body })
+
+async function beginSession(url: string): Promise<string> {
+  const { session } = await post(url, initialize())
+  expect(session).toMatch(/^[0-9a-f-]{36}$/)
+  return session!
+}
+
+const callVisits = (url: string, session: string) =>
+  post(url, rpc('tools/call', { name: 'count_visits' }), { 'mcp-session-id': session })
+
+describe('streamable HTTP', () => {
+  it('says where it listens, and answers only there', async () => {
+    const { url } = await serve().http()
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
+    expect((await post(url.replace('/mcp', '/other'), initialize())).status).toBe(404)
+    const elsewhere = await serve().http({ path: '/tools/mcp' })
+    expect(elsewhere.url).toMatch(/\/tools\/mcp$/)
+    expect((await post(elsewhere.url, initialize())).status).toBe(200)
+  })
+
+  it('says why it cannot listen', async () => {
+    const { url } = await serve().http()
+    const port = Number(new URL(url).port)
+    await expect(serve().http({ port })).rejects.toMatchObject({
+      code: 'mcp-listen',
+      message: expect.stringMatching(/^The MCP server cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/) as string,
+    })
+  })
+
+  it.each([
+    ['a body that is no JSON', '{"jsonrpc":', {}, 400, -32700],
+    ['an empty body', '', {}, 400, -32700],
+    ['JSON that is no message', '{"hello":1}', {}, 400, -32600],
+    ['a number', '5', {}, 400, -32600],
+    ['null', 'null', {}, 400, -32600],
+    ['an empty batch', '[]', {}, 400, -32600],
+    ['another content type', initialize(), { 'content-type': 'text/plain' }, 415, -32000],
+    ['a client that takes no stream', initialize(), { accept: 'application/json' }, 406, -32000],
+    ['a call without a session', rpc('tools/list'), {}, 400, -32000],
+    ['a session that there is not', rpc('tools/list'), { 'mcp-session-id': 'none' }, 404, -32001],
+  ])('refuses %s', async (_what, body, headers, status, code) => {
+    const { url } = await serve().http()
+    const answer = await post(url, body, headers)
+    expect(answer.status).toBe(status)
+    expect(answer.error?.message).toMatch(/\w/)
+    expect(answer.error?.code).toBe(code)
+    expect((await post(url, initialize())).status).toBe(200)
+  })
+
+  it.each(['//', '/mcp/', '/%', '*', '/../mcp'])('does not stumble over the path %s', async (path) => {
+    const { url } = await serve().http()
+    const { hostname, port } = new URL(url)
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest({ hostname, port, path, method: 'POST', headers: HEADERS }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      request.on('error', reject)
+      request.end(initialize())
+    })
+    expect(status).toBe(404)
+    expect((await post(`${url}?key=1`, initialize())).status).toBe(200)
+  })
+
+  it('answers with an error when the options fail, and goes on', async () => {
+    const errors: Error[] = []
+    let fails = true
+    const { url } = await serve({
+      onError: (error) => errors.push(error),
+      session({ era }) {
+        if (fails && era === 'legacy') throw new Error('no room')
+        return createSession({ slices: [visits] })
+      },
+    }).http()
+    const answer = await post(url, initialize())
+    expect(answer.status).toBe(500)
+    expect(answer.error).toEqual({ code: -32603, message: 'Internal server error' })
+    expect(errors.map(({ message }) => message)).toContain('no room')
+    fails = false
+    expect((await post(url, initialize())).status).toBe(200)
+  })
+
+  it('says at once what fails for all, and can be tried again', async () => {
+    let fails = true
+    const served = serve({
+      session() {
+        if (fails) throw new Error('no room')
+        return createSession({ slices: [visits] })
+      },
+    })
+    await expect(served.http()).rejects.toThrow('no room')
+    fails = false
+    expect((await post((await served.http()).url, initialize())).status).toBe(200)
+  })
+
+  it('refuses other methods of HTTP', async () => {
+    const { url } = await serve().http()
+    expect((await send(url, { method: 'PUT', headers: HEADERS, body: '{}' })).status).toBe(405)
+    expect((await send(url, { method: 'GET', headers: HEADERS })).status).toBe(400)
+    expect((await send(url, { method: 'DELETE', headers: HEADERS })).status).toBe(400)
+  })
+
+  it('refuses a request that is too long, whether or not it says so', async () => {
+    const { url } = await serve({ maxBodyBytes: 1_000 }).http()
+    const long = rpc('initialize', { padding: 'x'.repeat(2_000) })
+    expect((await post(url, long)).status).toBe(413)
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(long))
+        controller.close()
+      },
+    })
+    const chunked = { method: 'POST', headers: HEADERS, body: stream, duplex: 'half' }
+    expect((await send(url, chunked as RequestInit)).status).toBe(413)
+    expect((await post(url, initialize())).status).toBe(200)
+  })
+
+  it('refuses requests that a web page of another origin makes, or a name that leads here', async () => {
+    const { url } = await serve().http()
+    expect((await post(url, initialize(), { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await post(url, initialize(), { origin: 'null' })).status).toBe(403)
+    expect((await post(url, initialize(), { origin: 'http://localhost:6274' })).status).toBe(200)
+    expect(await statusWithHost(url, 'evil.example')).toBe(403)
+    expect(await statusWithHost(url, 'localhost')).toBe(200)
+    const named = await serve().http({ allowedHosts: ['tools.example'], allowedOrigins: ['chat.example'] })
+    expect(await statusWithHost(named.url, 'tools.example:80')).toBe(200)
+    expect(await statusWithHost(named.url, 'localhost')).toBe(403)
+  })
+
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('speaks %s', async (version) => {
+    const { url } = await serve().http()
+    expect((await post(url, initialize(version))).text).toContain(`"protocolVersion":"${version}"`)
+  })
+
+  it('speaks its newest version of sessions to a client that asks for one it does not know', async () => {
+    const { url } = await serve().http()
+    expect((await post(url, initialize('2027-01-01'))).text).toContain('"protocolVersion":"2025-11-25"')
+  })
+
+  it('keeps a session until the client ends it', async () => {
+    const { url } = await serve().http()
+    const [one, other] = [await beginSession(url), await beginSession(url)]
+    expect((await callVisits(url, one)).text).toContain('Visit 1.')
+    expect((await callVisits(url, one)).text).toContain('Visit 2.')
+    expect((await callVisits(url, other)).text).toContain('Visit 1.')
+    expect((await send(url, { method: 'DELETE', headers: { 'mcp-session-id': one } })).status).toBe(200)
+    expect((await callVisits(url, one)).status).toBe(404)
+    expect((await callVisits(url, other)).text).toContain('Visit 2.')
+  })
+
+  it('ends a session that was idle for long, but none with an open stream', async () => {
+    const { url } = await serve({ sessions: { idleMs: 60 } }).http()
+    const [idle, listening] = [await beginSession(url), await beginSession(url)]
+    const stop = new AbortController()
+    const stream = await fetch(url, {
+      headers: { accept: 'text/event-stream', 'mcp-session-id': listening },
+      signal: stop.signal,
+    })
+    expect(stream.status).toBe(200)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    expect((await callVisits(url, idle)).status).toBe(404)
+    expect((await callVisits(url, listening)).status).toBe(200)
+    stop.abort()
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    expect((await callVisits(url, listening)).status).toBe(404)
+  })
+
+  it('lets a client open its stream again at once after it was cut', async () => {
+    const { url } = await serve().http()
+    const session = await beginSession(url)
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': session }
+    for (let i = 0; i < 3; i++) {
+      const cut = new AbortController()
+      expect((await fetch(url, { headers, signal: cut.signal })).status).toBe(200)
+      cut.abort()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  })
+
+  it('ends the session that was idle longest when there are too many', async () => {
+    const { url } = await serve({ sessions: { max: 2 } }).http()
+    const [first, second] = [await beginSession(url), await beginSession(url)]
+    await callVisits(url, first)
+    const third = await beginSession(url)
+    expect((await callVisits(url, second)).status).toBe(404)
+    expect((await callVisits(url, first)).status).toBe(200)
+    expect((await callVisits(url, third)).status).toBe(200)
+  })
+
+  it('refuses a session when all that it may have are in use', async () => {
+    const { url } = await serve({ sessions: { max: 1 } }).http()
+    const session = await beginSession(url)
+    const stop = new AbortController()
+    await fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session }, signal: stop.signal })
+    const refused = await post(url, initialize())
+    expect(refused.status).toBe(503)
+    expect(refused.error?.message).toBe('This server has 1 sessions, which is all it takes. Try later.')
+    stop.abort()
+  })
+
+  it('does not keep a session that its transport refused', async () => {
+    const { url } = await serve({ sessions: { max: 1 } }).http()
+    const session = await beginSession(url)
+    expect((await post(url, initialize(), { 'mcp-session-id': session })).status).toBe(400)
+    expect((await callVisits(url, session)).status).toBe(200)
+  })
+
+  it('answers requests of 2026-07-28 without a session', async () => {
+    const { url } = await serve().http()
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const modern = (method: string, params: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+      post(url, rpc(method, { ...params, _meta: meta }), {
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        ...headers,
+      })
+    const list = await modern('tools/list')
+    expect(list.session).toBeNull()
+    expect(JSON.parse(list.text)).toMatchObject({ result: { resultType: 'complete', ttlMs: 60_000 } })
+    expect((await modern('example/unknown')).status).toBe(404)
+    const call = await modern('tools/call', { name: 'get_states' }, { 'mcp-name': 'get_states' })
+    expect(JSON.parse(call.text)).toMatchObject({ result: { content: [{ type: 'text', text: 'All is off.' }] } })
+  })
+
+  it.each(allKinds)('serves a %s from an HTTP server of your own', async (kind) => {
+    const served = serve()
+    const server = createServer((request, response) => void served.handle(request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push({ close: async () => void server.close() })
+    const { port } = server.address() as AddressInfo
+    const client = await overHttp(`http://127.0.0.1:${port}/anything`, kind)
+    open.push(client)
+    expect(textOf(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
+  })
+
+  it('answers requests of the Fetch API', async () => {
+    const served = serve()
+    const response = await served.fetch(
+      new Request('https://tools.example/mcp', { method: 'POST', headers: HEADERS, body: initialize() }),
+    )
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('"serverInfo":{"name":"home","version":"1.0.0"}')
+  })
+})
+
+/** `fetch` does not let a request lie about its host. */
+function statusWithHost(url: string, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method: 'POST', headers: { ...HEADERS, host } }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    request.on('error', reject)
+    request.end(initialize())
+  })
+}

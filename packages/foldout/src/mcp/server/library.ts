@@ -1,0 +1,47 @@
+import type { Server } from '@modelcontextprotocol/server'
+import { pageOf } from './list.ts'
+import type { ServerSdk } from './http/peers.ts'
+import type { SectionLibrary } from './sections/sections.ts'
+
+const SCHEME = 'section://'
+const MIME_TYPE = 'text/markdown'
+
+interface LibraryParts {
+  readonly sdk: ServerSdk
+  readonly server: Server
+  readonly library: SectionLibrary
+  readonly pageSize: number
+}
+
+/** Answers requests for sections as resources, and for the whole as a prompt. */
+export function answerLibrary({ sdk, server, library, pageSize }: LibraryParts): void {
+  server.setRequestHandler('resources/list', ({ params }) => {
+    const page = pageOf(library.list(), params?.cursor, { size: pageSize, nameOf: ({ path }) => path })
+    if (!page) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This cursor is none of this server.')
+    const { items, ...next } = page
+    const resources = items.map(({ path, title }) => ({
+      uri: `${SCHEME}${path}`,
+      name: path,
+      title,
+      description: `A section of ${library.title}.`,
+      mimeType: MIME_TYPE,
+    }))
+    return { resources, ...next }
+  })
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => {
+    const text = uri.startsWith(SCHEME) ? library.read(uri.slice(SCHEME.length)) : undefined
+    if (text === undefined) throw new sdk.ResourceNotFoundError(uri)
+    return { contents: [{ uri, mimeType: MIME_TYPE, text }] }
+  })
+
+  const { name, title } = library
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: [{ name, title, description: 'Its sections, some of them as summaries.' }],
+  }))
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    if (params.name !== name)
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `The only prompt here is '${name}'.`)
+    return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text: library.text() } }] }
+  })
+}

@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isSameList, mcpTool, pageOf } from './list.ts'
+
+const names = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 40 })
+const nameOf = (name: string): string => name
+
+describe('pages of a list', () => {
+  it('R44 give every item once, in order', () => {
+    fc.assert(
+      fc.property(names, fc.integer({ min: 1, max: 10 }), (all, size) => {
+        const seen: string[] = []
+        let cursor: string | undefined
+        do {
+          const page = pageOf(all, cursor, { size, nameOf })!
+          seen.push(...page.items)
+          cursor = page.nextCursor
+        } while (cursor !== undefined)
+        expect(seen).toEqual(all)
+      }),
+    )
+  })
+
+  it('R44 go on behind the last item when others have come and gone before it', () => {
+    const { nextCursor } = pageOf(['a', 'b', 'c', 'd'], undefined, { size: 2, nameOf })!
+    expect(pageOf(['b', 'c', 'd'], nextCursor, { size: 2, nameOf })).toEqual({ items: ['c', 'd'] })
+    expect(pageOf(['0', 'a', 'b', 'c'], nextCursor, { size: 2, nameOf })).toEqual({ items: ['c'] })
+    expect(pageOf(['a', 'c', 'd'], nextCursor, { size: 2, nameOf })).toEqual({ items: ['c', 'd'] })
+    expect(pageOf([], nextCursor, { size: 2, nameOf })).toEqual({ items: [] })
+  })
+
+  it('are none for a cursor of another server', () => {
+    for (const cursor of ['', 'b', '1', '-1:b', '1.5:b', ':b'])
+      expect(pageOf(['a', 'b'], cursor, { size: 1, nameOf })).toBeUndefined()
+  })
+})
+
+describe('a listed tool', () => {
+  const tool = { name: 'a', description: 'A', inputSchema: { type: 'object' } }
+
+  it('R44 is as MCP has it', () => {
+    expect(mcpTool({ ...tool, meta: { kept: 1 } })).toEqual({ ...tool, _meta: { kept: 1 } })
+    expect(Object.keys(mcpTool(tool))).toEqual(['name', 'description', 'inputSchema'])
+  })
+
+  it('is the same if it says the same', () => {
+    expect(isSameList([tool], [{ ...tool }])).toBe(true)
+    expect(isSameList([tool], [{ ...tool, description: 'B' }])).toBe(false)
+    expect(isSameList([tool], [])).toBe(false)
+  })
+})

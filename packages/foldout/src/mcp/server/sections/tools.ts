@@ -1,0 +1,181 @@
+import { listingOf } from '../../../catalog/listing.ts'
+import { readArguments } from '../../../catalog/arguments.ts'
+import { isUnknown, type Catalog } from '../../../catalog/catalog.ts'
+import { failure } from '../../../catalog/entry.ts'
+import type { Exposed, ListedTool } from '../../../catalog/exposures/exposure.ts'
+import { textResult } from '../../../catalog/meta-tools/meta-tool.ts'
+import { DISCOVER_AND_USE, runTool, targetOf } from '../../../catalog/meta-tools/run-tool.ts'
+import { USE_TOOL, useTool } from '../../../catalog/meta-tools/use-tool.ts'
+import { signatureOf } from '../../../catalog/signatures/signature.ts'
+import type { CallContext, CallResult, CatalogEntry } from '../../../catalog/tool.ts'
+import { checkKeys, openingOf, planOpening } from '../../../disclosure/engine.ts'
+import type { DisclosureView } from '../../../disclosure/strategy.ts'
+import { READ_SECTION } from '../../../disclosure/tools.ts'
+import type { Session, SessionReader } from '../../../session/session.ts'
+import { visibility } from '../../../session/visibility.ts'
+import type { ServedClient } from '../client.ts'
+import type { SectionSource } from './source.ts'
+
+export interface SectionScope {
+  readonly catalog: Catalog
+  readonly client: ServedClient
+  readonly session: Session
+  readonly isEverything: boolean
+  /** The session with sections open as when the client came. */
+  readonly asAtFirst: SessionReader
+}
+
+const INSTRUCTIONS =
+  'This server also has instructions in sections. Call read_section without a key for the table of contents, and with the key of a section before you do what it is about: it comes with its tools.'
+
+const READ_SECTION_LISTING: ListedTool = {
+  name: READ_SECTION,
+  description: 'Read a section in full and get its tools. Without a key: the table of contents.',
+  inputSchema: {
+    type: 'object',
+    properties: { section_key: { type: 'string', description: "As its summary shows it, such as 'parent.child'" } },
+  },
+  annotations: { title: 'Read a section', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+}
+
+/**
+ * Puts a prompt's sections beside a catalog. Tools of open sections are listed; those of folded ones come with the section's
+ * text. Where nothing is kept of a client there is no opening, so that every tool can be called at any time.
+ */
+export function exposeSections(source: SectionSource, inner: Exposed, scope: SectionScope): Exposed {
+  const { catalog, client, session } = scope
+  const keepsState = client.era === 'legacy' && !scope.isEverything
+  const own = { catalog: source.tools, client: { id: client.id, takesListChanges: client.era === 'legacy' } }
+  const runner = useTool({ ...own, catalog })
+  const listeners = new Set<() => void>()
+  const shown = new Map<string, CatalogEntry>()
+  const show = (): boolean => {
+    const before = shown.size
+    const names = scope.isEverything
+      ? source.tools.tools.map(({ name }) => name)
+      : source.render(session).tools.map(({ name }) => name)
+    for (const name of names) {
+      const found = source.tools.resolve(name)
+      if (!isUnknown(found) && found.name === name) shown.set(name, found)
+    }
+    return shown.size > before
+  }
+  show()
+
+  /** What a client may be told of at any time joins its list, and only then. */
+  const refresh = (): void => {
+    if (keepsState && show()) for (const listener of listeners) listener()
+  }
+
+  const hasFoldedTools = shown.size < source.tools.tools.length
+  const isRunnerOurs = (): boolean => hasFoldedTools && !inner.list().some(({ name }) => name === USE_TOOL)
+
+  /** The tool of a section that a call is for, directly or through a tool that runs others. */
+  const wanted = (name: string, args: unknown): { name: string; args: unknown; through?: string } | undefined => {
+    const read = readArguments(args)
+    const given = 'fault' in read ? {} : read.args
+    const [inside, insideArgs] =
+      name === USE_TOOL
+        ? [given['name'], given['arguments']]
+        : name === DISCOVER_AND_USE && given['action'] === 'execute'
+          ? [given['tool_name'], given['tool_args']]
+          : []
+    const called = typeof inside === 'string' ? { name: inside, args: insideArgs, through: name } : { name, args }
+    const found = source.tools.resolve(called.name)
+    return !isUnknown(found) && found.name === called.name ? called : undefined
+  }
+
+  async function run(call: NonNullable<ReturnType<typeof wanted>>, context: CallContext): Promise<CallResult> {
+    const prompt = source.render(session)
+    if (keepsState && !shown.has(call.name)) {
+      const path = prompt.hiddenTools.get(call.name)
+      return failure(
+        path === undefined
+          ? `Tool '${call.name}' is not there at the moment.`
+          : `Tool '${call.name}' belongs to the section '${path}', which is not open yet. Call \`${READ_SECTION}\` with section_key "${path}" first.`,
+      )
+    }
+    const result = await runTool(own, call, { ...context, session, prompt })
+    refresh()
+    return result
+  }
+
+  async function read(args: unknown): Promise<CallResult> {
+    const given = readArguments(args)
+    if ('fault' in given) return failure(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
+    const { section_key: key } = given.args
+    if (key === undefined || key === '') return textResult(source.render(scope.asAtFirst).text)
+    if (typeof key !== 'string') return failure("'section_key' must be a text, such as 'parent.child'.")
+    const view = source.view(keepsState ? session : scope.asAtFirst)
+    const fault = checkKeys(view, [key], { takesFull: true })
+    if (fault) return failure(fault.message)
+    const { text, paths } = contentOf(view, key)
+    const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
+    if (keepsState) {
+      for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
+      refresh()
+    }
+    return textResult([text, ...toolLines(tools, keepsState)].join('\n\n'))
+  }
+
+  return {
+    get choice() {
+      return inner.choice
+    },
+    get instructions() {
+      return [inner.instructions, INSTRUCTIONS].filter((text) => text !== '').join(' ')
+    },
+    list() {
+      const sections = Array.from(shown.values(), listingOf)
+      return [
+        ...inner.list(),
+        READ_SECTION_LISTING,
+        ...(isRunnerOurs() ? [{ ...runner.listing, description: 'Run a tool that read_section showed.' }] : []),
+        ...sections,
+      ]
+    },
+    listed: () => inner.listed(),
+    async call(name, args, context) {
+      if (name === READ_SECTION) return read(args)
+      const call = wanted(name, args)
+      if (call) return run(call, context)
+      if (name !== USE_TOOL || !isRunnerOurs()) return inner.call(name, args, context)
+      const given = readArguments(args)
+      return 'fault' in given
+        ? failure(`Wrong arguments for tool '${name}': ${given.fault}.`)
+        : runner.call(given.args, context)
+    },
+    target(name, args) {
+      const call = wanted(name, args)
+      return call ? targetOf(own, call.name, call.args) : inner.target(name, args)
+    },
+    onListChanged(listener) {
+      listeners.add(listener)
+      const stop = inner.onListChanged(listener)
+      return () => {
+        listeners.delete(listener)
+        stop()
+      }
+    },
+  }
+}
+
+/** A section's text, and what has to open for it. One that is open was not necessarily read: its text is all a client has. */
+function contentOf(view: DisclosureView, key: string): { readonly text: string; readonly paths: readonly string[] } {
+  if (view.state(key) === 'full') return { text: view.content(key), paths: [] }
+  const { content, opening } = openingOf(view, planOpening(view, [key], ''), { halts: false })
+  return { text: content || 'The section has no content.', paths: opening.paths }
+}
+
+function toolLines(tools: readonly CatalogEntry[], joinList: boolean): string[] {
+  if (tools.length === 0) return []
+  const runner = `${USE_TOOL} {"name":"…","arguments":{…}}`
+  const how = joinList
+    ? `Its tools are in the tool list now. If you do not see them there, run them with ${runner}:`
+    : `Its tools, to be run with ${runner}:`
+  const lines = tools.map((tool) => {
+    const signature = signatureOf(tool)
+    return tool.shortDescription === '' ? signature : `${signature} — ${tool.shortDescription}`
+  })
+  return [[how, ...lines].join('\n')]
+}

@@ -1,0 +1,394 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createCatalog, type Catalog } from '../../catalog/catalog.ts'
+import { all } from '../../catalog/exposures/all.ts'
+import { auto } from '../../catalog/exposures/auto.ts'
+import { hybrid } from '../../catalog/exposures/hybrid.ts'
+import { metaTool } from '../../catalog/exposures/meta-tool.ts'
+import { twoPhase } from '../../catalog/exposures/two-phase.ts'
+import { createSession } from '../../session/session.ts'
+import { countTokens } from 'gpt-tokenizer'
+import { manyKinds, RICH_RESULT, visits, type Seen } from './catalog.fixtures.ts'
+import {
+  allKinds,
+  inMemory,
+  legacyKinds,
+  overHttp,
+  textOf,
+  type ClientKind,
+  type TestClient,
+} from './clients.fixtures.ts'
+import { serveMcp, type ServedMcp } from './serve-mcp.ts'
+import type { ServeMcpOptions } from './options.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close()
+})
+
+function serve(catalog: Catalog, options: Partial<ServeMcpOptions> = {}): ServedMcp {
+  const served = serveMcp(catalog, {
+    name: 'home',
+    version: '1.0.0',
+    session: () => createSession({ slices: [visits] }),
+    ...options,
+  })
+  open.push(served)
+  return served
+}
+
+type Link = 'in memory' | 'over HTTP'
+const links: readonly Link[] = ['in memory', 'over HTTP']
+const everyWay = allKinds.flatMap((kind) => links.map((link) => [kind, link] as const))
+const everyLegacyWay = legacyKinds.flatMap((kind) => links.map((link) => [kind, link] as const))
+
+async function connect(served: ServedMcp, kind: ClientKind, link: Link): Promise<TestClient> {
+  const client = link === 'in memory' ? await inMemory(served, kind) : await overHttp(await urlOf(served), kind)
+  open.push(client)
+  return client
+}
+
+const urls = new WeakMap<ServedMcp, string>()
+async function urlOf(served: ServedMcp): Promise<string> {
+  let url = urls.get(served)
+  if (url === undefined) urls.set(served, (url = (await served.http()).url))
+  return url
+}
+
+const namesOf = ({ tools }: Awaited<ReturnType<TestClient['list']>>): string[] => tools.map(({ name }) => name)
+const soon = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+describe.each(everyWay)('a %s %s', (kind, link) => {
+  const connected = (catalog: Catalog, options?: Partial<ServeMcpOptions>) =>
+    connect(serve(catalog, options), kind, link)
+
+  it('R44 lists the core tools and the meta tools, as they are defined', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid() })
+    const { tools } = await client.list()
+    expect(tools.map(({ name }) => name)).toEqual(['get_states', 'search_tools', 'use_tool'])
+    expect(tools[0]).toEqual({
+      name: 'get_states',
+      description: 'Tells the state of every device.',
+      inputSchema: { type: 'object' },
+      annotations: { readOnlyHint: true },
+      _meta: { 'example.com/kept': 1 },
+    })
+  })
+
+  it('R46 finds a hidden tool and uses it, through use_tool and directly', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid() })
+    expect(textOf(await client.call('search_tools', { query: 'water the garden' }))).toMatch(/^water_garden\(beds: int/)
+    expect(await client.call('use_tool', { name: 'water_garden', arguments: { beds: 2 } })).toMatchObject({
+      content: [{ type: 'text', text: '2 beds.' }],
+    })
+    expect(textOf(await client.call('water_garden', { beds: 3 }))).toBe('3 beds.')
+  })
+
+  it('R46 passes every part of a result through unchanged', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid() })
+    for (const call of [client.call('take_picture'), client.call('use_tool', { name: 'take_picture' })]) {
+      const { _meta: meta, ...result } = await call
+      const { _meta: expectedMeta, ...expected } = RICH_RESULT
+      expect(result).toEqual(expected)
+      expect(meta).toMatchObject(expectedMeta as object)
+    }
+  })
+
+  it('R46 passes an error of a tool on as an error', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid() })
+    expect(await client.call('use_tool', { name: 'break_vase' })).toMatchObject({
+      content: [{ type: 'text', text: 'It is broken.' }],
+      isError: true,
+    })
+  })
+
+  it('R46 answers an unknown tool and wrong arguments with an error that a model can mend', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid() })
+    const unknown = await client.call('water_gardn')
+    expect(unknown.isError).toBe(true)
+    expect(textOf(unknown)).toMatch(
+      /^Tool 'water_gardn' not found\. Use search_tools to discover available tools\. Nearest: water_garden, /,
+    )
+    const wrong = await client.call('use_tool', { name: 'water_garden', arguments: { beds: 'two' } })
+    expect(wrong.isError).toBe(true)
+    expect(textOf(wrong)).toMatch(/^Wrong arguments for tool 'water_garden': .*beds.* Nothing was run\./)
+  })
+
+  it('R46 passes progress on to whoever asks for it', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid() })
+    const progress: unknown[] = []
+    await client.call(
+      'use_tool',
+      { name: 'water_garden', arguments: { beds: 3 } },
+      { onProgress: (step) => progress.push(step) },
+    )
+    expect(progress).toEqual([1, 2, 3].map((bed) => ({ progress: bed, total: 3, message: `Bed ${bed}` })))
+  })
+
+  it('R46 stops a call that the client cancels', async () => {
+    const seen: Seen = { contexts: [] }
+    const client = await connected(manyKinds({ seen }), { expose: hybrid() })
+    const stop = new AbortController()
+    const call = client.call('use_tool', { name: 'wait_for_rain' }, { signal: stop.signal })
+    const end = call.then(
+      () => 'answered',
+      () => 'stopped',
+    )
+    while (seen.contexts.length === 0) await soon()
+    stop.abort()
+    expect(await end).toBe('stopped')
+    while (!seen.contexts[0]!.signal!.aborted) await soon()
+    expect(textOf(await client.call('get_states'))).toBe('All is off.')
+  })
+
+  it('R46 gives the tool the _meta of the request, without what belongs to the connection', async () => {
+    const seen: Seen = { contexts: [] }
+    const client = await connected(manyKinds({ seen }))
+    await client.call('watched', {}, { meta: { traceparent: '00-1-2-01' } })
+    await client.call('watched', {}, { onProgress: () => undefined })
+    expect(seen.contexts.map(({ meta }) => meta)).toEqual([{ traceparent: '00-1-2-01' }, undefined])
+    expect(seen.contexts.map(({ onProgress }) => typeof onProgress)).toEqual(['undefined', 'function'])
+  })
+
+  it('R46 wraps structured content that is no object for clients that would refuse it', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid() })
+    const result = await client.call('use_tool', { name: 'list_numbers' })
+    expect(result.structuredContent).toEqual(kind === 'v2 client, modern' ? [1, 2, 3] : { result: [1, 2, 3] })
+  })
+
+  it('R49 gives the same bytes again, also on another server with the tools in another order', async () => {
+    const forwards = manyKinds()
+    const backwards = createCatalog([])
+    const tools = forwards.tools
+      .toReversed()
+      .map(({ declared, description, inputSchema, core, annotations, meta }) => ({
+        name: declared,
+        description,
+        inputSchema,
+        core,
+        ...(annotations ? { annotations } : {}),
+        ...(meta ? { meta } : {}),
+      }))
+    backwards.add(tools)
+    for (const expose of [hybrid(), metaTool(), twoPhase(), auto()]) {
+      const one = await connected(forwards, { expose })
+      const other = await connected(backwards, { expose })
+      const [first, again, elsewhere] = [await one.list(), await one.list(), await other.list()]
+      expect(JSON.stringify(again)).toBe(JSON.stringify(first))
+      expect(JSON.stringify(elsewhere)).toBe(JSON.stringify(first))
+      const [search, args] = namesOf(first).includes('search_tools')
+        ? ['search_tools', { query: 'switch a light' }]
+        : ['discover_and_use_tool', { action: 'search', query: 'switch a light' }]
+      expect(await other.call(search, args)).toEqual(await one.call(search, args))
+    }
+  })
+
+  it('R44 lists thousands of tools page by page, each once', async () => {
+    const client = await connected(manyKinds({ hidden: 2_492 }), { expose: all() })
+    const names: string[] = []
+    let cursor: unknown
+    let pages = 0
+    do {
+      const page = await client.list(cursor as string | undefined)
+      names.push(...namesOf(page))
+      cursor = page['nextCursor']
+      pages++
+    } while (cursor !== undefined)
+    expect(pages).toBe(3)
+    expect(new Set(names).size).toBe(2_500)
+    expect(names).toHaveLength(2_500)
+    await expect(client.list('no such cursor')).rejects.toThrow('This cursor is none of this server.')
+  })
+
+  it('R44 lists everything for clients that expect that', async () => {
+    const everything = await connected(manyKinds({ hidden: 100 }), { everything: true })
+    expect((await everything.list()).tools).toHaveLength(108)
+    expect(everything.instructions()).toBeUndefined()
+    const some = serve(manyKinds({ hidden: 100 }), {
+      expose: hybrid(),
+      everything: ({ name }) => name === 'second',
+    })
+    const client = await connect(some, kind, link)
+    expect((await client.list()).tools).toHaveLength(kind === 'v2 client, legacy' ? 108 : 3)
+  })
+
+  it('R48 explains the flow in the instructions, behind what the server says of itself', async () => {
+    const client = await connected(manyKinds(), { expose: hybrid(), instructions: 'This is a home.' })
+    expect(client.instructions()).toMatch(/^This is a home\.\n\nMost tools .* search_tools .* use_tool /s)
+  })
+
+  it('answers a method that does not exist with an error', async () => {
+    const client = await connected(manyKinds())
+    await expect(client.request('example/unknown')).rejects.toThrow('Method not found')
+    await expect(client.request('tools/call', { arguments: {} })).rejects.toThrow(/name/i)
+    expect(textOf(await client.call('get_states'))).toBe('All is off.')
+  })
+})
+
+describe.each(everyLegacyWay)('a %s %s', (kind, link) => {
+  it('R44 announces tools that join the list, to the client whose list it is', async () => {
+    const served = serve(manyKinds(), { expose: twoPhase() })
+    const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
+    const before = namesOf(await one.list())
+    await one.call('get_tool_definition', { name: 'take_picture' })
+    expect(one.announced()).toBe(1)
+    const names = namesOf(await one.list())
+    expect(names).toContain('take_picture')
+    // What the client has cached stays the beginning.
+    expect(names.filter((name) => before.includes(name))).toEqual(before)
+    await soon()
+    expect(other.announced()).toBe(0)
+    expect(namesOf(await other.list())).toEqual(before)
+  })
+
+  it('R44 announces a change of the catalog only if it changes the list', async () => {
+    const catalog = manyKinds()
+    const client = await connect(serve(catalog, { expose: hybrid() }), kind, link)
+    await client.list()
+    if (link === 'over HTTP') await soon()
+    catalog.add([{ name: 'hidden_one' }])
+    await soon()
+    expect(client.announced()).toBe(0)
+    catalog.add([{ name: 'listed_one', core: true }])
+    await expect.poll(() => client.announced()).toBe(1)
+    expect(namesOf(await client.list())).toContain('listed_one')
+  })
+
+  it('R44 gives each client a session of its own', async () => {
+    const served = serve(manyKinds())
+    const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
+    expect(textOf(await one.call('use_tool', { name: 'count_visits' }))).toBe('Visit 1.')
+    expect(textOf(await one.call('count_visits'))).toBe('Visit 2.')
+    expect(textOf(await other.call('count_visits'))).toBe('Visit 1.')
+  })
+})
+
+describe.each(links)('a modern client %s', (link) => {
+  const kind = 'v2 client, modern'
+
+  it('R44 gets a list that no request changes, with how long it may be kept', async () => {
+    const served = serve(manyKinds(), { expose: twoPhase() })
+    const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
+    const before = await one.list()
+    expect(before).toMatchObject({ ttlMs: 60_000, cacheScope: 'public' })
+    const defined = await one.call('get_tool_definition', { name: 'take_picture' })
+    expect(textOf(defined)).toMatch(/Run it with use_tool \{"name":"take_picture","arguments":\{…\}\}\.$/)
+    expect(await one.list()).toEqual(before)
+    expect(await other.list()).toEqual(before)
+    expect(one.announced()).toBe(0)
+  })
+
+  it('R44 is told how long to keep lists as the options say, and not to share what depends on the client', async () => {
+    const kept = await connect(serve(manyKinds(), { cache: { ttlMs: 5, scope: 'private' } }), kind, link)
+    expect(await kept.list()).toMatchObject({ ttlMs: 5, cacheScope: 'private' })
+    const own = await connect(serve(manyKinds(), { everything: () => false }), kind, link)
+    expect(await own.list()).toMatchObject({ cacheScope: 'private' })
+  })
+
+  it('R44 hears of changes of the catalog where it has subscribed', async () => {
+    const catalog = manyKinds()
+    const served = serve(catalog, { expose: hybrid() })
+    const [listening, other] = [await connect(served, kind, link), await connect(served, kind, link)]
+    const subscription = listening.request('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    subscription.catch(() => undefined)
+    await soon()
+    await soon()
+    catalog.add([{ name: 'hidden_one' }])
+    catalog.add([{ name: 'listed_one', core: true }])
+    await expect.poll(() => listening.announced()).toBe(1)
+    expect(other.announced()).toBe(0)
+    expect(namesOf(await listening.list())).toContain('listed_one')
+  })
+
+  it('R44 shares one session with all who have none', async () => {
+    const served = serve(manyKinds())
+    const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
+    expect(textOf(await one.call('count_visits'))).toBe('Visit 1.')
+    expect(textOf(await other.call('count_visits'))).toBe('Visit 2.')
+  })
+})
+
+describe('serveMcp', () => {
+  it('R48 keeps the instructions of every exposure under 150 tokens', async () => {
+    for (const expose of [auto(), hybrid(), metaTool(), twoPhase()]) {
+      const client = await inMemory(serve(manyKinds(), { expose }), 'v2 client, legacy')
+      open.push(client)
+      expect(countTokens(client.instructions()!)).toBeLessThan(150)
+    }
+  })
+
+  it('R44 refuses options that do not fit, at once', () => {
+    expect(() => serve(manyKinds(), { expose: hybrid({ core: ['get_state'] }) })).toThrow(
+      "There is no tool 'get_state' to list as a core tool.",
+    )
+    expect(() => serve(manyKinds(), { name: '' })).toThrow('An MCP server needs a name and a version')
+    expect(() => serve(manyKinds(), { pageSize: 0 })).toThrow('A page of 0 tools cannot be.')
+  })
+
+  it('reports what was listed, searched and used, by client', async () => {
+    const catalog = manyKinds()
+    const events: unknown[] = []
+    catalog.subscribe((event) => events.push(event))
+    const served = serve(catalog, { expose: hybrid() })
+    const one = await connect(served, 'v1 client', 'in memory')
+    const other = await connect(served, 'v2 client, modern', 'in memory')
+    await one.list()
+    await other.call('use_tool', { name: 'get_states' })
+    expect(events).toMatchObject([
+      {
+        type: 'tools/listed',
+        client: 'client-1',
+        exposure: 'hybrid',
+        tools: ['get_states', 'search_tools', 'use_tool'],
+      },
+      { type: 'tool/used', client: 'stateless', name: 'get_states', through: 'use_tool', ok: true },
+    ])
+  })
+
+  it('R44 leaves nothing behind in the catalog when its clients have gone', async () => {
+    const catalog = manyKinds()
+    let listeners = 0
+    const { subscribe } = catalog
+    catalog.subscribe = (listener) => {
+      const stop = subscribe.call(catalog, listener)
+      listeners++
+      return () => {
+        listeners--
+        stop()
+      }
+    }
+    const served = serve(catalog, { expose: twoPhase() })
+    for (const [kind, link] of everyWay) {
+      const client = await connect(served, kind, link)
+      await client.list()
+      if (link === 'in memory') await client.close()
+    }
+    await served.close()
+    expect(listeners).toBe(0)
+  })
+
+  it('serves nobody once it is closed', async () => {
+    const served = serve(manyKinds())
+    const client = await connect(served, 'v2 client, legacy', 'in memory')
+    await served.close()
+    await expect(client.call('get_states')).rejects.toThrow(/connect|closed/i)
+    await expect(served.http()).rejects.toThrow('This MCP server was closed. Call serveMcp() again.')
+  })
+
+  it('R44 serves 20 clients at once, each with its own list', async () => {
+    const served = serve(manyKinds({ hidden: 100 }), { expose: twoPhase() })
+    const clients = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => connect(served, allKinds[i % 3]!, links[i % 2]!)),
+    )
+    await Promise.all(
+      clients.map(async (client, i) => {
+        const own = `light_room_${String(i).padStart(4, '0')}`
+        await client.list()
+        await client.call('get_tool_definition', { name: own })
+        const [used, names] = [await client.call('use_tool', { name: own }), namesOf(await client.list())]
+        expect(textOf(used)).toBe(own.slice('light_'.length))
+        const lights = names.filter((name) => name.startsWith('light_'))
+        expect(lights).toEqual(client.name === 'v2 client, modern' ? [] : [own])
+      }),
+    )
+  })
+})

@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Transport } from '@modelcontextprotocol/server'
+import { FoldoutError } from '../../core/errors.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { connectClient, type McpConnection } from './connection.ts'
+import { createEndpoint, type Endpoint } from './http/fetch.ts'
+import { nodeHandlerFor, serveOverHttp, type HttpOptions, type NodeHandler, type ServedHttp } from './http/http.ts'
+import type { ServeMcpOptions } from './options.ts'
+import { serverPeer } from './http/peers.ts'
+import { serveOverStdio, type StdioOptions } from './stdio.ts'
+import { createViews } from './views.ts'
+
+/** A catalog as an MCP server, over any number of transports at once. */
+export interface ServedMcp {
+  /** Serves the client that started this process, until it closes standard input. */
+  stdio(options?: StdioOptions): Promise<McpConnection>
+  /** Listens for clients over streamable HTTP. */
+  http(options?: HttpOptions): Promise<ServedHttp>
+  /** Serves one client over a transport of the SDK. */
+  connect(transport: Transport): Promise<McpConnection>
+  /** Answers a request of streamable HTTP, for a server of your own. Check there whom you serve: `Host`, `Origin`, credentials. */
+  fetch(request: Request): Promise<Response>
+  /** The same for `node:http`, Express and the like. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Ends all of them. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a catalog over MCP: to clients up to 2025-11-25, which have sessions, and from 2026-07-28 on, which have none.
+ *
+ * @throws FoldoutError if the options do not fit the catalog.
+ */
+export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp {
+  const views = createViews(catalog, options)
+  const open = new Set<{ close(): Promise<void> }>()
+  let isClosed = false
+  let endpoint: Promise<Endpoint> | undefined
+  let handler: NodeHandler | undefined
+
+  function refuseClosed(): void {
+    if (isClosed) throw new FoldoutError('mcp-closed', 'This MCP server was closed. Call serveMcp() again.')
+  }
+  /** Keeps what is closed with the server, until it closes by itself. */
+  function kept<Open extends { close(): Promise<void>; readonly closed?: Promise<void> }>(opened: Open): Open {
+    open.add(opened)
+    void opened.closed?.then(() => open.delete(opened))
+    return opened
+  }
+  function theEndpoint(): Promise<Endpoint> {
+    if (endpoint) return endpoint
+    endpoint = serverPeer().then((sdk) => createEndpoint(sdk, views, options))
+    // What could not be made now, for want of a package perhaps, is tried again.
+    endpoint.catch(() => (endpoint = undefined))
+    return endpoint
+  }
+
+  return {
+    async stdio(streams = {}) {
+      refuseClosed()
+      return kept(await serveOverStdio(views, options, streams))
+    },
+    async http(where = {}) {
+      refuseClosed()
+      return kept(await serveOverHttp(await theEndpoint(), options, where))
+    },
+    async connect(transport) {
+      refuseClosed()
+      return kept(await connectClient(transport, views, options))
+    },
+    async fetch(request) {
+      refuseClosed()
+      return (await theEndpoint()).fetch(request)
+    },
+    async handle(request, response) {
+      refuseClosed()
+      handler ??= await nodeHandlerFor(await theEndpoint(), options)
+      await handler(request, response)
+    },
+    async close() {
+      isClosed = true
+      await (await endpoint)?.close()
+      await Promise.all(Array.from(open, (one) => one.close()))
+    },
+  }
+}

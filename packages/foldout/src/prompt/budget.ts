@@ -1,0 +1,103 @@
+import { ancestorsOf } from '../core/text.ts'
+import type { Visibility } from '../session/visibility.ts'
+import { toolTokens } from '../tools/tool.ts'
+import { FULL } from './render/frame.ts'
+import type { SectionsView } from './render/rendering.ts'
+import type { Slot } from './render/registry.ts'
+
+export interface TokenBudget {
+  /** What text and tool definitions may cost together. */
+  readonly tokens: number
+}
+
+export type BudgetTrace =
+  | {
+      readonly type: 'budget-folded'
+      readonly path: string
+      readonly priority: number
+      /** Tokens that folding it has saved. */
+      readonly saved: number
+      readonly message: string
+    }
+  | {
+      readonly type: 'budget-exceeded'
+      readonly budget: number
+      readonly tokens: number
+      readonly message: string
+    }
+
+interface Candidate {
+  readonly slot: Slot
+  readonly priority: number
+  readonly saving: number
+}
+
+/**
+ * Folds sections until a prompt fits its budget: those of the lowest priority first, of these the one that saves most. What
+ * somebody has asked to be full stays full, and so does what has no summary.
+ */
+export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView {
+  const { whole, renderer } = view
+  if (costOf(view) <= budget.tokens) return view
+  const trace: BudgetTrace[] = []
+  const folds = new Map<string, number>()
+  const candidates = candidatesIn(view)
+  let fitted = view
+  let tokens = costOf(view)
+  let next = 0
+  while (tokens > budget.tokens && next < candidates.length) {
+    // The sums are a forecast: fold as many as they call for, then count what that really gave.
+    for (let forecast = tokens; forecast > budget.tokens && next < candidates.length; next++) {
+      const { slot, priority, saving } = candidates[next]!
+      if (ancestorsOf(slot.path).some((path) => folds.has(path))) continue
+      const saved = saving - savedBelow(slot.path, folds)
+      folds.set(slot.path, saved)
+      forecast -= saved
+      const message = `Section '${slot.path}' (priority ${priority}) was folded to fit ${budget.tokens} tokens; that saves ${saved}.`
+      trace.push({ type: 'budget-folded', path: slot.path, priority, saved, message })
+    }
+    const asked: Record<string, Visibility> = { ...whole.asked }
+    for (const path of folds.keys()) asked[path] = 'summary'
+    fitted = view.fitted(renderer.frame({ context: whole.context, asked }, whole), trace)
+    tokens = costOf(fitted)
+  }
+  if (tokens > budget.tokens) {
+    const message = `The prompt needs ${tokens} tokens and its budget is ${budget.tokens}. Nothing more can be folded: what is left was asked to be full or has no summary.`
+    trace.push({ type: 'budget-exceeded', budget: budget.tokens, tokens, message })
+  }
+  return view.fitted(fitted.frame, trace)
+}
+
+function costOf(view: SectionsView): number {
+  const { counter } = view.renderer.options
+  return counter.count(view.frame.text()) + view.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+}
+
+function savedBelow(path: string, folds: ReadonlyMap<string, number>): number {
+  let sum = 0
+  for (const [other, saved] of folds) if (other.startsWith(`${path}.`)) sum += saved
+  return sum
+}
+
+/** The sections that may be folded, in the order in which they are. */
+function candidatesIn(view: SectionsView): Candidate[] {
+  const { renderer, whole } = view
+  const { registry, counter } = renderer.options
+  // Sums over the slots before each, so that a subtree's cost is a difference.
+  const before: number[] = [0]
+  for (const { index } of registry.slots) {
+    const node = whole.node(index)
+    const cost = node ? node.tokens + node.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0) : 0
+    before.push(before.at(-1)! + cost)
+  }
+  const askedFull = Object.keys(whole.asked).filter((path) => whole.asked[path] === 'full')
+  const kept = new Set(askedFull.flatMap((path) => [...ancestorsOf(path), path]))
+  return registry.slots
+    .filter((slot) => whole.at(slot.index) === FULL && renderer.summaryOf(slot) && !kept.has(slot.path))
+    .map((slot) => {
+      const folded = renderer.summaryTokens(slot, { context: whole.context, asked: whole.asked })
+      return { slot, priority: slot.section.priority, saving: before[slot.end]! - before[slot.index]! - folded }
+    })
+    .filter(({ saving }) => saving > 0)
+    .sort((a, b) => a.priority - b.priority || b.saving - a.saving || b.slot.index - a.slot.index)
+}

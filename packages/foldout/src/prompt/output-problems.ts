@@ -1,0 +1,225 @@
+import { isPlainObject } from '../core/json/json.ts'
+import {
+  describeShape,
+  isUnion,
+  kindName,
+  kindOf,
+  kindsOf,
+  knownFields,
+  listedValues,
+  quoted,
+  requiredFields,
+  shapeBelow,
+  takesOtherFields,
+  type Shape,
+} from '../core/schema/shape.ts'
+import { issueKeys, issuePath, type StandardSchemaV1 } from '../core/schema/schema.ts'
+
+export type ProblemKind = 'missing-field' | 'extra-field' | 'invalid-value'
+
+export interface Problems {
+  readonly kind: ProblemKind
+  /** The fields that have a problem of this kind, up to a thousand. */
+  readonly fields: readonly string[]
+  /** Whole sentences about the problems of every kind. */
+  readonly message: string
+}
+
+type Path = readonly PropertyKey[]
+
+/** A field that should be there and is not, or the other way round. */
+interface FieldFault {
+  readonly holder: Path
+  readonly holderShape: Shape
+  readonly name: string
+}
+
+interface FieldFaults {
+  readonly missing: FieldFault[]
+  readonly extra: FieldFault[]
+}
+
+/** Of each sort; a long list of wrong items need not be told to its end. */
+const MAX_PROBLEMS = 1000
+
+/** Whether a value has fields that its schema does not know, which many libraries drop in silence. */
+export function hasExtraFields(value: unknown, shape: Shape): boolean {
+  return fieldFaults(value, shape).extra.length > 0
+}
+
+function fieldFaults(value: unknown, shape: Shape): FieldFaults {
+  const faults: FieldFaults = { missing: [], extra: [] }
+  collectFaults(value, shape, [], faults)
+  return faults
+}
+
+function collectFaults(value: unknown, shape: Shape, path: Path, faults: FieldFaults): void {
+  const below = (inner: unknown, key: string | number): void => {
+    if (typeof inner === 'object' && inner !== null)
+      collectFaults(inner, shapeBelow(shape, key), [...path, key], faults)
+  }
+  if (Array.isArray(value)) {
+    value.forEach(below)
+    return
+  }
+  if (!isPlainObject(value)) return
+  const add = (to: FieldFault[], name: string): void => {
+    if (to.length < MAX_PROBLEMS) to.push({ holder: path, holderShape: shape, name })
+  }
+  for (const name of requiredFields(shape)) {
+    if (!Object.hasOwn(value, name)) add(faults.missing, name)
+  }
+  const known = takesOtherFields(shape) ? undefined : knownFields(shape)
+  for (const [name, inner] of Object.entries(value)) {
+    if (known && !known.has(name)) add(faults.extra, name)
+    else below(inner, name)
+  }
+}
+
+interface PlacedIssue {
+  readonly path: Path
+  /** Whether the last key of the path is what is not there. */
+  readonly isAbsent: boolean
+  readonly message: string
+}
+
+// Made only for those that are told.
+type Sentence = () => string
+
+/** Sorts out what is wrong with a value that its schema found issues with or that has extra fields. */
+export function findProblems(value: unknown, shape: Shape, issues: readonly StandardSchemaV1.Issue[]): Problems {
+  const faults = fieldFaults(value, shape)
+  const placed = issues.slice(0, MAX_PROBLEMS).map((issue) => locate(value, issue))
+  const told = new Set(placed.flatMap(fieldsNamed))
+  const missing = new Map<string, Sentence>()
+  for (const fault of faults.missing) {
+    // What the JSON Schema requires the schema itself may do without.
+    if (told.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), missingField(fault))
+  }
+  for (const { path, message } of placed.filter((issue) => issue.isAbsent)) {
+    const field = fieldOf(path)
+    if (!missing.has(field)) missing.set(field, () => `${subject(path)} is missing: ${asClause([message])}.`)
+  }
+  const extra = new Map(faults.extra.map((fault) => [fieldOfFault(fault), extraField(fault)]))
+  const others = placed.filter((issue) => !fieldsNamed(issue).some((field) => missing.has(field) || extra.has(field)))
+  const invalid = invalidValues(value, shape, others)
+  const kind = missing.size > 0 ? 'missing-field' : extra.size > 0 ? 'extra-field' : 'invalid-value'
+  const ofKind = { 'missing-field': missing, 'extra-field': extra, 'invalid-value': invalid }[kind]
+  return {
+    kind,
+    fields: [...ofKind.keys()].filter((field) => field !== ''),
+    message: messageOf([...missing.values(), ...extra.values(), ...invalid.values()]),
+  }
+}
+
+/** Where in a value an issue is: its path as far as the value goes. */
+function locate(value: unknown, { message, path = [] }: StandardSchemaV1.Issue): PlacedIssue {
+  const keys: PropertyKey[] = []
+  let at = value
+  // Spread, as the path of some libraries is a subclass of Array that cannot be mapped.
+  for (const key of issueKeys({ message, path: [...path] })) {
+    if (typeof at !== 'object' || at === null) break
+    keys.push(Array.isArray(at) ? Number(key) : key)
+    if (!Object.hasOwn(at, key)) return { path: keys, isAbsent: true, message }
+    at = (at as Record<PropertyKey, unknown>)[key]
+  }
+  return { path: keys, isAbsent: false, message }
+}
+
+/** The fields an issue may be about: the one at its path, or one in the object there that its message names. */
+function fieldsNamed({ path, message }: PlacedIssue): readonly string[] {
+  const names = [/"([^"]*)"/g, /'([^']*)'/g].flatMap((quote) =>
+    Array.from(message.matchAll(quote), ([, name]) => name!),
+  )
+  return [fieldOf(path), ...names.map((name) => fieldOf([...path, name]))]
+}
+
+function invalidValues(value: unknown, shape: Shape, issues: readonly PlacedIssue[]): ReadonlyMap<string, Sentence> {
+  const byField = new Map<string, { readonly path: Path; readonly messages: string[] }>()
+  for (const { path, message } of issues) {
+    const field = fieldOf(path)
+    const told = byField.get(field)
+    if (told) told.messages.push(message)
+    else byField.set(field, { path, messages: [message] })
+  }
+  const isUnionToldOf = (path: Path): boolean => byField.has(fieldOf(path)) && isUnion(shapeAt(shape, path))
+  const sentences = new Map<string, Sentence>()
+  for (const [field, { path, messages }] of byField) {
+    // What the branches of a union lack is no help once the union itself is described.
+    if (path.some((_, depth) => isUnionToldOf(path.slice(0, depth)))) continue
+    sentences.set(field, () => invalidValue(valueAt(value, path), shapeAt(shape, path), path, messages))
+  }
+  return sentences
+}
+
+function missingField({ holder, holderShape, name }: FieldFault): Sentence {
+  return () => {
+    const expected = describeShape(shapeBelow(holderShape, name))
+    return `${subject([...holder, name])} is missing${expected === undefined ? '' : `; it must be ${expected}`}.`
+  }
+}
+
+function extraField({ holder, holderShape, name }: FieldFault): Sentence {
+  return () => {
+    const known = knownFields(holderShape)
+    const allowed = known.size === 0 ? 'no field is' : `only ${quoted(known)} ${known.size === 1 ? 'is' : 'are'}`
+    return `${subject([...holder, name])} is not allowed; ${allowed} allowed there.`
+  }
+}
+
+function invalidValue(value: unknown, shape: Shape, path: Path, messages: readonly string[]): string {
+  const expected = describeShape(shape)
+  if (expected !== undefined) {
+    const must = `${subject(path)} must be ${expected}`
+    if (kindsOf(shape)?.has(kindOf(value)) === false) return `${must}, but it is ${kindName(kindOf(value))}.`
+    const text = JSON.stringify(value)
+    if (listedValues(shape)?.every((one) => JSON.stringify(one) !== text)) return `${must}, but it is ${clip(text)}.`
+    if (isUnion(shape)) return `${subject(path)} is invalid: ${asClause(messages.slice(0, 1))}. It must be ${expected}.`
+  }
+  return `${subject(path)} is invalid: ${asClause(messages)}.`
+}
+
+function shapeAt(shape: Shape, path: Path): Shape {
+  return path.reduce<Shape>(shapeBelow, shape)
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)[key], value)
+}
+
+function subject(path: Path): string {
+  if (path.length === 0) return 'The answer'
+  return `The ${typeof path.at(-1) === 'number' ? 'item' : 'field'} '${clip(fieldOf(path))}'`
+}
+
+function fieldOfFault({ holder, name }: FieldFault): string {
+  return fieldOf([...holder, name])
+}
+
+function fieldOf(path: Path): string {
+  return issuePath({ message: '', path })
+}
+
+/** The message goes back to the model, so it may not grow with every item that has the same fault. */
+const MAX_SENTENCES = 30
+const MAX_CLAUSES = 3
+const MAX_QUOTED_LENGTH = 200
+
+function messageOf(sentences: readonly Sentence[]): string {
+  const told = sentences.slice(0, MAX_SENTENCES).map((sentence) => sentence())
+  if (sentences.length > told.length) told.push('There are more problems like these.')
+  return told.join(' ')
+}
+
+/** What a library said, to stand within a sentence. */
+function asClause(messages: readonly string[]): string {
+  return messages
+    .slice(0, MAX_CLAUSES)
+    .map((message) => clip(message.trim().replace(/\.$/, '')))
+    .join('; ')
+}
+
+function clip(text: string): string {
+  // Never half of a surrogate pair, which some providers refuse.
+  return text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH).replace(/[\ud800-\udbff]$/, '')}…` : text
+}

@@ -1,0 +1,193 @@
+import { FoldoutError, messageOf, PromptValidationError } from '../core/errors.ts'
+import { findJson, MAX_JSON_DEPTH, type BrokenJson, type FoundJson } from '../core/json/json-in-text.ts'
+import { deepFreeze, isPlainObject } from '../core/json/json.ts'
+import { describeShape, kindName, kindOf, kindsOf, rootShape, type JsonKind, type Shape } from '../core/schema/shape.ts'
+import {
+  fromJsonSchema,
+  isStandardSchema,
+  isToolSchema,
+  toJsonSchema,
+  type JsonSchema,
+  type OutputOf,
+  type StandardSchemaV1,
+  type ToolSchema,
+} from '../core/schema/schema.ts'
+import { findProblems, hasExtraFields, type ProblemKind } from './output-problems.ts'
+
+export type OutputParseErrorKind = 'no-json' | 'wrong-container' | ProblemKind
+
+/** A model's answer is not what was asked for. The message is made for the model, to mend its answer by. */
+export class OutputParseError extends FoldoutError {
+  readonly kind: OutputParseErrorKind
+  /** The whole answer as it came. */
+  readonly raw: string
+  /** The fields that have a problem of this kind, such as `items[2].name`; the first thousand if there are more. */
+  readonly fields: readonly string[]
+
+  constructor(kind: OutputParseErrorKind, message: string, raw: string, fields: readonly string[] = []) {
+    super('output-parse', message)
+    this.kind = kind
+    this.raw = raw
+    this.fields = Object.freeze([...fields])
+  }
+}
+
+/** What a model is to answer with, and how its answers are read. */
+export interface OutputSpec<T> {
+  readonly schema: ToolSchema<unknown, T>
+  /** What reaches the model's provider. */
+  readonly jsonSchema: JsonSchema
+  readonly container: 'object' | 'array'
+  /** Reads an answer: bare JSON, JSON in a fenced block or between other words. Throws an {@link OutputParseError}. */
+  parse(text: string): T
+}
+
+/** What the values of a schema are; nothing is known of those of a raw JSON Schema. */
+export type OutputValue<S> = S extends ToolSchema ? OutputOf<S> : unknown
+
+/**
+ * Makes an output of a schema of an object or an array: any Standard Schema that can say itself as JSON Schema, or a
+ * JSON Schema. Fields that it does not name are refused, also where its library would drop them in silence.
+ */
+export function outputSpec<const S extends ToolSchema | JsonSchema>(schema: S): OutputSpec<OutputValue<S>> {
+  const { validator, jsonSchema } = readSchema(schema)
+  const shape = rootShape(jsonSchema)
+  const container = containerOf(shape)
+  const spec: OutputSpec<unknown> = {
+    schema: validator,
+    jsonSchema,
+    container,
+    parse: (text) => parse(text, validator, shape, container),
+  }
+  return Object.freeze(spec) as OutputSpec<OutputValue<S>>
+}
+
+/** Reads a model's answer by a schema. Throws an {@link OutputParseError} that says what is wrong with it. */
+export function parseOutput<const S extends ToolSchema | JsonSchema>(schema: S, text: string): OutputValue<S> {
+  return outputSpec(schema).parse(text)
+}
+
+function readSchema(schema: unknown): { readonly validator: ToolSchema; readonly jsonSchema: JsonSchema } {
+  if (isStandardSchema(schema)) {
+    if (!isToolSchema(schema)) throw speechless(schema['~standard'].vendor)
+    return { validator: schema, jsonSchema: saidAsJson(() => inputSide(schema)) }
+  }
+  if (isPlainObject(schema)) {
+    // A copy, so that no later change to what was given parts the validator from what the provider was told.
+    const validator = saidAsJson(() => fromJsonSchema(structuredClone(schema)))
+    return { validator, jsonSchema: saidAsJson(() => inputSide(validator)) }
+  }
+  throw new PromptValidationError(
+    `The output is no schema but ${nameOf(schema)}. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
+  )
+}
+
+function speechless(vendor: string): PromptValidationError {
+  const advice =
+    vendor === 'valibot'
+      ? 'Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.'
+      : 'Give the JSON Schema itself, or use fromJsonSchema().'
+  return new PromptValidationError(
+    `The output is a ${vendor} schema that cannot say itself as JSON Schema, which the model needs. ${advice}`,
+  )
+}
+
+function inputSide(schema: ToolSchema): JsonSchema {
+  try {
+    return deepFreeze(structuredClone(toJsonSchema(schema, 'input')))
+  } catch {
+    return deepFreeze(structuredClone(toJsonSchema(schema, 'input', { lenient: true })))
+  }
+}
+
+function saidAsJson<T>(say: () => T): T {
+  try {
+    return say()
+  } catch (error) {
+    throw new PromptValidationError(
+      `The output cannot be said as JSON Schema: ${messageOf(error).replace(/\.$/, '')}. Use types that JSON has, or give the JSON Schema itself.`,
+      { cause: error },
+    )
+  }
+}
+
+function containerOf(shape: Shape): 'object' | 'array' {
+  const kinds = [...(kindsOf(shape) ?? [])]
+  const [kind] = kinds
+  if (kinds.length === 1 && (kind === 'object' || kind === 'array')) return kind
+  const what = kinds.length === 0 ? 'anything' : kinds.map(kindName).join(' or ')
+  throw new PromptValidationError(
+    `The output must be an object or an array, but its schema says ${what}. Put it in a field of an object.`,
+  )
+}
+
+function nameOf(value: unknown): string {
+  return value === undefined ? 'undefined' : typeof value === 'function' ? 'a function' : kindName(kindOf(value))
+}
+
+/** So that thousands of small pieces of JSON between other words cannot keep a validator busy. */
+const MAX_CANDIDATES = 1000
+
+function parse(text: string, schema: ToolSchema, shape: Shape, container: JsonKind): unknown {
+  const { found, broken } = findJson(text)
+  let meant: (FoundJson & { readonly issues: readonly StandardSchemaV1.Issue[] }) | undefined
+  for (const { value, length } of found.filter((one) => kindOf(one.value) === container).slice(0, MAX_CANDIDATES)) {
+    const result = validate(schema, value)
+    if (!result.issues && !hasExtraFields(value, shape)) return result.value
+    if (!meant || length > meant.length) meant = { value, length, issues: result.issues ?? [] }
+  }
+  if (broken?.container === container && broken.length > (meant?.length ?? 0)) throw brokenError(text, broken, shape)
+  if (meant) {
+    const { kind, message, fields } = findProblems(meant.value, shape, meant.issues)
+    throw new OutputParseError(kind, message, text, fields)
+  }
+  const other = longest(found)
+  if (broken && broken.length > (other?.length ?? 0)) throw brokenError(text, broken, shape)
+  if (!other) throw new OutputParseError('no-json', `The answer contains no JSON. ${request(shape)}`, text)
+  throw new OutputParseError(
+    'wrong-container',
+    `The answer must be ${asJson(describeShape(shape) ?? kindName(container))}, but it is ${asJson(kindName(kindOf(other.value)))}.`,
+    text,
+  )
+}
+
+function validate(schema: ToolSchema, value: unknown): StandardSchemaV1.Result<unknown> {
+  const result = schema['~standard'].validate(value)
+  if (!(result instanceof Promise)) return result
+  // Nobody waits for it any more, so its failure must not end the process.
+  result.catch(() => {})
+  throw new PromptValidationError(
+    'The output schema validates asynchronously, but an answer is read at once. Leave out its asynchronous checks, and make them on the value that was read.',
+  )
+}
+
+function longest(pieces: readonly FoundJson[]): FoundJson | undefined {
+  return pieces.reduce<FoundJson | undefined>(
+    (best, one) => (best && best.length >= one.length ? best : one),
+    undefined,
+  )
+}
+
+const EXCERPT_LENGTH = 30
+
+function brokenError(text: string, broken: BrokenJson, shape: Shape): OutputParseError {
+  return new OutputParseError('no-json', `The JSON in the answer ${howBroken(text, broken)}. ${request(shape)}`, text)
+}
+
+function howBroken(text: string, { reason, offset }: BrokenJson): string {
+  if (reason === 'cut-off') return 'is cut off before it ends'
+  if (reason === 'too-deep') return `is nested more than ${MAX_JSON_DEPTH} levels deep`
+  const before = text.slice(0, offset)
+  const line = before.split('\n').length
+  const column = offset - before.lastIndexOf('\n')
+  return `is malformed at line ${line}, column ${column}, before ${JSON.stringify(text.slice(offset, offset + EXCERPT_LENGTH))}`
+}
+
+function request(shape: Shape): string {
+  return `Answer with ${asJson(describeShape(shape) ?? 'JSON')}.`
+}
+
+/** `a JSON object …` of `an object …`. */
+function asJson(description: string): string {
+  return description.replace(/^an (?=object|array)/, 'a JSON ')
+}

@@ -1,0 +1,104 @@
+import { PromptValidationError } from '../../core/errors.ts'
+import { nearest } from '../../core/text.ts'
+import { applyOverrides, type PromptOverrides, type SectionOverride, type ToolOverride } from './overrides.ts'
+import { registryOf, type AnyPrompt } from '../prompt.ts'
+import type { Visibility } from '../../session/visibility.ts'
+import { sectionCheck, toolCheck } from './file.ts'
+
+/** Other words for a section. */
+export interface SectionEdit {
+  readonly path: string
+  /** A template over the section's params. */
+  readonly body?: string
+  /** A template over the section's params. */
+  readonly summary?: string
+  readonly visibility?: Visibility
+}
+
+/** Other words for a tool. */
+export interface ToolEdit {
+  readonly name: string
+  readonly description?: string
+  /** Descriptions of fields by dotted path: `query`, `filter.name`. */
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+/** An edit as an override of what the source says now, if the prompt takes it. */
+export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdit): SectionOverride {
+  const paths = prompt.descriptor.sections.map((section) => section.path)
+  const { hash } =
+    prompt.descriptor.sections.find((section) => section.path === path) ?? refuseUnknown('section', path, paths)
+  const override: SectionOverride = { ...given(edit), hash }
+  const details = { path }
+  refuse(sectionCheck(override, 'section') ?? nothingIn(override, 'a body, a summary or a visibility'), details)
+  refuseIgnored(prompt, { sections: { [path]: override } }, details)
+  return override
+}
+
+/** An edit as an override of what the source says now, if the prompt takes it. */
+export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): ToolOverride {
+  const names = prompt.descriptor.tools.map((tool) => tool.name)
+  const { hash } = prompt.descriptor.tools.find((tool) => tool.name === name) ?? refuseUnknown('tool', name, names)
+  const override: ToolOverride = { ...given(edit), hash }
+  refuse(toolCheck(override, 'tool') ?? nothingIn(override, 'a description or fields'))
+  refuseIgnored(prompt, { tools: { [name]: override } })
+  return override
+}
+
+export function mergedSection(old: SectionOverride | undefined, edit: SectionOverride): SectionOverride {
+  const { hash, body, summary, visibility } = { ...fresh(old, edit), ...edit }
+  return given({ hash, body, summary, visibility })
+}
+
+export function mergedTool(old: ToolOverride | undefined, edit: ToolOverride): ToolOverride {
+  const kept = fresh(old, edit)
+  const { hash, description } = { ...kept, ...edit }
+  const fields = kept?.fields && edit.fields ? { ...kept.fields, ...edit.fields } : (edit.fields ?? kept?.fields)
+  return given({ hash, description, fields })
+}
+
+/** Folding a section that has no summary would leave nothing to show. */
+export function refuseMissingSummary(prompt: AnyPrompt, path: string, override: SectionOverride): void {
+  if (override.visibility !== 'summary' || override.summary !== undefined) return
+  if (registryOf(prompt).byPath.get(path)?.section.summary) return
+  throw new PromptValidationError(
+    `Section '${path}' cannot be overridden to be shown as its summary, because it has none. Override its summary too.`,
+    { path },
+  )
+}
+
+function fresh<Override extends { readonly hash: string }>(
+  old: Override | undefined,
+  edit: Override,
+): Override | undefined {
+  return old?.hash === edit.hash ? old : undefined
+}
+
+type Given<Values> = { [Name in keyof Values]: Exclude<Values[Name], undefined> }
+
+/** What is given as undefined is not given. */
+function given<Values extends object>(values: Values): Given<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>
+}
+
+function nothingIn(override: object, wanted: string): string | undefined {
+  return Object.keys(override).length > 1 ? undefined : `there is nothing to write; give ${wanted}`
+}
+
+function refuse(fault: string | undefined, details: { readonly path?: string } = {}): void {
+  if (fault === undefined) return
+  throw new PromptValidationError(`The override cannot be written: ${fault}.`, details)
+}
+
+function refuseUnknown(kind: 'section' | 'tool', name: string, known: readonly string[]): never {
+  const near = nearest(name, known, 1)[0]
+  throw new PromptValidationError(
+    `This prompt has no ${kind} '${name}' to override.${near === undefined ? '' : ` Did you mean '${near}'?`}`,
+    kind === 'section' ? { path: name } : {},
+  )
+}
+
+function refuseIgnored(prompt: AnyPrompt, overrides: PromptOverrides, details: { readonly path?: string } = {}): void {
+  const [ignored] = applyOverrides(overrides, registryOf(prompt), prompt.descriptor).ignored
+  if (ignored) throw new PromptValidationError(ignored.message, details)
+}

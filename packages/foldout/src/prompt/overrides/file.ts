@@ -1,0 +1,159 @@
+import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { parseTemplate } from '../../core/template.ts'
+import type { PromptDescriptor } from './descriptor.ts'
+import type { PromptOverrides, SectionOverride, ToolOverride } from './overrides.ts'
+
+/** Where the overrides of a prompt lie. */
+export interface OverridePlace {
+  readonly path: string
+  readonly ns: string
+  readonly key: string
+  readonly tag: string
+}
+
+/** Maps and not objects: names come from files, and a name such as `__proto__` is none to assign to. */
+export interface OverrideEntries {
+  readonly sections: ReadonlyMap<string, SectionOverride>
+  readonly tools: ReadonlyMap<string, ToolOverride>
+}
+
+const VERSION = 1
+
+export function parseOverrideFile(bytes: Uint8Array, place: OverridePlace): OverrideEntries {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw unusable(place.path, `It is not JSON: ${messageOf(error)}.`, error)
+  }
+  const fault = fileCheck(place)(json, '')
+  if (fault !== undefined) throw unusable(place.path, `In it, ${fault}.`)
+  const { sections, tools } = json as PromptOverrides
+  return { sections: new Map(Object.entries(sections ?? {})), tools: new Map(Object.entries(tools ?? {})) }
+}
+
+export function unusable(path: string, fault: string, cause?: unknown): FoldoutError {
+  return new FoldoutError(
+    'override-file',
+    `The override file '${path}' cannot be used. ${fault} Mend it by hand, or move it away to begin anew.`,
+    cause === undefined ? undefined : { cause },
+  )
+}
+
+/** Entries in the order of the prompt; what it no longer has comes last, as it was. */
+export function formatOverrideFile(place: OverridePlace, entries: OverrideEntries, order: PromptDescriptor): string {
+  const { ns, key, tag } = place
+  const sections = ordered(
+    entries.sections,
+    order.sections.map(({ path }) => path),
+  )
+  const tools = ordered(
+    entries.tools,
+    order.tools.map(({ name }) => name),
+  )
+  return `${JSON.stringify({ version: VERSION, ns, key, tag, sections, tools }, null, 2)}\n`
+}
+
+function ordered<Entry>(entries: ReadonlyMap<string, Entry>, order: readonly string[]): Record<string, Entry> {
+  const ranks = new Map(order.map((name, rank) => [name, rank]))
+  const rank = (name: string): number => ranks.get(name) ?? order.length
+  return Object.fromEntries([...entries].sort(([a], [b]) => rank(a) - rank(b)))
+}
+
+/** What is wrong with a value, in words that begin with where it is; nothing if all is well. */
+type Check = (value: unknown, at: string) => string | undefined
+
+const isText: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} ${is(value)}; use a string`)
+
+const isHash: Check = (value, at) =>
+  typeof value === 'string' ? undefined : `${at} ${is(value)}; use the hash in the prompt's descriptor`
+
+const isTemplate: Check = (value, at) => {
+  const fault = isText(value, at)
+  if (fault !== undefined) return fault
+  try {
+    parseTemplate(value as string)
+    return undefined
+  } catch {
+    return `${at} has a placeholder \${} without a name; name it, or write $\${} for the literal text`
+  }
+}
+
+function isOneOf(...choices: readonly (string | number)[]): Check {
+  const wanted = choices.map((choice) => JSON.stringify(choice)).join(' or ')
+  return (value, at) => (choices.some((choice) => choice === value) ? undefined : `${at} ${is(value)}; use ${wanted}`)
+}
+
+function optional(check: Check): Check {
+  return (value, at) => (value === undefined ? undefined : check(value, at))
+}
+
+function isRecordOf(check: Check): Check {
+  return (value, at) => {
+    if (!isPlainObject(value)) return `${at} ${is(value)}; use an object`
+    return firstFault(Object.entries(value), ([name, inner]) => check(inner, inside(at, name)))
+  }
+}
+
+function isObjectOf(fields: Readonly<Record<string, Check>>): Check {
+  const names = Object.keys(fields)
+  return (value, at) => {
+    if (!isPlainObject(value)) return `${at || 'the whole'} ${is(value)}; use an object`
+    const excess = Object.keys(value).find((name) => !Object.hasOwn(fields, name))
+    if (excess !== undefined) return `${inside(at, excess)} is not known; use ${names.join(', ')}`
+    return firstFault(Object.entries(fields), ([name, check]) => check(value[name], inside(at, name)))
+  }
+}
+
+/** What is wrong with the override of a section. */
+export const sectionCheck = isObjectOf({
+  hash: isHash,
+  body: optional(isTemplate),
+  summary: optional(isTemplate),
+  visibility: optional(isOneOf('full', 'summary')),
+})
+
+/** What is wrong with the override of a tool. */
+export const toolCheck = isObjectOf({
+  hash: isHash,
+  description: optional(isText),
+  fields: optional(isRecordOf(isText)),
+})
+
+function fileCheck({ ns, key, tag }: OverridePlace): Check {
+  const asPlaced =
+    (expected: string): Check =>
+    (value, at) =>
+      value === expected
+        ? undefined
+        : `${at} ${is(value)}; use ${JSON.stringify(expected)}, as the place of the file says`
+  return isObjectOf({
+    version: isOneOf(VERSION),
+    ns: asPlaced(ns),
+    key: asPlaced(key),
+    tag: asPlaced(tag),
+    sections: optional(isRecordOf(sectionCheck)),
+    tools: optional(isRecordOf(toolCheck)),
+  })
+}
+
+function firstFault<Item>(items: readonly Item[], check: (item: Item) => string | undefined): string | undefined {
+  for (const item of items) {
+    const fault = check(item)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** `sections.context`, and `sections["context.details"]` where the name is no plain word. */
+function inside(at: string, name: string): string {
+  if (at === '') return name
+  return /^[\w-]+$/.test(name) ? `${at}.${name}` : `${at}[${JSON.stringify(name)}]`
+}
+
+function is(value: unknown): string {
+  if (value === undefined) return 'is missing'
+  if (Array.isArray(value)) return 'is a list'
+  return isPlainObject(value) ? 'is an object' : `is ${JSON.stringify(value)}`
+}

@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FoldoutError } from '../../entries/index.ts'
+import { lockAt, removed, withLock } from './lock.ts'
+
+let folder: string
+let lock: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-lock-'))
+  lock = join(folder, 'a.json.lock')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid
+const held = (pid: number, host = hostname()): string => JSON.stringify({ pid, host, token: 'other' })
+const written = (secondsAgo: number): void => utimesSync(lock, new Date(), new Date(Date.now() - secondsAgo * 1000))
+/** The parent is surely alive. */
+const alive = process.ppid
+
+describe('withLock', () => {
+  it('R16 says who holds it while it is held, and removes it after success and after failure', async () => {
+    const inside = await withLock(lock, async () => JSON.parse(readFileSync(lock, 'utf8')) as unknown)
+    expect(inside).toEqual({ pid: process.pid, host: hostname(), token: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+    await expect(withLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('R16 lets one at a time in, in the order asked, also after one has failed', async () => {
+    const order: string[] = []
+    const enter = (name: string) =>
+      withLock(lock, async () => {
+        order.push(`${name} in`)
+        await sleep(5)
+        order.push(`${name} out`)
+        if (name === 'a') throw new Error('a fails')
+      })
+    await Promise.allSettled([enter('a'), enter('b'), enter('c')])
+    expect(order).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out'])
+  })
+
+  it('R16 gives up on a lock that stays held, says who holds it and leaves it', async () => {
+    writeFileSync(lock, held(alive))
+    const error = await withLock(lock, async () => 'entered', 30).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(FoldoutError)
+    expect(error).toMatchObject({
+      code: 'override-locked',
+      message: `The lock '${lock}' is held by process ${alive} on ${hostname()} and did not become free in time. Try again; a lock that is older than 30 seconds is taken over.`,
+    })
+    expect(readFileSync(lock, 'utf8')).toBe(held(alive))
+  })
+
+  it.each([
+    ['of a process that is dead', () => held(deadPid()), 0],
+    ['older than 30 seconds', () => held(alive), 31],
+    ['older than 30 seconds of another machine', () => held(deadPid(), 'elsewhere'), 31],
+    ['that a killed process did not come to write', () => '', 3],
+    ['that is no lock at all', () => '[]', 3],
+    ['that has the id of this process but is older', () => held(process.pid), process.uptime() + 3],
+  ])('R16 takes over a lock %s', async (_, content, age) => {
+    writeFileSync(lock, content())
+    written(age)
+    expect(await withLock(lock, async () => 'entered', 30)).toBe('entered')
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it.each([
+    ['of a process that is alive', () => held(alive), 29],
+    ['of another machine, whose processes cannot be seen', () => held(deadPid(), 'elsewhere'), 29],
+    ['that has just been made', () => '', 0],
+    ['of this process itself, in another thread say', () => held(process.pid), 0],
+  ])('R16 respects a lock %s', async (_, content, age) => {
+    writeFileSync(lock, content())
+    written(age)
+    await expect(withLock(lock, async () => 'entered', 30)).rejects.toThrow('did not become free in time')
+    expect(existsSync(lock)).toBe(true)
+  })
+
+  it('R16 goes on waiting while the lock changes hands', async () => {
+    writeFileSync(lock, held(alive))
+    const entered = withLock(lock, async () => 'entered', 400)
+    for (let turn = 0; turn < 4; turn++) {
+      await sleep(150)
+      writeFileSync(lock, held(alive, `elsewhere-${turn}`))
+    }
+    rmSync(lock)
+    expect(await entered).toBe('entered')
+  })
+
+  it('R16 does not wait for ever on a lock that never rests', async () => {
+    writeFileSync(lock, held(alive))
+    const changing = setInterval(() => writeFileSync(lock, held(alive, `elsewhere-${Math.random()}`)), 2)
+    await expect(withLock(lock, async () => 'entered', 20)).rejects.toThrow('did not become free in time')
+    clearInterval(changing)
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    'R16 does not wait for ever on what is there and cannot be read',
+    async () => {
+      symlinkSync(join(folder, 'nothing'), lock)
+      await expect(withLock(lock, async () => 'entered', 30)).rejects.toThrow(
+        'is held by a process that is not known and did not become free in time',
+      )
+    },
+  )
+
+  it('R16 commits nothing once another has taken the lock over, and begins anew', async () => {
+    let runs = 0
+    const deeds: number[] = []
+    await withLock(lock, async ({ commit }) => {
+      runs++
+      if (runs === 1) writeFileSync(lock, held(deadPid()))
+      commit(() => deeds.push(runs))
+    })
+    expect(deeds).toEqual([2])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('R16 does not remove the lock of the one who took over', async () => {
+    await withLock(lock, async () => writeFileSync(lock, held(alive)))
+    expect(readFileSync(lock, 'utf8')).toBe(held(alive))
+  })
+})
+
+describe('removed', () => {
+  it('R16 removes the lock that was found', () => {
+    writeFileSync(lock, held(1))
+    expect(removed(lock, lockAt(lock)!)).toBe(true)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it.each([held(2), held(1)])('R16 puts back the lock %s that another has made meanwhile', (theirs) => {
+    writeFileSync(lock, held(1))
+    const found = lockAt(lock)!
+    // Moved and not removed, so that its inode is not given to the other.
+    renameSync(lock, join(folder, 'first'))
+    writeFileSync(lock, theirs)
+    const now = lockAt(lock)
+    expect(removed(lock, found)).toBe(false)
+    expect(lockAt(lock)).toEqual(now)
+    expect(readdirSync(folder)).toEqual(['a.json.lock', 'first'])
+  })
+
+  it('R16 is content when another has removed it', () => {
+    writeFileSync(lock, held(1))
+    const found = lockAt(lock)!
+    rmSync(lock)
+    expect(removed(lock, found)).toBe(true)
+  })
+})

@@ -1,0 +1,31 @@
+import { definePrompt, defineSection } from '../../entries/index.ts'
+import { withLock } from './lock.ts'
+import { overrideStore } from './store.ts'
+
+/** A prompt that many can write to at once. */
+export const shared = definePrompt({
+  ns: 'test',
+  key: 'shared',
+  sections: Array.from({ length: 100 }, (_, i) => defineSection({ key: `s${i}`, title: 'S', template: `Text ${i}.` })),
+})
+
+// Run as a program: `write <root> <from>` rewords 25 sections when told to, `hold <lock>` never lets go of a lock.
+const [task, target, from] = process.argv.slice(2)
+if (process.send && task === 'write') {
+  process.once('message', () => void write(target!, Number(from)))
+  process.send('ready')
+}
+if (process.send && task === 'hold') {
+  await withLock(target!, async () => {
+    process.send!('held')
+    await new Promise((resolve) => setTimeout(resolve, 60_000))
+  })
+}
+
+async function write(root: string, first: number): Promise<void> {
+  const store = overrideStore({ root })
+  for (let i = first; i < first + 25; i++) {
+    await store.upsert(shared, { tag: 'stable', section: { path: `s${i}`, body: `New ${i}.` } })
+  }
+  process.disconnect()
+}

@@ -1,0 +1,209 @@
+import { PromptValidationError } from '../core/errors.ts'
+import type { JsonSchema, ToolSchema } from '../core/schema/schema.ts'
+import { KEY_PATTERN } from '../core/text.ts'
+import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
+import { readSection } from '../disclosure/strategies/read-section.ts'
+import type { DisclosureStrategy } from '../disclosure/strategy.ts'
+import { DISCLOSURE_TOOL_NAMES } from '../disclosure/tools.ts'
+import type { SessionReader } from '../session/session.ts'
+import type { Visibility, VisibilityOverrides } from '../session/visibility.ts'
+import type { TokenBudget } from './budget.ts'
+import { describePrompt, type PromptDescriptor } from './overrides/descriptor.ts'
+import { outputSpec, type OutputSpec, type OutputValue } from './output.ts'
+import { applyOverrides, type AppliedOverrides, type PromptOverrides } from './overrides/overrides.ts'
+import { createRegistry, numberedHeading, type Heading, type Registry } from './render/registry.ts'
+import { once, renderedPrompt, type RenderedPrompt } from './render/rendered.ts'
+import { Renderer } from './render/renderer.ts'
+import { viewSections, type SectionsView } from './render/rendering.ts'
+import type { AnySection, KeysOf, NeedsOf } from './section.ts'
+import { bindValues, type BoundValues, type FlatValues } from './values.ts'
+
+type Flat<T> = { [K in keyof T]: T[K] } & {}
+
+// Never constructed: its name and argument are the compiler's message.
+export interface ConflictingValue<Name> {
+  readonly '~conflicting': Name
+}
+type Conflicts<Needs> = { [K in keyof Needs]-?: [Needs[K]] extends [never] ? K : never }[keyof Needs]
+/** Two sections that name one value must agree on its type. */
+type CheckedSections<S extends readonly AnySection[]> = [NeedsOf<S>] extends [never]
+  ? ConflictingValue<string>
+  : [Conflicts<NeedsOf<S>>] extends [never]
+    ? S
+    : ConflictingValue<Conflicts<NeedsOf<S>>>
+
+export interface PromptOptions<S extends readonly AnySection[], Output extends ToolSchema | JsonSchema | undefined> {
+  /** A group of prompts: keys joined by `/`, such as `agents/support`. */
+  readonly ns: string
+  /** Names the prompt within its group. */
+  readonly key: string
+  /** For people. Default: the key. */
+  readonly name?: string
+  readonly sections: S & CheckedSections<NoInfer<S>>
+  /** What the model's answer must look like: the schema of an object or a list. */
+  readonly output?: Output
+  /** How folded sections speak to the model. Default `readSection()`. */
+  readonly disclosure?: DisclosureStrategy
+  /** Who counts tokens. Default: a quick estimate. */
+  readonly counter?: TokenCounter
+  /** Folds sections, least important first, until the prompt fits. */
+  readonly budget?: TokenBudget
+  /** Makes a section's heading. Default `## 1.2 Title`, deeper by depth. */
+  readonly heading?: Heading
+}
+
+/** What all prompts have, whatever their types. */
+export interface AnyPrompt {
+  readonly ns: string
+  readonly key: string
+  readonly name: string
+  /** Hashes of what the source says, for overrides. */
+  readonly descriptor: PromptDescriptor
+}
+
+export interface Prompt<Params = never, Keys extends string = string, Output = unknown> extends AnyPrompt {
+  /** Gives the prompt its values, as one flat object. Two sections that name the same value share it. */
+  bind(...args: {} extends Params ? [values?: Params] : [values: Params]): BoundPrompt<Params, Keys, Output>
+}
+
+export interface BoundPrompt<Params = never, Keys extends string = string, Output = unknown> {
+  readonly prompt: AnyPrompt
+  /** The same prompt with some values replaced. */
+  bind(values: Partial<Params>): BoundPrompt<Params, Keys, Output>
+  render(options?: RenderOptions<Keys>): RenderedPrompt<Keys, Output>
+}
+
+export interface RenderOptions<Keys extends string = string> {
+  /** Decides what is open, and is what selectors see. */
+  readonly session?: SessionReader
+  /** What to show in full or as a summary, by path. What the session says goes before. */
+  readonly visibility?: { readonly [K in Keys]?: Visibility }
+  /** Words that people have put in place of the source's. */
+  readonly overrides?: PromptOverrides
+  /** In place of the prompt's own. */
+  readonly disclosure?: DisclosureStrategy
+  readonly counter?: TokenCounter
+  readonly budget?: TokenBudget
+  /** Passed on to tools and adapters. */
+  readonly deadline?: Date
+}
+
+export function definePrompt<
+  const S extends readonly AnySection[],
+  Output extends ToolSchema | JsonSchema | undefined = undefined,
+>(
+  options: PromptOptions<S, Output>,
+): Prompt<Flat<NeedsOf<S>>, KeysOf<S>, Output extends undefined ? undefined : OutputValue<Output>> {
+  const { ns, key, name = key } = options
+  if (!ns.split('/').every((segment) => KEY_PATTERN.test(segment))) {
+    throw new PromptValidationError(
+      `'${ns}' cannot be the ns of a prompt. Use keys of lower-case letters, digits, hyphens and underscores, joined by '/'.`,
+    )
+  }
+  if (!KEY_PATTERN.test(key)) {
+    throw new PromptValidationError(
+      `'${key}' cannot be the key of a prompt. Use 1 to 64 lower-case letters, digits, hyphens and underscores.`,
+    )
+  }
+  const reserved = [...new Set([...DISCLOSURE_TOOL_NAMES, ...(options.disclosure?.toolNames ?? [])])]
+  const registry = createRegistry(options.sections, options.heading ?? numberedHeading, reserved)
+  const descriptor = once(() => describePrompt(ns, key, registry))
+  const prompt: Prompt<FlatValues> = Object.freeze({
+    ns,
+    key,
+    name,
+    get descriptor() {
+      return descriptor()
+    },
+    bind: (values: FlatValues = {}) => bindPrompt(definition, { ...values }),
+  })
+  const definition: Definition = {
+    prompt,
+    registry,
+    output: options.output === undefined ? undefined : outputSpec(options.output),
+    disclosure: options.disclosure ?? readSection(),
+    counter: options.counter ?? estimatedTokens,
+    budget: options.budget,
+  }
+  definitions.set(prompt, definition)
+  return prompt as never
+}
+
+interface Definition {
+  readonly prompt: AnyPrompt
+  readonly registry: Registry
+  readonly output: OutputSpec<unknown> | undefined
+  readonly disclosure: DisclosureStrategy
+  readonly counter: TokenCounter
+  readonly budget: TokenBudget | undefined
+}
+
+const definitions = new WeakMap<AnyPrompt, Definition>()
+
+/** The sections of a prompt made by `definePrompt`. */
+export function registryOf(prompt: AnyPrompt): Registry {
+  const definition = definitions.get(prompt)
+  if (!definition) throw new PromptValidationError('This is no prompt. Make it with definePrompt().')
+  return definition.registry
+}
+
+function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatValues> {
+  const values = bindValues(definition.registry, flat)
+  // The last render is what the next one goes on from.
+  let last: SectionsView | undefined
+  return Object.freeze({
+    prompt: definition.prompt,
+    bind: (more: FlatValues) => bindPrompt(definition, { ...flat, ...more }),
+    render(options: RenderOptions = {}) {
+      const renderer = rendererFor(definition, values, options, last?.renderer)
+      const request = {
+        asked: options.visibility ? withoutUndefined(options.visibility) : NOTHING_ASKED,
+        budget: options.budget ?? definition.budget,
+      }
+      const earlier = last?.renderer === renderer ? last : undefined
+      const view = (last = viewSections(renderer, request, { session: options.session, earlier }))
+      return renderedPrompt({
+        view,
+        output: definition.output,
+        descriptor: () => definition.prompt.descriptor,
+        deadline: options.deadline,
+      }) as never
+    },
+  })
+}
+
+const NOTHING_ASKED: VisibilityOverrides = Object.freeze({})
+
+function withoutUndefined(asked: Readonly<Record<string, Visibility | undefined>>): VisibilityOverrides {
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as VisibilityOverrides
+}
+
+/** The last renderer if it renders alike, else a new one. */
+function rendererFor(
+  definition: Definition,
+  values: BoundValues,
+  options: RenderOptions,
+  last: Renderer | undefined,
+): Renderer {
+  const strategy = options.disclosure ?? definition.disclosure
+  const counter = options.counter ?? definition.counter
+  const overrides = options.overrides && appliedOverrides(definition, options.overrides)
+  const isAlike =
+    last?.options.strategy === strategy && last.options.counter === counter && last.options.overrides === overrides
+  return isAlike ? last : new Renderer({ registry: definition.registry, values, strategy, counter, overrides })
+}
+
+const applied = new WeakMap<PromptOverrides, WeakMap<Definition, AppliedOverrides>>()
+
+/** Overrides are checked and parsed once for each prompt they are given to. */
+function appliedOverrides(definition: Definition, overrides: PromptOverrides): AppliedOverrides {
+  let byDefinition = applied.get(overrides)
+  if (!byDefinition) applied.set(overrides, (byDefinition = new WeakMap()))
+  let result = byDefinition.get(definition)
+  if (!result)
+    byDefinition.set(
+      definition,
+      (result = applyOverrides(overrides, definition.registry, definition.prompt.descriptor)),
+    )
+  return result
+}

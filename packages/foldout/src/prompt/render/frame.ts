@@ -1,0 +1,106 @@
+import type { VisibilityOverrides } from '../../session/visibility.ts'
+import type { RenderedNode } from './node.ts'
+import type { SelectorContext } from '../section.ts'
+
+/** How a slot is shown: not at all, in full, or as its summary. Numbers, because there is one for each slot of each frame. */
+export const HIDDEN = 0
+export const FULL = 1
+export const FOLDED = 2
+export type Shown = typeof HIDDEN | typeof FULL | typeof FOLDED
+
+export interface FrameParts {
+  /** A {@link Shown} for each slot. */
+  readonly shown: Uint8Array
+  /** Nodes that cannot be made again from the bound values alone: what selectors and custom renderers have said. */
+  readonly made: ReadonlyMap<number, RenderedNode>
+  readonly context: SelectorContext
+  readonly asked: VisibilityOverrides
+}
+
+/** Makes what a frame shows at a slot, from the bound values. */
+export interface SlotSource {
+  textAt(index: number, shown: Shown): string
+  nodeAt(index: number, shown: Shown): RenderedNode
+}
+
+// Text is joined in blocks of slots; after a change only those it touches are joined again.
+const BLOCK = 16
+const SEPARATOR = '\n\n'
+
+/** What one render shows, decided. Texts and nodes are made when they are asked for. */
+export class Frame {
+  readonly shown: Uint8Array
+  readonly made: ReadonlyMap<number, RenderedNode>
+  readonly context: SelectorContext
+  readonly asked: VisibilityOverrides
+  readonly #source: SlotSource
+  readonly #blocks: (string | undefined)[]
+  #text: string | undefined
+
+  constructor(parts: FrameParts, source: SlotSource, blocks?: (string | undefined)[]) {
+    this.shown = parts.shown
+    this.made = parts.made
+    this.context = parts.context
+    this.asked = parts.asked
+    this.#source = source
+    this.#blocks = blocks ?? new Array(Math.ceil(parts.shown.length / BLOCK)).fill(undefined)
+  }
+
+  /** A frame that differs from this one in some slots. */
+  next(parts: FrameParts, changed: readonly number[]): Frame {
+    const blocks = [...this.#blocks]
+    for (const index of changed) blocks[Math.floor(index / BLOCK)] = undefined
+    return new Frame(parts, this.#source, blocks)
+  }
+
+  at(index: number): Shown {
+    return this.shown[index] as Shown
+  }
+
+  node(index: number): RenderedNode | undefined {
+    const shown = this.at(index)
+    return shown === HIDDEN ? undefined : (this.made.get(index) ?? this.#source.nodeAt(index, shown))
+  }
+
+  /** The nodes of some slots, without those that are hidden. */
+  nodes(from = 0, to = this.shown.length): RenderedNode[] {
+    const nodes: RenderedNode[] = []
+    for (let index = from; index < to; index++) {
+      const node = this.node(index)
+      if (node) nodes.push(node)
+    }
+    return nodes
+  }
+
+  get isFolded(): boolean {
+    return this.shown.includes(FOLDED)
+  }
+
+  /** The whole text, put together and not joined: the engine copies it only once somebody reads it. */
+  text(): string {
+    if (this.#text !== undefined) return this.#text
+    let whole = ''
+    for (let i = 0; i < this.#blocks.length; i++) {
+      const block = (this.#blocks[i] ??= this.#blockText(i * BLOCK))
+      if (block !== '') whole = whole === '' ? block : `${whole}${SEPARATOR}${block}`
+    }
+    return (this.#text = whole)
+  }
+
+  #blockText(from: number): string {
+    const texts: string[] = []
+    const to = Math.min(from + BLOCK, this.shown.length)
+    for (let index = from; index < to; index++) {
+      const shown = this.at(index)
+      if (shown === HIDDEN) continue
+      const made = this.made.size > 0 ? this.made.get(index) : undefined
+      texts.push(made ? made.text : this.#source.textAt(index, shown))
+    }
+    return texts.join(SEPARATOR)
+  }
+}
+
+/** Texts with one blank line between them; those that are absent or empty take no room. */
+export function joinTexts(texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined && text !== '').join(SEPARATOR)
+}

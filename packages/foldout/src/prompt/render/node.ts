@@ -1,0 +1,43 @@
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import type { Visibility } from '../../session/visibility.ts'
+import type { AnyTool } from '../../tools/tool.ts'
+import type { Slot } from './registry.ts'
+
+const NO_TOOLS: readonly AnyTool[] = Object.freeze([])
+
+/** A section as one render shows it. Renders that show it the same way share it. */
+export class RenderedNode {
+  readonly path: string
+  readonly depth: number
+  readonly number: string
+  readonly visibility: Visibility
+  /** Heading and body, or heading, summary and suffix. */
+  readonly text: string
+  /** The tools it offers; none while it is folded. */
+  readonly tools: readonly AnyTool[]
+  readonly #slot: Slot
+  readonly #counter: TokenCounter
+
+  constructor(slot: Slot, visibility: Visibility, text: string, tools: readonly AnyTool[], counter: TokenCounter) {
+    this.path = slot.path
+    this.depth = slot.depth
+    this.number = slot.number
+    this.visibility = visibility
+    this.text = text
+    this.tools = visibility === 'full' ? tools : NO_TOOLS
+    this.#slot = slot
+    this.#counter = counter
+    Object.freeze(this)
+  }
+
+  /** The cost of its text, counted when first asked. */
+  get tokens(): number {
+    return this.#counter.count(this.text)
+  }
+
+  /** The text with a heading of a certain depth and without a number, for showing the section by itself. */
+  standalone(depth: number): string {
+    const { heading, section } = this.#slot
+    return `${'#'.repeat(Math.min(depth + 1, 6))} ${section.title}${this.text.slice(heading.length)}`
+  }
+}

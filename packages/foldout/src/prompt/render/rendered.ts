@@ -1,0 +1,161 @@
+import { tokenCount, type TokenCount } from '../../core/tokens/tokens.ts'
+import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
+import { toolTokens, type AnyTool, type PromptView } from '../../tools/tool.ts'
+import type { BudgetTrace } from '../budget.ts'
+import type { PromptDescriptor } from '../overrides/descriptor.ts'
+import type { Frame } from './frame.ts'
+import type { RenderedNode } from './node.ts'
+import type { OutputSpec } from '../output.ts'
+import type { IgnoredOverride } from '../overrides/overrides.ts'
+import type { SectionsView } from './rendering.ts'
+
+/** A visibility asked for a section that does not exist. */
+export interface IgnoredVisibility {
+  readonly type: 'visibility-ignored'
+  readonly path: string
+  readonly by: 'session' | 'render'
+  readonly message: string
+}
+
+/** Something a render did not do as asked, or did unasked, and why. */
+export type TraceEntry = IgnoredVisibility | IgnoredOverride | BudgetTrace
+
+/** A prompt as a model is to see it. Immutable; what is costly is worked out when first asked for. */
+export interface RenderedPrompt<Keys extends string = string, Output = unknown> extends PromptView {
+  readonly text: string
+  /** The open sections' tools in walking order, then the strategy's if anything is folded. */
+  readonly tools: readonly AnyTool[]
+  /** Every section shown, in walking order. */
+  readonly nodes: readonly RenderedNode[]
+  /** Paths of the sections shown as summaries. */
+  readonly summarized: readonly Keys[]
+  /** How its folded sections speak to the model. */
+  readonly disclosure: DisclosureStrategy
+  /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
+  readonly hiddenTools: ReadonlyMap<string, string>
+  /** A tool that an open section offers once it is opened, by its name. */
+  foldedTool(name: string): AnyTool | undefined
+  /** What the answer must look like, if the prompt says so. */
+  readonly output: OutputSpec<Output> | undefined
+  readonly descriptor: PromptDescriptor
+  /** When the run must be finished, as given to `render`. */
+  readonly deadline: Date | undefined
+  /** What this render costs. */
+  readonly tokens: TokenCount
+  /** What it would cost with every section open. */
+  readonly tokensIfAllOpen: TokenCount
+  readonly trace: readonly TraceEntry[]
+}
+
+export interface RenderedParts {
+  readonly view: SectionsView
+  readonly output: OutputSpec<unknown> | undefined
+  readonly descriptor: () => PromptDescriptor
+  readonly deadline: Date | undefined
+}
+
+export function renderedPrompt(parts: RenderedParts): RenderedPrompt {
+  return Object.freeze(new LazyRenderedPrompt(parts))
+}
+
+/**
+ * A class, because an object literal with getters has a hidden class of its own each time it is made, which keeps what its
+ * getters refer to alive far longer than the render is used.
+ */
+class LazyRenderedPrompt implements RenderedPrompt {
+  readonly output: OutputSpec<unknown> | undefined
+  readonly deadline: Date | undefined
+  readonly #view: SectionsView
+  readonly #descriptor: () => PromptDescriptor
+  #nodes: readonly RenderedNode[] | undefined
+  #summarized: readonly string[] | undefined
+  #hiddenTools: ReadonlyMap<string, string> | undefined
+  #tokens: TokenCount | undefined
+  #tokensIfAllOpen: TokenCount | undefined
+  #trace: readonly TraceEntry[] | undefined
+
+  constructor(parts: RenderedParts) {
+    this.output = parts.output
+    this.deadline = parts.deadline
+    this.#view = parts.view
+    this.#descriptor = parts.descriptor
+  }
+
+  get text(): string {
+    return this.#view.frame.text()
+  }
+
+  get tools(): readonly AnyTool[] {
+    return this.#view.tools
+  }
+
+  get nodes(): readonly RenderedNode[] {
+    return (this.#nodes ??= Object.freeze(this.#view.frame.nodes()))
+  }
+
+  get summarized(): readonly string[] {
+    return (this.#summarized ??= Object.freeze(this.#view.folded.map(({ path }) => path)))
+  }
+
+  get disclosure(): DisclosureStrategy {
+    return this.#view.renderer.options.strategy
+  }
+
+  get hiddenTools(): ReadonlyMap<string, string> {
+    return (this.#hiddenTools ??= this.#view.hiddenTools())
+  }
+
+  sectionOf(tool: string): string | undefined {
+    return this.#view.sectionOf(tool)
+  }
+
+  foldedTool(name: string): AnyTool | undefined {
+    return this.#view.foldedTool(name)
+  }
+
+  get descriptor(): PromptDescriptor {
+    return this.#descriptor()
+  }
+
+  get tokens(): TokenCount {
+    return (this.#tokens ??= this.#measured(this.#view.frame, this.#view.tools))
+  }
+
+  get tokensIfAllOpen(): TokenCount {
+    if (this.#tokensIfAllOpen) return this.#tokensIfAllOpen
+    const open = this.#view.allOpen()
+    const tools = open.nodes().flatMap((node) => node.tools)
+    return (this.#tokensIfAllOpen = this.#measured(open, tools))
+  }
+
+  get trace(): readonly TraceEntry[] {
+    if (this.#trace) return this.#trace
+    const view = this.#view
+    const overridden = view.renderer.options.overrides?.ignored ?? []
+    return (this.#trace = Object.freeze([...view.ignored().map(ignoredVisibility), ...overridden, ...view.budgetTrace]))
+  }
+
+  #measured(frame: Frame, tools: readonly AnyTool[]): TokenCount {
+    const { counter } = this.#view.renderer.options
+    const ofTools = tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+    return tokenCount(counter, counter.count(frame.text()), ofTools)
+  }
+}
+
+function ignoredVisibility({
+  path,
+  by,
+}: {
+  readonly path: string
+  readonly by: 'session' | 'render'
+}): IgnoredVisibility {
+  const who = by === 'session' ? 'session' : 'caller of render()'
+  const message = `There is no section '${path}' whose visibility the ${who} could set.`
+  return { type: 'visibility-ignored', path, by, message }
+}
+
+/** Works a value out when first asked and keeps it. */
+export function once<T>(compute: () => T): () => T {
+  let known: { readonly value: T } | undefined
+  return () => (known ??= { value: compute() }).value
+}

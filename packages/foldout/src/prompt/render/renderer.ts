@@ -1,0 +1,374 @@
+import { PromptRenderError, PromptValidationError, messageOf } from '../../core/errors.ts'
+import { checkValues, fillTemplate, filled, hasInk, wrapped, type Template } from '../../core/template.ts'
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
+import { isVisibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import { toolTokens, type AnyTool } from '../../tools/tool.ts'
+import { FOLDED, FULL, Frame, HIDDEN, joinTexts, type Shown, type SlotSource } from './frame.ts'
+import { FoldedSlot } from './folded-slot.ts'
+import { RenderedNode } from './node.ts'
+import type { AppliedOverrides } from '../overrides/overrides.ts'
+import { UNDECIDED, type Registry, type Slot } from './registry.ts'
+import type { SelectorContext } from '../section.ts'
+import type { BoundValues } from '../values.ts'
+
+export interface RendererOptions {
+  readonly registry: Registry
+  readonly values: BoundValues
+  readonly strategy: DisclosureStrategy
+  readonly overrides: AppliedOverrides | undefined
+  readonly counter: TokenCounter
+}
+
+/** What decides a render besides the definition and the values. */
+export interface FrameInput {
+  readonly context: SelectorContext
+  /** What was asked of sections, whoever asked. */
+  readonly asked: VisibilityOverrides
+  /** Shows every enabled section in full, whatever was asked. */
+  readonly openAll?: boolean
+}
+
+/** Decides section by section what a render shows, and makes the texts of what it decided. */
+export class Renderer implements SlotSource {
+  readonly options: RendererOptions
+  // Nodes whose text depends on nothing but the bound values, kept so that all frames share them.
+  readonly #fullNodes = new Map<number, RenderedNode>()
+  readonly #foldedNodes = new Map<number, RenderedNode>()
+
+  /** Whether what follows from the definition alone holds for this renderer. */
+  readonly #isPlain: boolean
+
+  constructor(options: RendererOptions) {
+    this.options = options
+    this.#isPlain = !options.overrides && !options.strategy.showCost && options.values.isComplete
+  }
+
+  /** The frame for some input, made from an earlier one where that is right. */
+  frame(input: FrameInput, earlier?: Frame): Frame {
+    this.#refuseMissingSummaries(input.asked, earlier?.asked)
+    // What opening costs depends on all that lies below a summary: too much to follow for a figure in a suffix.
+    if (!earlier || input.openAll || this.options.strategy.showCost) {
+      const draft = { shown: new Uint8Array(this.options.registry.slots.length), made: new Map<number, RenderedNode>() }
+      this.#walk(draft, 0, draft.shown.length, this.#resolved(input))
+      return new Frame({ ...draft, context: input.context, asked: input.asked }, this)
+    }
+    return this.#update(earlier, input)
+  }
+
+  /** Finds the slots that something was asked of: a look-up by path for every slot would cost more than all the rest. */
+  #resolved(input: FrameInput): ResolvedInput {
+    const askedOf = new Map<number, Visibility>()
+    for (const path of Object.keys(input.asked)) {
+      const slot = this.options.registry.byPath.get(path)
+      if (slot) askedOf.set(slot.index, input.asked[path]!)
+    }
+    return { ...input, askedOf }
+  }
+
+  #update(earlier: Frame, input: FrameInput): Frame {
+    const { slots } = this.options.registry
+    const draft: Draft = { shown: new Uint8Array(earlier.shown), made: new Map(earlier.made) }
+    const resolved = this.#resolved(input)
+    const changed: number[] = []
+    let done = 0
+    for (const index of this.#suspects(earlier.asked, input.asked)) {
+      const slot = slots[index]!
+      const isHidden = slot.parent !== -1 && draft.shown[slot.parent] !== FULL
+      if (index < done || isHidden) continue
+      const shownBefore = draft.shown[index]
+      const nodeBefore = draft.made.get(index)
+      this.#decide(slot, resolved, draft)
+      const shown = draft.shown[index]
+      if (shown === shownBefore && draft.made.get(index) === nodeBefore) continue
+      changed.push(index)
+      if ((shownBefore === FULL) === (shown === FULL)) continue
+      for (let i = index + 1; i < slot.end; i++) {
+        changed.push(i)
+        draft.shown[i] = HIDDEN
+        draft.made.delete(i)
+      }
+      if (shown === FULL) this.#walk(draft, index + 1, slot.end, resolved)
+      done = slot.end
+    }
+    return earlier.next({ ...draft, context: input.context, asked: input.asked }, changed)
+  }
+
+  /** The slots that may look different, in walking order. */
+  #suspects(before: VisibilityOverrides, after: VisibilityOverrides): readonly number[] {
+    const { byPath, changeable } = this.options.registry
+    const suspects = changeable.map((slot) => slot.index)
+    if (before === after) return suspects
+    const add = (path: string): void => {
+      const slot = byPath.get(path)
+      if (slot) suspects.push(slot.index)
+    }
+    for (const path in after) if (before[path] !== after[path]) add(path)
+    for (const path in before) if (!Object.hasOwn(after, path)) add(path)
+    return suspects.sort((a, b) => a - b)
+  }
+
+  #walk(draft: Draft, from: number, to: number, input: ResolvedInput): void {
+    const { slots, fixed, ends } = this.options.registry
+    const { shown } = draft
+    const isPlain = this.#isPlain && !input.openAll
+    for (let index = from; index < to;) {
+      const known = isPlain && !input.askedOf.has(index) ? fixed[index]! : UNDECIDED
+      if (known === UNDECIDED) this.#decide(slots[index]!, input, draft)
+      else shown[index] = known
+      index = shown[index] === FULL ? index + 1 : ends[index]!
+    }
+  }
+
+  /** Decides how a section is shown, and sees to it that it can be. */
+  #decide(slot: Slot, input: ResolvedInput, draft: Draft): void {
+    if (!this.isEnabled(slot, input.context)) {
+      draft.shown[slot.index] = HIDDEN
+      draft.made.delete(slot.index)
+      return
+    }
+    const isFull = this.#visibility(slot, input) === 'full'
+    draft.shown[slot.index] = isFull ? FULL : FOLDED
+    if (isFull && typeof slot.section.body === 'function') return this.#render(slot, slot.section.body, input, draft)
+    if (!isFull && (slot.dynamicBelow || this.options.strategy.showCost)) {
+      return this.#make(slot, 'summary', this.#summaryText(slot, input.context, input), draft)
+    }
+    draft.made.delete(slot.index)
+    // The text is made later, but what is wrong with it is said by the render.
+    const template = isFull ? this.#bodyOf(slot) : this.summaryOf(slot)!
+    checkValues(template, this.options.values.of(slot), slot.path)
+  }
+
+  #render(slot: Slot, render: Exclude<Slot['section']['body'], Template>, input: FrameInput, draft: Draft): void {
+    const body: unknown = this.#select('render', slot, () =>
+      render(this.options.values.of(slot) as never, input.context),
+    )
+    if (typeof body === 'string') return this.#make(slot, 'full', composed(slot, isBlank(body) ? '' : body), draft)
+    if (body !== undefined && body !== null) {
+      throw new PromptRenderError(
+        `Section '${slot.path}': its \`render\` returned ${describe(body)}. It must return a string, or nothing to leave the section out.`,
+        { path: slot.path },
+      )
+    }
+    draft.shown[slot.index] = HIDDEN
+    draft.made.delete(slot.index)
+  }
+
+  /** Keeps a node with the frame. One that says the same as before stays the one it was. */
+  #make(slot: Slot, visibility: Visibility, text: string, draft: Draft): void {
+    const before = draft.made.get(slot.index)
+    if (before?.visibility === visibility && before.text === text) return
+    draft.made.set(slot.index, this.#node(slot, visibility, text))
+  }
+
+  textAt(index: number, shown: Shown): string {
+    const { registry, strategy, values, overrides } = this.options
+    const template = shown === FULL ? registry.full[index] : registry.folds.get(strategy)?.[index]
+    if (template && registry.fixed[index] !== UNDECIDED && !overrides) return filled(template, values.flat)
+    const slot = registry.slots[index]!
+    return shown === FULL ? this.#fullText(slot) : this.#foldedText(slot)
+  }
+
+  nodeAt(index: number, shown: Shown): RenderedNode {
+    const nodes = shown === FULL ? this.#fullNodes : this.#foldedNodes
+    let node = nodes.get(index)
+    if (!node) {
+      const slot = this.options.registry.slots[index]!
+      node = this.#node(slot, shown === FULL ? 'full' : 'summary', this.textAt(index, shown))
+      nodes.set(index, node)
+    }
+    return node
+  }
+
+  isEnabled(slot: Slot, context: SelectorContext): boolean {
+    const { enabled } = slot.section
+    if (typeof enabled !== 'function') return enabled
+    const result: unknown = this.#select('enabled', slot, () =>
+      enabled(this.options.values.asGiven(slot) as never, context),
+    )
+    if (typeof result === 'boolean') return result
+    throw new PromptRenderError(
+      `Section '${slot.path}': its \`enabled\` returned ${describe(result)}. It must return true or false.`,
+      { path: slot.path },
+    )
+  }
+
+  #visibility(slot: Slot, input: ResolvedInput): Visibility {
+    if (input.openAll) return 'full'
+    const wanted = this.#wanted(slot, input)
+    if (wanted === 'summary' && !this.summaryOf(slot)) throw noSummary(slot.path)
+    return wanted
+  }
+
+  #wanted(slot: Slot, input: ResolvedInput): Visibility {
+    const asked = input.askedOf.size > 0 ? input.askedOf.get(slot.index) : undefined
+    if (asked !== undefined) return asked
+    const overridden = this.options.overrides?.sections.get(slot.path)?.visibility
+    if (overridden !== undefined) return overridden
+    const { visibility } = slot.section
+    if (typeof visibility !== 'function') return visibility
+    const result: unknown = this.#select('visibility', slot, () =>
+      visibility(this.options.values.of(slot) as never, input.context),
+    )
+    if (isVisibility(result)) return result
+    throw new PromptRenderError(
+      `Section '${slot.path}': its \`visibility\` returned ${describe(result)}. It must return 'full' or 'summary'.`,
+      { path: slot.path },
+    )
+  }
+
+  #select(what: string, slot: Slot, select: () => unknown): unknown {
+    try {
+      return select()
+    } catch (error) {
+      if (error instanceof PromptRenderError) throw error
+      throw new PromptRenderError(`Section '${slot.path}': its \`${what}\` threw: ${messageOf(error)}`, {
+        path: slot.path,
+        cause: error,
+      })
+    }
+  }
+
+  #bodyOf(slot: Slot): Template {
+    return this.options.overrides?.sections.get(slot.path)?.body ?? (slot.section.body as Template)
+  }
+
+  #fullText(slot: Slot): string {
+    const values = this.options.values.of(slot)
+    const body = this.#bodyOf(slot)
+    if (slot.full && body === slot.section.body) return filled(slot.full, values)
+    const text = filled(body, values)
+    return composed(slot, isBlank(text) ? '' : text)
+  }
+
+  /** The text of a summary that depends on nothing but the bound values. */
+  #foldedText(slot: Slot): string {
+    const template = this.#foldTemplate(slot)
+    return template ? filled(template, this.options.values.of(slot)) : this.#summaryText(slot, NO_CONTEXT)
+  }
+
+  /** With `input`, also what opening costs where the strategy says so. */
+  #summaryText(slot: Slot, context: SelectorContext, input?: FrameInput): string {
+    const summary = fillTemplate(this.summaryOf(slot)!, this.options.values.of(slot), slot.path)
+    const suffix = this.#suffix(slot, context)
+    const cost = input && this.options.strategy.showCost ? `\n${this.#costLine(slot, input)}` : ''
+    return `${joinTexts([slot.heading, isBlank(summary) ? '' : summary])}\n\n---\n${suffix}${cost}`
+  }
+
+  /** Heading, summary and suffix as one template, where they are the same for all who render with this strategy. */
+  #foldTemplate(slot: Slot): Template | undefined {
+    const { registry, strategy } = this.options
+    let templates = registry.folds.get(strategy)
+    if (!templates) registry.folds.set(strategy, (templates = new Array(registry.slots.length).fill(undefined)))
+    const { summary } = slot.section
+    if (!summary || this.summaryOf(slot) !== summary) return undefined
+    const known = templates[slot.index]
+    if (known || !hasInk(summary)) return known
+    const suffix = `\n\n---\n${this.#suffix(slot, NO_CONTEXT)}`
+    return (templates[slot.index] = wrapped(`${slot.heading}\n\n`, summary, suffix))
+  }
+
+  /** What a section would cost as its summary. */
+  summaryTokens(slot: Slot, input: FrameInput): number {
+    return this.options.counter.count(this.#summaryText(slot, input.context, input))
+  }
+
+  #node(slot: Slot, visibility: Visibility, text: string): RenderedNode {
+    return new RenderedNode(slot, visibility, text, this.toolsOf(slot), this.options.counter)
+  }
+
+  summaryOf(slot: Slot): Template | undefined {
+    return this.options.overrides?.sections.get(slot.path)?.summary ?? slot.section.summary
+  }
+
+  #suffix(slot: Slot, context: SelectorContext): string {
+    const { section, path } = slot
+    if (section.summarySuffix) return filled(section.summarySuffix, { section_key: path })
+    return this.options.strategy.suffix(this.folded(slot, context))
+  }
+
+  /** What a section adds once it is open: the text of all that it shows, and its tools' definitions. */
+  #costLine(slot: Slot, input: FrameInput): string {
+    const { counter, registry } = this.options
+    const draft: Draft = { shown: new Uint8Array(registry.slots.length), made: new Map() }
+    const opened = { ...input, asked: { ...input.asked, [slot.path]: 'full' as const } }
+    this.#walk(draft, slot.index, slot.end, this.#resolved(opened))
+    const nodes = new Frame({ ...draft, ...opened }, this).nodes(slot.index, slot.end)
+    const tools = nodes.flatMap((node) => node.tools).reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+    const tokens = counter.count(joinTexts(nodes.map((node) => node.text))) + tools
+    return `[Opening it costs ${counter.exact ? '' : 'about '}${tokens} tokens.]`
+  }
+
+  folded(slot: Slot, context: SelectorContext): FoldedSection {
+    return new FoldedSlot(this, slot, context)
+  }
+
+  enabledChildren(slot: Slot, context: SelectorContext): Slot[] {
+    return slot.children
+      .map((index) => this.options.registry.slots[index]!)
+      .filter((child) => this.isEnabled(child, context))
+  }
+
+  /** Whether an enabled section or any enabled one in it has tools. */
+  hasTools(slot: Slot, context: SelectorContext): boolean {
+    if (!slot.toolsBelow) return false
+    if (slot.section.tools.length > 0 || slot.section.foldedTools || !slot.dynamicBelow) return true
+    return this.enabledChildren(slot, context).some((child) => this.hasTools(child, context))
+  }
+
+  toolsOf(slot: Slot): readonly AnyTool[] {
+    const replaced = this.options.overrides?.tools
+    if (!replaced || replaced.size === 0) return slot.section.tools
+    return slot.section.tools.map((tool) => replaced.get(tool.name) ?? tool)
+  }
+
+  #refuseMissingSummaries(asked: VisibilityOverrides, checked: VisibilityOverrides | undefined): void {
+    if (asked === checked) return
+    for (const path in asked) {
+      const visibility: unknown = asked[path]
+      if (checked?.[path] === visibility) continue
+      if (!isVisibility(visibility)) {
+        throw new PromptValidationError(
+          `The visibility asked for section '${path}' is ${describe(visibility)}. Use 'full' or 'summary'.`,
+          { path },
+        )
+      }
+      const slot = this.options.registry.byPath.get(path)
+      if (visibility === 'summary' && slot && !this.summaryOf(slot)) throw noSummary(path)
+    }
+  }
+}
+
+// For suffixes of sections below which nothing depends on the session.
+const NO_CONTEXT: SelectorContext = { session: { has: () => false, get: (slice) => slice.initial } }
+
+interface ResolvedInput extends FrameInput {
+  readonly askedOf: ReadonlyMap<number, Visibility>
+}
+
+/** What a frame is made from. */
+interface Draft {
+  readonly shown: Uint8Array
+  readonly made: Map<number, RenderedNode>
+}
+
+/** Heading, body and examples, without those that are empty. */
+function composed(slot: Slot, body: string): string {
+  return joinTexts([slot.heading, body, slot.examples])
+}
+
+function noSummary(path: string): PromptValidationError {
+  return new PromptValidationError(
+    `Section '${path}' is to be shown as its summary, but it has none. Give it a \`summary\`.`,
+    { path },
+  )
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text)
+}
+
+function describe(value: unknown): string {
+  if (value instanceof Promise) return 'a promise'
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}

@@ -1,0 +1,213 @@
+import type { DisclosureView, FoldedSection } from '../../disclosure/strategy.ts'
+import type { SessionReader } from '../../session/session.ts'
+import { visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
+import type { AnyTool } from '../../tools/tool.ts'
+import { fitBudget, type BudgetTrace, type TokenBudget } from '../budget.ts'
+import { FOLDED, FULL, HIDDEN, joinTexts, type Frame } from './frame.ts'
+import type { Slot } from './registry.ts'
+import type { Renderer } from './renderer.ts'
+
+const NOTHING: VisibilityOverrides = Object.freeze({})
+
+/** What a caller has asked of a render, apart from the session. */
+export interface RenderRequest {
+  readonly asked: VisibilityOverrides
+  readonly budget: TokenBudget | undefined
+}
+
+/** A session for renders without one: every slice is as it begins. */
+const noSession: SessionReader = { has: () => false, get: (slice) => slice.initial }
+
+interface ViewParts {
+  readonly renderer: Renderer
+  readonly request: RenderRequest
+  readonly session: SessionReader
+  readonly opened: VisibilityOverrides
+  /** Before a budget folded anything: what later views go on from. */
+  readonly whole: Frame
+  readonly frame: Frame
+  readonly budgetTrace: readonly BudgetTrace[]
+}
+
+export function viewSections(
+  renderer: Renderer,
+  request: RenderRequest,
+  options: {
+    readonly session?: SessionReader | undefined
+    readonly earlier?: SectionsView | undefined
+    readonly opened?: VisibilityOverrides
+  },
+): SectionsView {
+  const { session = noSession, opened = NOTHING, earlier } = options
+  const asked = merged(request.asked, session.get(visibility), opened)
+  const whole = renderer.frame({ context: { session }, asked }, earlier?.whole)
+  const view = new SectionsView({ renderer, request, session, opened, whole, frame: whole, budgetTrace: [] })
+  return request.budget ? fitBudget(view, request.budget) : view
+}
+
+/** The sections of a prompt as one session has them: decided, and able to say how they would look otherwise. */
+export class SectionsView implements DisclosureView {
+  readonly #parts: ViewParts
+  #tools: readonly AnyTool[] | undefined
+
+  constructor(parts: ViewParts) {
+    this.#parts = parts
+  }
+
+  get renderer(): Renderer {
+    return this.#parts.renderer
+  }
+
+  get frame(): Frame {
+    return this.#parts.frame
+  }
+
+  get whole(): Frame {
+    return this.#parts.whole
+  }
+
+  get budgetTrace(): readonly BudgetTrace[] {
+    return this.#parts.budgetTrace
+  }
+
+  /** The same render folded further. */
+  fitted(frame: Frame, budgetTrace: readonly BudgetTrace[]): SectionsView {
+    return new SectionsView({ ...this.#parts, frame, budgetTrace })
+  }
+
+  /** The tools of the open sections in walking order, then the strategy's if anything is folded. */
+  get tools(): readonly AnyTool[] {
+    if (this.#tools) return this.#tools
+    const { strategy } = this.renderer.options
+    const tools = this.#openWithTools().flatMap((slot) => this.renderer.toolsOf(slot))
+    tools.push(...this.#openedTools(tools))
+    if (this.frame.isFolded) tools.push(...strategy.tools(this))
+    return (this.#tools = Object.freeze(tools))
+  }
+
+  /** Folded tools that were opened, in the order in which they were, without those whose name is taken. */
+  #openedTools(offered: readonly AnyTool[]): readonly AnyTool[] {
+    const opened = new Map<string, AnyTool>()
+    for (const [path, asked] of Object.entries(this.frame.asked)) {
+      const tool = asked === 'full' ? this.#foldedToolAt(path) : undefined
+      if (tool && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
+    }
+    return [...opened.values()]
+  }
+
+  /** The folded tool of an open section that has a path, if there is one. */
+  #foldedToolAt(path: string): AnyTool | undefined {
+    const dot = path.lastIndexOf('.')
+    const slot = this.renderer.options.registry.byPath.get(path.slice(0, dot))
+    if (!slot?.section.foldedTools || this.frame.at(slot.index) !== FULL) return undefined
+    return slot.section.foldedTools.find(path.slice(dot + 1))
+  }
+
+  /** A folded tool by its name, opened or not, from any open section. */
+  foldedTool(name: string): AnyTool | undefined {
+    for (const { section } of this.#openWithTools()) {
+      const tool = section.foldedTools?.find(name)
+      if (tool) return tool
+    }
+    return undefined
+  }
+
+  sectionOf(tool: string): string | undefined {
+    const open = this.#openWithTools()
+    const owner = open.find(({ section }) => section.tools.some(({ name }) => name === tool))
+    return (owner ?? open.find(({ section }) => section.foldedTools?.find(tool)))?.path
+  }
+
+  #openWithTools(): readonly Slot[] {
+    return this.renderer.options.registry.withTools.filter(({ index }) => this.frame.at(index) === FULL)
+  }
+
+  get folded(): readonly FoldedSection[] {
+    return this.#slots()
+      .filter((slot) => this.frame.at(slot.index) === FOLDED)
+      .map((slot) => this.renderer.folded(slot, this.frame.context))
+  }
+
+  get keys(): readonly string[] {
+    const slots = this.#slots()
+    const keys: string[] = []
+    for (let index = 0; index < slots.length;) {
+      const slot = slots[index]!
+      const enabled = this.renderer.isEnabled(slot, this.frame.context)
+      if (enabled) keys.push(slot.path)
+      index = enabled ? index + 1 : slot.end
+    }
+    return keys
+  }
+
+  state(path: string): 'full' | 'folded' | undefined {
+    const slot = this.renderer.options.registry.byPath.get(path)
+    if (!slot) return undefined
+    const shown = this.frame.at(slot.index)
+    if (shown !== HIDDEN) return shown === FULL ? 'full' : 'folded'
+    return this.#isHiddenByFold(slot) ? 'folded' : undefined
+  }
+
+  /** Whether a section without a node is enabled and only lies in a folded one. */
+  #isHiddenByFold(slot: Slot): boolean {
+    if (!this.renderer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
+    const parent = this.#slots()[slot.parent]!
+    const shown = this.frame.at(parent.index)
+    return shown === HIDDEN ? this.#isHiddenByFold(parent) : shown === FOLDED
+  }
+
+  hasTools(path: string): boolean {
+    const slot = this.renderer.options.registry.byPath.get(path)
+    return slot !== undefined && this.renderer.hasTools(slot, this.frame.context)
+  }
+
+  content(path: string): string {
+    const slot = this.renderer.options.registry.byPath.get(path)
+    if (!slot) return ''
+    return joinTexts(this.frame.nodes(slot.index, slot.end).map((node) => node.standalone(node.depth - slot.depth)))
+  }
+
+  opened(paths: readonly string[]): SectionsView {
+    const opened: Record<string, Visibility> = { ...this.#parts.opened }
+    for (const path of paths) opened[path] = 'full'
+    return viewSections(this.renderer, this.#parts.request, { session: this.#parts.session, earlier: this, opened })
+  }
+
+  at(session: SessionReader): SectionsView {
+    return viewSections(this.renderer, this.#parts.request, { session, earlier: this })
+  }
+
+  /** The tools of sections that can be opened, by name, with the section's path. */
+  hiddenTools(): ReadonlyMap<string, string> {
+    const hidden = new Map<string, string>()
+    for (const slot of this.renderer.options.registry.withTools) {
+      if (this.state(slot.path) === 'folded') for (const { name } of slot.section.tools) hidden.set(name, slot.path)
+    }
+    return hidden
+  }
+
+  /** Every enabled section in full. */
+  allOpen(): Frame {
+    return this.renderer.frame({ context: this.frame.context, asked: NOTHING, openAll: true })
+  }
+
+  /** The paths that were asked for but do not exist, and by whom. */
+  ignored(): { readonly path: string; readonly by: 'session' | 'render' }[] {
+    const { byPath } = this.renderer.options.registry
+    const unknown = (asked: VisibilityOverrides, by: 'session' | 'render') =>
+      Object.keys(asked)
+        .filter((path) => !byPath.has(path) && this.#foldedToolAt(path) === undefined)
+        .map((path) => ({ path, by }))
+    return [...unknown(this.#parts.session.get(visibility), 'session'), ...unknown(this.#parts.request.asked, 'render')]
+  }
+
+  #slots(): readonly Slot[] {
+    return this.renderer.options.registry.slots
+  }
+}
+
+/** Later ones win. One that is alone stays itself, so that equal states are seen at a glance. */
+function merged(...layers: readonly VisibilityOverrides[]): VisibilityOverrides {
+  const filled = layers.filter((layer) => Object.keys(layer).length > 0)
+  return filled.length > 1 ? Object.assign({}, ...filled) : (filled[0] ?? NOTHING)
+}

@@ -1,0 +1,161 @@
+import { PromptValidationError } from '../core/errors.ts'
+import { isStandardSchema, type InputOf, type OutputOf, type StandardSchemaV1 } from '../core/schema/schema.ts'
+import { parseTemplate, type CheckedTemplate, type InferredParams, type Template } from '../core/template.ts'
+import { KEY_PATTERN } from '../core/text.ts'
+import type { SessionReader } from '../session/session.ts'
+import { isVisibility, type Visibility } from '../session/visibility.ts'
+import type { AnyTool } from '../tools/tool.ts'
+
+export interface SelectorContext {
+  readonly session: SessionReader
+}
+/** A value, or how to find it from the section's params and the session. */
+export type Selector<Params, Value> = Value | ((params: Params, context: SelectorContext) => Value)
+
+/**
+ * Tools that a section offers one by one as they are opened, each under the path `section.name`. They are looked up when they
+ * are asked for, so that there may be thousands of them and they may change.
+ */
+export interface FoldedTools {
+  find(name: string): AnyTool | undefined
+}
+
+/** What a custom renderer returns: a body, or nothing to leave the section out. */
+export type RenderedBody = string | null | undefined
+
+/** A node of a prompt's tree. `Params` is what its subtree needs to be bound; `Keys` are the dotted paths in it. */
+export interface Section<in Params = never, out Keys extends string = string> {
+  readonly key: string
+  readonly title: string
+  readonly body: Template | ((params: never, context: SelectorContext) => RenderedBody)
+  readonly summary: Template | undefined
+  readonly summarySuffix: Template | undefined
+  readonly params: StandardSchemaV1 | undefined
+  readonly visibility: Selector<never, Visibility>
+  readonly enabled: Selector<never, boolean>
+  readonly tools: readonly AnyTool[]
+  readonly foldedTools: FoldedTools | undefined
+  readonly children: readonly AnySection[]
+  readonly acceptsOverrides: boolean
+  readonly priority: number
+  // Never set: they carry types.
+  readonly '~needs'?: (params: Params) => void
+  readonly '~keys'?: Keys
+}
+
+export type AnySection = Section<never, string>
+
+/** The values of sections that the compiler knows nothing of, such as a list put together at run time. */
+export type AnyValues = { readonly [name: string]: unknown }
+
+/** The values that some sections need together. */
+export type NeedsOf<S extends readonly AnySection[]> = [S[number]] extends [never]
+  ? {}
+  : (
+        S[number] extends infer One
+          ? One extends Section<infer Params, string>
+            ? (params: [Params] extends [never] ? AnyValues : Params) => void
+            : never
+          : never
+      ) extends (params: infer All) => void
+    ? All
+    : never
+
+/** The dotted paths in some sections. */
+export type KeysOf<S extends readonly AnySection[]> = [S[number]] extends [never]
+  ? never
+  : S[number] extends Section<never, infer Keys>
+    ? Keys
+    : never
+
+type OwnInput<S, T> = S extends StandardSchemaV1 ? InputOf<S> : InferredParams<T>
+/** Checked against the schema; without one, whatever it names is what it needs. */
+type TemplateOption<T, S> = S extends StandardSchemaV1 ? CheckedTemplate<T, OutputOf<S>> : T
+type OwnOutput<S, T> = S extends StandardSchemaV1 ? OutputOf<S> : InferredParams<T>
+
+export interface SectionOptions<
+  Key extends string,
+  Schema extends StandardSchemaV1 | undefined,
+  Body,
+  Summary,
+  Children extends readonly AnySection[],
+> {
+  /** Unique among its siblings; lower-case letters, digits, hyphens and underscores. With its parents' keys it makes the path. */
+  readonly key: Key
+  readonly title: string
+  /** The values it needs, as any Standard Schema. Without one they are what the template and the summary name. */
+  readonly params?: Schema
+  /** The body: `${name}` stands for a value, `$${` for a literal `${`. Default: no body, only the heading. */
+  readonly template?: TemplateOption<Body, Schema>
+  /** Makes the body, in place of a template. */
+  readonly render?: (params: OwnOutput<Schema, Body | Summary>, context: SelectorContext) => RenderedBody
+  /** What is shown while the section is folded: a template over the same values. */
+  readonly summary?: TemplateOption<Summary, Schema>
+  /** Replaces the line that tells the model how to open the section; `${section_key}` stands for its path. */
+  readonly summarySuffix?: string
+  /** Default `'full'`. */
+  readonly visibility?: Selector<OwnOutput<Schema, Body | Summary>, Visibility>
+  /** Whether the section exists at all. Default true. */
+  readonly enabled?: Selector<OwnOutput<Schema, Body | Summary>, boolean>
+  /** Offered to the model while the section is open. */
+  readonly tools?: readonly AnyTool[]
+  /** Offered one by one, once a tool of this section has opened them. */
+  readonly foldedTools?: FoldedTools
+  readonly children?: Children
+  /** Whether people may reword it from outside the source. Default true. */
+  readonly acceptsOverrides?: boolean
+  /** Under a token budget, sections with a lower priority are folded first. Default 0. */
+  readonly priority?: number
+}
+
+export function defineSection<
+  const Key extends string,
+  const Body extends string | Template = '',
+  Schema extends StandardSchemaV1 | undefined = undefined,
+  const Summary extends string | Template = never,
+  const Children extends readonly AnySection[] = readonly [],
+>(
+  options: SectionOptions<Key, Schema, Body, Summary, Children>,
+): Section<OwnInput<Schema, Body | Summary> & NeedsOf<Children>, Key | `${Key}.${KeysOf<Children>}`> {
+  const { key, visibility = 'full', enabled = true, children = [] } = options
+  const invalid = (message: string, placeholder?: string): never => {
+    throw new PromptValidationError(`Section '${key}': ${message}`, { path: key, placeholder })
+  }
+  if (!KEY_PATTERN.test(key)) {
+    invalid(
+      'this cannot be a key. Use 1 to 64 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit.',
+    )
+  }
+  if (options.template !== undefined && options.render !== undefined)
+    invalid('it has a template and a custom renderer. Give one of them.')
+  if (options.params !== undefined && !isStandardSchema(options.params)) {
+    invalid(
+      'its params are no Standard Schema. Give a schema of zod, valibot, arktype or the like, or use defineParams().',
+    )
+  }
+  if (typeof visibility !== 'function' && !isVisibility(visibility))
+    invalid(`its visibility is '${String(visibility)}'. Use 'full' or 'summary'.`)
+  if (visibility === 'summary' && options.summary === undefined)
+    invalid("it is folded but has no summary. Give it a `summary`, or leave out visibility: 'summary'.")
+  const summarySuffix = options.summarySuffix === undefined ? undefined : parseTemplate(options.summarySuffix)
+  const foreign = summarySuffix?.names.find((name) => name !== 'section_key')
+  if (foreign !== undefined)
+    invalid(`its summarySuffix names \${${foreign}}; only \${section_key} can stand there.`, foreign)
+  return Object.freeze({
+    key,
+    title: options.title,
+    body:
+      (options.render as AnySection['body'] | undefined) ??
+      parseTemplate((options.template as string | Template | undefined) ?? ''),
+    summary: options.summary === undefined ? undefined : parseTemplate(options.summary as string | Template),
+    summarySuffix,
+    params: options.params,
+    visibility,
+    enabled,
+    tools: Object.freeze([...(options.tools ?? [])]),
+    foldedTools: options.foldedTools,
+    children: Object.freeze([...children]),
+    acceptsOverrides: options.acceptsOverrides ?? true,
+    priority: options.priority ?? 0,
+  })
+}

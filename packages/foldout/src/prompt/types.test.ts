@@ -1,0 +1,113 @@
+import { type } from 'arktype'
+import { describe, expectTypeOf, it } from 'vitest'
+import * as z from 'zod'
+import {
+  defineParams,
+  definePrompt,
+  defineSection,
+  defineTool,
+  md,
+  ok,
+  type AnySection,
+  type Printable,
+} from '../entries/index.ts'
+
+describe('types', () => {
+  const leaf = defineSection({ key: 'leaf', title: 'L', template: '${a} and ${b}' })
+  const outer = defineSection({
+    key: 'outer',
+    title: 'O',
+    params: z.object({ n: z.coerce.number<string>() }),
+    children: [leaf],
+    visibility: ({ n }) => (expectTypeOf(n).toEqualTypeOf<number>(), 'full'),
+  })
+
+  it('R8 bind takes what all sections need together, as the schemas take it', () => {
+    const prompt = definePrompt({
+      ns: 't',
+      key: 't',
+      sections: [outer, defineSection({ key: 'x', title: 'X', template: md`${'b'}`, summary: '${c}' })],
+    })
+    expectTypeOf(prompt.bind)
+      .parameter(0)
+      .toEqualTypeOf<{ n: string; readonly a: Printable; readonly b: Printable; readonly c: Printable }>()
+    // Some values for a start, the others later.
+    expectTypeOf(prompt.bind({ n: '1', a: 1, b: 2, c: 3 }).bind).toBeCallableWith({ a: 2 })
+  })
+
+  it('R3 R13 render knows the paths', () => {
+    const prompt = definePrompt({ ns: 't', key: 't', sections: [outer] })
+    type Options = NonNullable<Parameters<ReturnType<typeof prompt.bind>['render']>[0]>
+    expectTypeOf<keyof NonNullable<Options['visibility']>>().toEqualTypeOf<'outer' | 'outer.leaf'>()
+    expectTypeOf(prompt.bind({ n: '1', a: 1, b: 2 }).render().summarized).toEqualTypeOf<
+      readonly ('outer' | 'outer.leaf')[]
+    >()
+  })
+
+  it('R8 a prompt without values is bound without any', () => {
+    const prompt = definePrompt({ ns: 't', key: 't', sections: [defineSection({ key: 'a', title: 'A' })] })
+    expectTypeOf(prompt.bind).toBeCallableWith()
+  })
+
+  it('R8 sections put together at run time take any values', () => {
+    const sections: AnySection[] = [leaf]
+    expectTypeOf(definePrompt({ ns: 't', key: 't', sections }).bind).toBeCallableWith({ anything: 1 })
+  })
+
+  it('R17 the output is typed by its schema', () => {
+    const prompt = definePrompt({
+      ns: 't',
+      key: 't',
+      sections: [],
+      output: type({ answer: 'string', 'sure?': 'boolean' }),
+    })
+    expectTypeOf(prompt.bind().render().output!.parse).returns.toEqualTypeOf<{ answer: string; sure?: boolean }>()
+  })
+
+  it("R18 a tool's params are what its schema gives out, and unknown for a raw JSON Schema", () => {
+    defineTool({
+      name: 'a',
+      description: '',
+      params: z.object({ n: z.string().transform(Number), d: z.string().default('x') }),
+      execute: (params) => {
+        expectTypeOf(params).toEqualTypeOf<{ n: number; d: string }>()
+        return ok('')
+      },
+    })
+    defineTool({
+      name: 'b',
+      description: '',
+      params: { type: 'object', properties: { a: { type: 'string' } } },
+      execute: (params) => {
+        expectTypeOf(params).toEqualTypeOf<Readonly<Record<string, unknown>>>()
+        return ok('')
+      },
+    })
+    const tool = defineTool({ name: 'c', description: '', execute: () => ok('done', { count: 1 }) })
+    expectTypeOf(tool.name).toEqualTypeOf<'c'>()
+  })
+
+  it('R5 900 placeholders are all known to the compiler', () => {
+    type Repeat<
+      Text extends string,
+      Count extends number,
+      Done extends unknown[] = [],
+      All extends string = '',
+    > = Done['length'] extends Count ? All : Repeat<Text, Count, [...Done, 0], `${All}${Text}`>
+    type Long = `${Repeat<'some words ${a} ', 899>}\${last}`
+    type Needs = Parameters<ReturnType<typeof defineSection<'k', Long>>['~needs'] & {}>[0]
+    expectTypeOf<keyof Needs>().toEqualTypeOf<'a' | 'last'>()
+  })
+
+  it('R2 defineParams declares by type alone', () => {
+    const section = defineSection({
+      key: 'a',
+      title: 'A',
+      params: defineParams<{ list: string[] }>(),
+      render: ({ list }) => list.join(),
+    })
+    expectTypeOf(definePrompt({ ns: 't', key: 't', sections: [section] }).bind)
+      .parameter(0)
+      .toEqualTypeOf<{ list: string[] }>()
+  })
+})

@@ -1,0 +1,109 @@
+import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
+import { describeIssues, issueKeys } from '../core/schema/schema.ts'
+import { isPrintable, kindOf } from '../core/template.ts'
+import { listed, nearest } from '../core/text.ts'
+import type { Registry, Slot } from './render/registry.ts'
+
+export type FlatValues = Readonly<Record<string, unknown>>
+
+/** The values bound to a prompt, as each section sees them. */
+export interface BoundValues {
+  readonly flat: FlatValues
+  /** Whether every value that templates name without a schema is there. */
+  readonly isComplete: boolean
+  /** A section's own params, validated. Throws a {@link PromptRenderError} where some are missing. */
+  of(slot: Slot): FlatValues
+  /** As `of`, but gives what there is: a section may be disabled just because its values are missing. */
+  asGiven(slot: Slot): FlatValues
+}
+
+type Parsed = { readonly values: FlatValues } | { readonly missing: string; readonly placeholder: string | undefined }
+
+/**
+ * Runs every section's schema over the flat values. What is mistyped or belongs to no section is refused here; what is
+ * missing only matters once a section that needs it is rendered.
+ */
+export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
+  const parsed = new Map<number, Parsed>()
+  const consumed = new Set<string>(registry.inferred.keys())
+  let takesAll = false
+  for (const slot of registry.slots) {
+    if (!slot.section.params) continue
+    const result = parse(slot, flat)
+    parsed.set(slot.index, result)
+    if (slot.inputNames) for (const name of slot.inputNames) consumed.add(name)
+    else if ('values' in result) for (const name of Object.keys(result.values)) consumed.add(name)
+    else takesAll = true
+  }
+  for (const [name, slot] of registry.inferred) {
+    const value = Object.hasOwn(flat, name) ? flat[name] : undefined
+    if (value !== undefined && !isPrintable(value)) {
+      throw new PromptValidationError(
+        `Section '${slot.path}': the value '${name}' is ${kindOf(value)}. A template takes strings, numbers and booleans; format it first.`,
+        { path: slot.path, placeholder: name },
+      )
+    }
+  }
+  if (!takesAll) refuseExcess(flat, consumed)
+  return {
+    flat,
+    isComplete: [...registry.inferred.keys()].every((name) => Object.hasOwn(flat, name) && flat[name] !== undefined),
+    of(slot) {
+      const own = slot.section.params ? parsed.get(slot.index) : undefined
+      if (own === undefined) return flat
+      if ('values' in own) return own.values
+      throw new PromptRenderError(
+        `Section '${slot.path}' cannot be rendered: ${own.missing}. Bind the value, or disable the section.`,
+        { path: slot.path, placeholder: own.placeholder },
+      )
+    },
+    asGiven(slot) {
+      const own = parsed.get(slot.index)
+      return own !== undefined && 'values' in own ? own.values : flat
+    },
+  }
+}
+
+function parse(slot: Slot, flat: FlatValues): Parsed {
+  // A schema that takes no more than it names would refuse the other sections' values.
+  const result = slot.section.params!['~standard'].validate(slot.inputNames ? pick(flat, slot.inputNames) : { ...flat })
+  if (result instanceof Promise) {
+    result.catch(() => undefined)
+    throw new PromptValidationError(
+      `Section '${slot.path}': its params schema validates asynchronously, which rendering cannot wait for. Use a synchronous schema.`,
+      { path: slot.path },
+    )
+  }
+  if (!result.issues) return { values: result.value as FlatValues }
+  const isMissing = (name: PropertyKey | undefined): boolean =>
+    typeof name === 'string' && !(Object.hasOwn(flat, name) && flat[name] !== undefined)
+  const mistyped = result.issues.filter((issue) => !isMissing(issueKeys(issue)[0]))
+  if (mistyped.length > 0) {
+    const name = issueKeys(mistyped[0]!)[0]
+    throw new PromptValidationError(
+      `Section '${slot.path}' does not take the values bound to it: ${describeIssues(mistyped)}.`,
+      { path: slot.path, placeholder: name === undefined ? undefined : String(name) },
+    )
+  }
+  const names = [...new Set(result.issues.map((issue) => String(issueKeys(issue)[0])))]
+  return {
+    missing: `${listed(names.map((name) => `'${name}'`))} ${names.length > 1 ? 'are' : 'is'} missing`,
+    placeholder: names[0],
+  }
+}
+
+function pick(flat: FlatValues, names: ReadonlySet<string>): Record<string, unknown> {
+  const own: Record<string, unknown> = {}
+  for (const name of names) if (Object.hasOwn(flat, name)) own[name] = flat[name]
+  return own
+}
+
+function refuseExcess(flat: FlatValues, known: ReadonlySet<string>): void {
+  const excess = Object.keys(flat).filter((name) => !known.has(name) && flat[name] !== undefined)
+  if (excess.length === 0) return
+  const near = nearest(excess[0]!, known, 1)[0]
+  throw new PromptValidationError(
+    `No section has a value ${listed(excess.map((name) => `'${name}'`))}.${near === undefined ? ' This prompt takes no values.' : ` Did you mean '${near}'?`}`,
+    { placeholder: excess[0] },
+  )
+}

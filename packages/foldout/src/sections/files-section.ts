@@ -1,0 +1,32 @@
+import { fileTools, type FileToolsOptions } from '../files/file-tools.ts'
+import { defineSection, type Section } from '../prompt/section.ts'
+
+export interface FilesSectionOptions<Key extends string> extends FileToolsOptions {
+  /** Default `files`. */
+  readonly key?: Key
+  /** Default `Files`. */
+  readonly title?: string
+}
+
+/** A section that gives the model the files of the run: how to use them, and the tools for it. */
+export function filesSection<const Key extends string = 'files'>(
+  options: FilesSectionOptions<Key> = {},
+): Section<{}, Key> {
+  const { key = 'files' as Key, title = 'Files', readOnly = false } = options
+  return defineSection({
+    key,
+    title,
+    template: readOnly ? READING : `${READING}\n${CHANGING}`,
+    tools: fileTools({ readOnly }),
+  })
+}
+
+const READING: string = `
+You have text files. Their paths are relative to the root, with \`/\` between the parts, as in \`src/index.ts\`.
+
+- Find them with \`list_files\` (one folder), \`glob\` (by path) and \`grep\` (by content).
+- Read them with \`read_file\`; of a long file, read only the lines you need.`.trim()
+
+const CHANGING: string = `
+- Read a file before you change it. Change parts with \`edit_file\`; use \`write_file\` for new files and for whole rewrites.
+- \`remove_file\` removes a file, or a folder with all in it.`.trim()

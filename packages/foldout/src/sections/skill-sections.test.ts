@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { runAgent } from '../agent/run-agent.ts'
+import type { FoldoutError } from '../core/errors.ts'
+import { definePrompt } from '../prompt/prompt.ts'
+import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
+import { memoryFilesystem } from '../files/memory-filesystem.ts'
+import { skillSections } from './skill-sections.ts'
+
+const SKILL = `---
+name: pdf-forms
+description: >
+  Fill in PDF forms for \${price} each.
+  Use when a user has a form.
+license: MIT
+---
+
+# PDF forms
+
+Run \`fill.py\` with \${FORM}. See references/fields.md.
+`
+
+const files = (extra: Readonly<Record<string, string>> = {}) =>
+  memoryFilesystem({
+    'skills/pdf-forms/SKILL.md': SKILL,
+    'skills/pdf-forms/references/fields.md': 'Fields are named `a.b`.',
+    'skills/pdf-forms/fill.py': 'print("```")\n',
+    'skills/notes.txt': 'no skill',
+    ...extra,
+  })
+const promptOf = async (extra?: Readonly<Record<string, string>>) =>
+  definePrompt({ ns: 't', key: 't', sections: await skillSections(files(extra), { folder: 'skills' }) }).bind()
+
+describe('skills', () => {
+  it('R50 show name and description while they are folded', async () => {
+    const { text } = (await promptOf()).render()
+    expect(text).toBe(
+      [
+        '## 1 pdf-forms',
+        '',
+        'Fill in PDF forms for ${price} each. Use when a user has a form.',
+        '',
+        '---',
+        '[This section is summarized. To view full content, call `read_section` with key "pdf-forms".]',
+      ].join('\n'),
+    )
+  })
+
+  it('R50 show their text and their files, folded, once they are open', async () => {
+    const adapter = scriptedAdapter([
+      calls('read_section', { section_key: 'pdf-forms' }),
+      calls('read_section', { section_key: 'pdf-forms.fill-py' }),
+      calls('read_section', { section_key: 'pdf-forms.references-fields-md' }),
+      says('Done.'),
+    ])
+    const { messages } = await runAgent(await promptOf(), { adapter, input: 'Go.' })
+    const [skill, script, fields] = messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))
+    expect(skill).toContain('Run `fill.py` with ${FORM}. See references/fields.md.')
+    expect(skill).toContain('## fill.py\n\nThe file fill.py, 1 KB.')
+    expect(skill).toContain('call `read_section` with key "pdf-forms.references-fields-md"')
+    expect(script).toBe('# fill.py\n\n````py\nprint("```")\n````')
+    expect(fields).toBe('# references/fields.md\n\nFields are named `a.b`.')
+  })
+
+  it('R50 name a file that is no text or too long without showing it', async () => {
+    const bound = await promptOf({
+      'skills/pdf-forms/logo.png': 'a\u0000b',
+      'skills/pdf-forms/big.csv': 'x'.repeat(300_000),
+    })
+    const { text } = bound.render({
+      visibility: { 'pdf-forms': 'full', 'pdf-forms.logo-png': 'full', 'pdf-forms.big-csv': 'full' },
+    })
+    expect(text).toContain('logo.png\n\nThis file is no text, or too long to be shown (1 KB).')
+    expect(text).toContain('big.csv\n\nThis file is no text, or too long to be shown (293 KB).')
+  })
+
+  it.each([
+    ['no front matter', '# Hello', 'it does not begin with front matter'],
+    ['bad YAML', '---\nname: [\n---\n', 'its front matter is no YAML'],
+    ['no name', '---\ndescription: d\n---\n', "its front matter needs a 'name'"],
+    ['a bad name', '---\nname: My Skill\ndescription: d\n---\n', "its front matter needs a 'name'"],
+    ['no description', '---\nname: x\n---\n', "its front matter needs a 'description'"],
+    ['a name that is taken', '---\nname: pdf-forms\ndescription: d\n---\n', 'has the same name'],
+  ])('R50 say what is wrong with one, and the others are there: %s', async (_, text, fault) => {
+    const filesystem = files({ 'skills/z/SKILL.md': text })
+    await expect(skillSections(filesystem, { folder: 'skills' })).rejects.toThrow(`skills/z/SKILL.md: `)
+    const broken: FoldoutError[] = []
+    const sections = await skillSections(filesystem, { folder: 'skills', onBroken: (error) => broken.push(error) })
+    expect(sections.map(({ key }) => key)).toEqual(['pdf-forms'])
+    expect(broken.map(({ message }) => message)).toEqual([expect.stringContaining(fault)])
+  })
+
+  it('R50 keep files apart whose names give one key', async () => {
+    const bound = await promptOf({ 'skills/pdf-forms/a.b': '1', 'skills/pdf-forms/a-b': '2' })
+    const { nodes } = bound.render({ visibility: { 'pdf-forms': 'full' } })
+    expect(nodes.map(({ path }) => path)).toContain('pdf-forms.a-b-2')
+  })
+
+  it('R50 with no text show their description when they are open', async () => {
+    const bound = await promptOf({ 'skills/z/SKILL.md': '---\nname: bare\ndescription: Only this.\n---\n' })
+    const { text } = bound.render({ visibility: { bare: 'full' } })
+    expect(text).toContain('bare\n\nOnly this.')
+  })
+})

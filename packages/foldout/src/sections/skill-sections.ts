@@ -1,0 +1,130 @@
+import { FoldoutError } from '../core/errors.ts'
+import { escaped } from '../core/template.ts'
+import { defineSection, type AnySection, type Section } from '../prompt/section.ts'
+import type { FileEntry, Filesystem } from '../files/filesystem.ts'
+import { readSkill } from './skill.ts'
+
+export interface SkillSectionsOptions {
+  /** Where the skills lie: each in a folder of its own with a `SKILL.md`. Default: the root. */
+  readonly folder?: string
+  /** Told of each skill that cannot be used. Default: the first one is thrown. */
+  readonly onBroken?: (error: FoldoutError) => void
+}
+
+const SKILL_FILE = 'SKILL.md'
+/** A longer file is named and not shown. */
+const MAX_FILE_BYTES = 200_000
+
+/**
+ * A section for each skill: its description while it is folded, its text once it is open, and below that its files, each
+ * folded.
+ */
+export async function skillSections(
+  filesystem: Filesystem,
+  options: SkillSectionsOptions = {},
+): Promise<readonly Section<{}, string>[]> {
+  const { folder = '', onBroken } = options
+  const sections: Section<{}, string>[] = []
+  const taken = new Map<string, string>()
+  for (const entry of await filesystem.list(folder)) {
+    const path = `${entry.path}/${SKILL_FILE}`
+    if (entry.kind !== 'folder' || !(await filesystem.stat(path))) continue
+    try {
+      const section = await skillSection(filesystem, entry.path)
+      const other = taken.get(section.key)
+      if (other !== undefined)
+        throw new FoldoutError(
+          'skill-invalid',
+          `${path}: ${other} has the same name, '${section.key}'. Rename one of them.`,
+        )
+      taken.set(section.key, path)
+      sections.push(section)
+    } catch (error) {
+      if (!onBroken || !(error instanceof FoldoutError)) throw error
+      onBroken(error)
+    }
+  }
+  return sections
+}
+
+async function skillSection(filesystem: Filesystem, folder: string): Promise<Section<{}, string>> {
+  const path = `${folder}/${SKILL_FILE}`
+  const { name, description, body } = await readSkill(await filesystem.read(path), path)
+  const children: AnySection[] = []
+  const keys = new Set<string>()
+  for (const file of await filesBelow(filesystem, folder)) {
+    if (file.path === path) continue
+    children.push(await fileSection(filesystem, file, folder, keys))
+  }
+  // Text as it is: a skill may speak of ${placeholders} that are none of the prompt's.
+  return defineSection({
+    key: name,
+    title: name,
+    // A custom renderer that returns nothing would leave the section out.
+    render: () => body || description,
+    summary: escaped(description),
+    visibility: 'summary',
+    children,
+  })
+}
+
+async function filesBelow(filesystem: Filesystem, folder: string): Promise<readonly FileEntry[]> {
+  const files: FileEntry[] = []
+  for (const entry of await filesystem.list(folder)) {
+    if (entry.kind === 'file') files.push(entry)
+    else if (!entry.link) files.push(...(await filesBelow(filesystem, entry.path)))
+  }
+  return files
+}
+
+async function fileSection(
+  filesystem: Filesystem,
+  file: FileEntry,
+  folder: string,
+  keys: Set<string>,
+): Promise<Section<{}, string>> {
+  const name = file.path.slice(folder.length + 1)
+  const text = await readText(filesystem, file)
+  const size = `${Math.max(1, Math.ceil(file.size / 1024))} KB`
+  const shown = text === '' ? '(empty)' : (text ?? `This file is no text, or too long to be shown (${size}).`)
+  return defineSection({
+    key: freeKey(name, keys),
+    title: name,
+    render: () => (text === undefined || name.endsWith('.md') ? shown : fenced(shown, name)),
+    summary: escaped(`The file ${name}, ${size}.`),
+    visibility: 'summary',
+  })
+}
+
+/** Nothing for what is no text: bytes that are not UTF-8 cannot be read as such, and text has no NUL. */
+async function readText(filesystem: Filesystem, file: FileEntry): Promise<string | undefined> {
+  if (file.size > MAX_FILE_BYTES) return undefined
+  try {
+    const text = await filesystem.read(file.path)
+    const isText = !text.includes('\0') && !text.includes('\uFFFD')
+    return isText ? text.trimEnd() : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A key made of a file's name; a number tells apart those that would be alike. */
+function freeKey(name: string, taken: Set<string>): string {
+  const base =
+    name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9_]+/g, '-')
+      .replaceAll(/^[-_]+|[-_]+$/g, '')
+      .slice(0, 60) || 'file'
+  let key = base
+  for (let number = 2; taken.has(key); number++) key = `${base}-${number}`
+  taken.add(key)
+  return key
+}
+
+function fenced(text: string, name: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  const language = /\.(\w+)$/.exec(name)?.[1] ?? ''
+  return `${fence}${language}\n${text}\n${fence}`
+}

@@ -1,0 +1,107 @@
+import { isPlainObject } from '../core/json/json.ts'
+import type { Event } from './event.ts'
+import { frozen } from './freeze.ts'
+import { makeSlice, type Reducer, type Slice } from './slice.ts'
+
+const CHUNK = 1024
+
+/**
+ * A list that only grows. Appending gives a new log and leaves the old one as it was, in constant time: full chunks are
+ * shared, and the last one is shared too as long as nobody else has appended to it.
+ */
+export class Log<Entry> implements Iterable<Entry> {
+  readonly length: number
+  readonly #full: readonly (readonly Entry[])[]
+  readonly #last: Entry[]
+  readonly #lastLength: number
+
+  private constructor(full: readonly (readonly Entry[])[], last: Entry[], lastLength: number) {
+    this.#full = full
+    this.#last = last
+    this.#lastLength = lastLength
+    this.length = full.length * CHUNK + lastLength
+  }
+
+  static of<Entry>(entries: Iterable<Entry>): Log<Entry> {
+    let log = new Log<Entry>([], [], 0)
+    for (const entry of entries) log = log.append(entry)
+    return log
+  }
+
+  append(entry: Entry): Log<Entry> {
+    if (this.#lastLength === CHUNK) return new Log([...this.#full, this.#last], [entry], 1)
+    // Another log may have grown from this one and written behind our end; then this one continues on a copy.
+    const last = this.#last.length === this.#lastLength ? this.#last : this.#last.slice(0, this.#lastLength)
+    last.push(entry)
+    return new Log(this.#full, last, this.#lastLength + 1)
+  }
+
+  /** The entry at an index, from the end if negative. */
+  at(index: number): Entry | undefined {
+    const at = index < 0 ? this.length + index : index
+    if (at < 0 || at >= this.length) return undefined
+    const chunk = Math.floor(at / CHUNK)
+    return chunk < this.#full.length ? this.#full[chunk]![at % CHUNK] : this.#last[at % CHUNK]
+  }
+
+  *[Symbol.iterator](): Iterator<Entry> {
+    for (const chunk of this.#full) yield* chunk
+    for (let i = 0; i < this.#lastLength; i++) yield this.#last[i]!
+  }
+
+  /** Whether it begins with every entry of another log. */
+  continues(other: Log<unknown>): boolean {
+    if (this.length < other.length) return false
+    let i = 0
+    for (const entry of other) if (!sameJson(entry, this.at(i++))) return false
+    return true
+  }
+
+  toJSON(): Entry[] {
+    return [...this]
+  }
+}
+
+const sameJson = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
+
+type AnyEventCreator = ((...args: never) => Event) & { readonly type: string }
+
+export interface LogOptions<Name extends string, Creators extends readonly AnyEventCreator[]> {
+  readonly name: Name
+  /** The events it keeps. */
+  readonly of: Creators
+  /** Default 1. */
+  readonly version?: number
+}
+
+type EventOf<Creator> = Creator extends (...args: never) => infer Made ? Made : never
+
+/** A slice that keeps every event of some types, in order. It survives restores and abandoned transactions. */
+export function defineLog<const Name extends string, const Creators extends readonly AnyEventCreator[]>(
+  options: LogOptions<Name, Creators>,
+): Slice<Name, Log<EventOf<Creators[number]>>, {}> {
+  type Entry = EventOf<Creators[number]>
+  const reducers = new Map<string, Reducer<Log<Entry>>>()
+  for (const { type } of options.of) {
+    reducers.set(type, (log, payload: unknown) => log.append(entryOf(type, payload) as Entry))
+  }
+  return makeSlice({
+    name: options.name,
+    version: options.version ?? 1,
+    kind: 'log',
+    initial: Log.of<Entry>([]),
+    events: Object.freeze({}),
+    reducers,
+    toJson: (log) => log.toJSON(),
+    fromJson: (json) => {
+      if (!Array.isArray(json) || !json.every(isEvent)) throw new TypeError('it is not a list of events.')
+      return Log.of(frozen(json as Entry[]))
+    },
+  })
+}
+
+// JSON has no `undefined`: an entry without a payload is the same before and after a snapshot.
+const entryOf = (type: string, payload: unknown): object =>
+  Object.freeze(payload === undefined ? { type } : { type, payload: frozen(payload) })
+
+const isEvent = (entry: unknown): boolean => isPlainObject(entry) && typeof entry['type'] === 'string'

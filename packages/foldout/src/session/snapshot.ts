@@ -1,0 +1,85 @@
+import { FoldoutError, messageOf } from '../core/errors.ts'
+import { isPlainObject, notJson } from '../core/json/json.ts'
+import { frozen } from './freeze.ts'
+import type { AnySlice } from './slice.ts'
+
+const VERSION = 1
+
+/** A session's state as plain JSON. */
+export interface Snapshot {
+  /** Of this envelope; each slice has a version of its own. */
+  readonly version: number
+  readonly slices: { readonly [name: string]: { readonly version: number; readonly state: unknown } }
+}
+
+export function writeSnapshot(slices: Iterable<AnySlice>, states: ReadonlyMap<string, unknown>): Snapshot {
+  const written: Record<string, { version: number; state: unknown }> = {}
+  for (const slice of slices) {
+    const state: unknown = slice.toJson(states.get(slice.name))
+    const lost = notJson(state)
+    if (lost) {
+      throw new FoldoutError(
+        'snapshot-lossy',
+        `Slice '${slice.name}' holds ${lost}, which JSON cannot carry. Keep plain objects, lists, strings, finite numbers, booleans and null in slices.`,
+      )
+    }
+    written[slice.name] = { version: slice.version, state: structuredClone(state) }
+  }
+  return { version: VERSION, slices: written }
+}
+
+/** Reads all of a snapshot before anything of it takes effect. Slices that it does not know keep their state. */
+export function readSnapshot(snapshot: unknown, slices: ReadonlyMap<string, AnySlice>): ReadonlyMap<string, unknown> {
+  const version = isPlainObject(snapshot) ? snapshot['version'] : undefined
+  if (typeof version === 'number' && version !== VERSION) {
+    throw new FoldoutError(
+      'snapshot-version',
+      `The snapshot has version ${version}; this version of Foldout reads version ${VERSION}.`,
+    )
+  }
+  if (!isPlainObject(snapshot) || typeof version !== 'number' || !isPlainObject(snapshot['slices'])) {
+    throw new FoldoutError(
+      'snapshot-invalid',
+      'This is no snapshot of a session: it has no `version` and `slices`. Pass what session.snapshot() gave, or that after JSON.parse.',
+    )
+  }
+  const states = new Map<string, unknown>()
+  for (const [name, entry] of Object.entries(snapshot['slices'])) {
+    const slice = slices.get(name)
+    if (!slice) {
+      throw new FoldoutError(
+        'snapshot-unknown-slice',
+        `The snapshot has a slice '${name}' that this session does not. Pass it in createSession({ slices }), or remove it from the snapshot.`,
+      )
+    }
+    states.set(name, readState(slice, entry))
+  }
+  return states
+}
+
+function readState(slice: AnySlice, entry: unknown): unknown {
+  const { name } = slice
+  if (!isPlainObject(entry) || !('state' in entry)) {
+    throw new FoldoutError('snapshot-invalid', `The slice '${name}' in the snapshot has no state.`)
+  }
+  if (entry['version'] !== slice.version) {
+    throw new FoldoutError(
+      'snapshot-slice-version',
+      `The snapshot has version ${String(entry['version'])} of slice '${name}'; this session has version ${slice.version}. Bring its state to the new shape before restoring.`,
+    )
+  }
+  const lost = notJson(entry['state'])
+  if (lost)
+    throw new FoldoutError('snapshot-invalid', `The slice '${name}' in the snapshot holds ${lost}, which is not JSON.`)
+  try {
+    return frozen(slice.fromJson(structuredClone(entry['state'])))
+  } catch (error) {
+    throw new FoldoutError(
+      'snapshot-invalid',
+      `The slice '${name}' in the snapshot cannot be read: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    )
+  }
+}

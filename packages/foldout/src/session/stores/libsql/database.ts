@@ -1,0 +1,141 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type Libsql from 'libsql'
+import { FoldoutError, messageOf } from '../../../core/errors.ts'
+import { importPeer } from '../../../core/peer.ts'
+
+export type Connection = Libsql.Database
+
+// "FLDT": in the file's header, so that nobody's else database is taken for ours.
+const APPLICATION_ID = 0x46_4c_44_54
+const SCHEMA_VERSION = 1
+const SCHEMA = `
+  CREATE TABLE sessions (
+    id TEXT NOT NULL PRIMARY KEY,
+    snapshot TEXT,
+    sequence INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE events (
+    session TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    PRIMARY KEY (session, sequence)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`
+const BUSY_TIMEOUT_MS = 10_000
+
+/** Opens a session store's file, or makes it. A file that is not one is left as it is. */
+export async function openDatabase(file: string): Promise<Connection> {
+  const { default: Database } = await importPeer('libsql', () => import('libsql'))
+  const connect = (name: string): Connection => new Database(name, { timeout: BUSY_TIMEOUT_MS })
+  return guarded(file, 'be opened', () => {
+    mkdirSync(dirname(file), { recursive: true })
+    refuseForeign(file, connect)
+    const db = connect(file)
+    try {
+      prepareFile(file, db)
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}
+
+/**
+ * Looks at the file through a connection that cannot write. Not with `node:fs`: closing a file there would drop the locks
+ * that other connections of this process have on it.
+ */
+function refuseForeign(file: string, connect: (name: string) => Connection): void {
+  if (sizeOf(file) === 0) {
+    if (sizeOf(`${file}-wal`) === 0) return
+    throw corrupt(file, `it is empty, but ${file}-wal is not`)
+  }
+  const db = connect(`${pathToFileURL(file).href}?mode=ro`)
+  try {
+    isEmpty(file, db)
+  } catch (error) {
+    // A process was killed when it had just begun the file; only a connection that can write can tidy that up.
+    if (!/^SQLITE_(READONLY|CANTOPEN)/.test(codeOf(error))) throw error
+  } finally {
+    db.close()
+  }
+}
+
+function prepareFile(file: string, db: Connection): void {
+  db.exec('PRAGMA synchronous = FULL')
+  if (isEmpty(file, db)) {
+    inTransaction(db, 'EXCLUSIVE', () => {
+      // Another process may have made it meanwhile.
+      if (isEmpty(file, db)) db.exec(SCHEMA)
+    })
+  }
+  // After the tables, so that the header of the file itself says whose it is, not only its log.
+  db.exec('PRAGMA journal_mode = WAL')
+}
+
+/** Whether a database has nothing in it yet. Throws if what it has is not ours. */
+function isEmpty(file: string, db: Connection): boolean {
+  const applicationId = numberFrom(db, 'PRAGMA application_id')
+  const version = numberFrom(db, 'PRAGMA user_version')
+  if (applicationId === 0 && version === 0 && numberFrom(db, 'SELECT count(*) FROM sqlite_schema') === 0) return true
+  if (applicationId !== APPLICATION_ID) throw corrupt(file, 'it is the database of another program')
+  if (version > SCHEMA_VERSION) {
+    throw new FoldoutError(
+      'store-version',
+      `The session store ${file} has version ${version}; this version of Foldout reads up to version ${SCHEMA_VERSION}. Update foldout. The file was not changed.`,
+    )
+  }
+  return false
+}
+
+// `all`, because `get` leaves a statement half way, and with it a lock.
+function numberFrom(db: Connection, sql: string): number {
+  const [row] = db.prepare(sql).raw().all() as [[number]]
+  return row[0]
+}
+
+export function inTransaction<T>(db: Connection, kind: 'DEFERRED' | 'IMMEDIATE' | 'EXCLUSIVE', job: () => T): T {
+  db.exec(`BEGIN ${kind}`)
+  try {
+    const result = job()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Runs a job on the file, and gives what goes wrong a code and the file's name. */
+export function guarded<T>(file: string, what: string, job: () => T): T {
+  try {
+    return job()
+  } catch (error) {
+    if (error instanceof FoldoutError) throw error
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))) throw corrupt(file, messageOf(error), error)
+    throw new FoldoutError('store-failed', `The session store ${file} could not ${what}: ${messageOf(error)}.`, {
+      cause: error,
+    })
+  }
+}
+
+export function corrupt(file: string, why: string, cause?: unknown): FoldoutError {
+  return new FoldoutError(
+    'store-corrupt',
+    `${file} is damaged or no session store of Foldout: ${why}. Nothing in it was changed. Give another path, or put the file back from a backup.`,
+    { cause },
+  )
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}

@@ -1,0 +1,267 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import Database from 'libsql'
+import { afterAll, describe, expect, it } from 'vitest'
+import { notJson } from '../../../core/json/json.ts'
+import { openSession, type SessionStore } from '../store.ts'
+import { sessionStoreSuite } from '../../../testing/store-suite.ts'
+import { libsqlStore } from './libsql-store.ts'
+import { countUp, counter } from './writer.fixtures.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'foldout-libsql-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+const newFile = (): string => join(folder, `${++files}.db`)
+
+sessionStoreSuite('libsqlStore', () => libsqlStore({ path: newFile() }))
+sessionStoreSuite('libsqlStore, opened anew for each call,', async () => reopeningStore(newFile()))
+
+/** Nothing but the file goes from one call to the next. */
+function reopeningStore(path: string): SessionStore {
+  async function once<T>(job: (store: SessionStore) => Promise<T>): Promise<T> {
+    const store = await libsqlStore({ path })
+    try {
+      return await job(store)
+    } finally {
+      await store.close()
+    }
+  }
+  return {
+    load: (id) => once((store) => store.load(id)),
+    append: (id, events) => once((store) => store.append(id, events)),
+    save: (id, snapshot, sequence) => once((store) => store.save(id, snapshot, sequence)),
+    list: () => once((store) => store.list()),
+    delete: (id) => once((store) => store.delete(id)),
+    close: async () => undefined,
+  }
+}
+
+/** The bytes of a file with one session of 60 events, most of them as text of several pages. */
+async function healthyFile(): Promise<Buffer> {
+  const path = newFile()
+  const store = await libsqlStore({ path })
+  await store.append(
+    'one',
+    Array.from({ length: 60 }, (_, i) => ({
+      sequence: i + 1,
+      event: { type: 'test/happened', payload: 'y'.repeat(500) },
+      scope: 'all' as const,
+    })),
+  )
+  await store.close()
+  return readFileSync(path)
+}
+
+describe('libsqlStore and its file', () => {
+  it('R25 carries any JSON without loss', async () => {
+    const store = await libsqlStore({ path: newFile() })
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.jsonValue(), async (type, payload) => {
+        fc.pre(notJson(payload) === undefined)
+        const id = `run-${++run}`
+        await store.append(id, [{ sequence: 1, event: { type, payload }, scope: 'all' }])
+        expect(JSON.stringify((await store.load(id))?.events[0]?.event)).toBe(JSON.stringify({ type, payload }))
+      }),
+    )
+    await store.close()
+  })
+
+  it('R25 makes the file and its folder', async () => {
+    const path = join(folder, 'not', 'there', 'sessions.db')
+    await (await libsqlStore({ path })).close()
+    expect(existsSync(path)).toBe(true)
+  })
+
+  it('R25 has everything in the one file once it is closed', async () => {
+    const path = newFile()
+    await countUp(path, 'one', 5)
+    const copied = newFile()
+    copyFileSync(path, copied)
+    const store = await libsqlStore({ path: copied })
+    expect((await openSession({ store, id: 'one', slices: [counter] })).get(counter)).toBe(5)
+    await store.close()
+  })
+
+  it('R25 says that it is closed, and may be closed twice', async () => {
+    const path = newFile()
+    const store = await libsqlStore({ path })
+    await store.close()
+    await store.close()
+    const closed = {
+      code: 'store-closed',
+      message: `The session store ${path} is closed. Open it again with libsqlStore().`,
+    }
+    await expect(store.load('one')).rejects.toMatchObject(closed)
+    await expect(store.delete('one')).rejects.toMatchObject(closed)
+  })
+
+  it('R25 says which file cannot be opened', async () => {
+    await expect(libsqlStore({ path: folder })).rejects.toMatchObject({
+      code: expect.stringMatching(/^store-/) as string,
+      message: expect.stringContaining(folder) as string,
+    })
+  })
+
+  it('R25 has written what it acknowledges', async () => {
+    const path = newFile()
+    const store = await libsqlStore({ path })
+    await store.append('one', [{ sequence: 1, event: { type: 'a', payload: 1 }, scope: 'all' }])
+    const other = new Database(path)
+    expect(other.prepare('SELECT session, sequence FROM events').raw().all()).toEqual([['one', 1]])
+    expect(other.pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }])
+    other.close()
+    await store.close()
+  })
+})
+
+describe('libsqlStore and a file that is not its own', () => {
+  const damages: Record<string, (healthy: Buffer) => Buffer> = {
+    'a text': () => Buffer.from('Dear diary, '.repeat(1000)),
+    'a short text': () => Buffer.from('{}'),
+    zeros: () => Buffer.alloc(8192),
+    'a store cut in half': (healthy) => healthy.subarray(0, healthy.length / 2),
+    'the first page of a store': (healthy) => healthy.subarray(0, 4096),
+    'a store without its beginning': (healthy) => healthy.subarray(4096),
+    'a store with a wiped header': (healthy) => healthy.fill(0, 0, 16),
+    'a store with a wiped schema': (healthy) => healthy.fill(0x55, 100, 4096),
+    'a store with wiped pages': (healthy) => healthy.fill(0x55, 4096),
+    'a store with a broken text': (healthy) =>
+      healthy.fill('"', healthy.lastIndexOf('yyyy'), healthy.lastIndexOf('yyyy') + 3),
+    'the database of another program': (healthy) => {
+      healthy.writeUInt32BE(1, 68)
+      return healthy
+    },
+  }
+  it.each(Object.keys(damages))('R25 refuses %s, names it, and leaves it byte for byte', async (damage) => {
+    const path = newFile()
+    const bytes = damages[damage]!(await healthyFile())
+    writeFileSync(path, bytes)
+    const use = async (): Promise<void> => {
+      const store = await libsqlStore({ path })
+      try {
+        await openSession({ store, id: 'one' })
+      } finally {
+        await store.close()
+      }
+    }
+    await expect(use()).rejects.toMatchObject({
+      code: 'store-corrupt',
+      message: expect.stringContaining(`${path} is damaged or no session store of Foldout: `) as string,
+    })
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+
+  it.each(['delete', 'wal'])('R25 leaves another database in journal mode %s as it was', async (mode) => {
+    const path = newFile()
+    const other = new Database(path)
+    other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE precious (a); INSERT INTO precious VALUES (1)`)
+    const bytes = readFileSync(path)
+    await expect(libsqlStore({ path })).rejects.toMatchObject({
+      code: 'store-corrupt',
+      message: `${path} is damaged or no session store of Foldout: it is the database of another program. Nothing in it was changed. Give another path, or put the file back from a backup.`,
+    })
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+    expect(other.prepare('SELECT a FROM precious').raw().all()).toEqual([[1]])
+    other.close()
+  })
+
+  it('R25 refuses a store of a later version and leaves it byte for byte', async () => {
+    const path = newFile()
+    const bytes = await healthyFile()
+    bytes.writeUInt32BE(99, 60)
+    writeFileSync(path, bytes)
+    await expect(libsqlStore({ path })).rejects.toMatchObject({
+      code: 'store-version',
+      message: `The session store ${path} has version 99; this version of Foldout reads up to version 1. Update foldout. The file was not changed.`,
+    })
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+
+  it('R25 refuses an emptied file whose log is still there', async () => {
+    const path = newFile()
+    writeFileSync(path, '')
+    writeFileSync(`${path}-wal`, 'what was written last')
+    await expect(libsqlStore({ path })).rejects.toMatchObject({ code: 'store-corrupt' })
+    expect(readFileSync(`${path}-wal`, 'utf8')).toBe('what was written last')
+  })
+
+  it('R25 notices that an event is missing', async () => {
+    const path = newFile()
+    writeFileSync(path, await healthyFile())
+    const vandal = new Database(path)
+    vandal.exec('DELETE FROM events WHERE sequence = 30')
+    const store = await libsqlStore({ path })
+    await expect(store.load('one')).rejects.toMatchObject({
+      code: 'store-corrupt',
+      message: expect.stringContaining("session 'one' lacks event 30") as string,
+    })
+    await store.close()
+    vandal.close()
+  })
+
+  it('R25 fills an empty file, which has nothing to lose', async () => {
+    const path = newFile()
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(path, '')
+    await countUp(path, 'one', 1)
+    expect(readFileSync(path).length).toBeGreaterThan(0)
+  })
+})
+
+describe('libsqlStore in several processes', () => {
+  const run = promisify(execFile)
+  const fixture = join(import.meta.dirname, 'writer.fixtures.ts')
+  const child = (path: string, id: string, upTo: number): Promise<unknown> =>
+    run(process.execPath, ['--import', 'tsx', fixture, path, id, String(upTo)])
+
+  it('R25 begins again where a process was killed while it made the file', async () => {
+    const path = newFile()
+    // Little memory makes SQLite write pages before the transaction ends; its journal stays behind.
+    const script = `
+      const database = new (require('libsql'))(process.argv[1])
+      database.exec('PRAGMA cache_size = 1; BEGIN EXCLUSIVE; CREATE TABLE sessions (id TEXT)')
+      for (let i = 0; i < 200; i++) database.exec("INSERT INTO sessions VALUES ('" + 'x'.repeat(1000) + "')")
+      process.kill(process.pid, 'SIGKILL')`
+    await expect(run(process.execPath, ['-e', script, path])).rejects.toMatchObject({ signal: 'SIGKILL' })
+    expect(readFileSync(path).length).toBeGreaterThan(4096)
+    expect(existsSync(`${path}-journal`)).toBe(true)
+    await countUp(path, 'one', 3)
+    const store = await libsqlStore({ path })
+    expect((await openSession({ store, id: 'one', slices: [counter] })).get(counter)).toBe(3)
+    await store.close()
+  })
+
+  it('R25 is made once and takes what all of them write', async () => {
+    const path = newFile()
+    await Promise.all([child(path, 'a', 100), child(path, 'b', 100), child(path, 'c', 100)])
+    await Promise.all([child(path, 'a', 150), countUp(path, 'd', 150), countUp(path, 'e', 150)])
+    const store = await libsqlStore({ path })
+    const counts = await Promise.all(
+      (await store.list()).map(async (id) => [id, (await openSession({ store, id, slices: [counter] })).get(counter)]),
+    )
+    expect(counts).toEqual([
+      ['a', 150],
+      ['b', 100],
+      ['c', 100],
+      ['d', 150],
+      ['e', 150],
+    ])
+    await store.close()
+  })
+
+  it('R25 refuses the second writer of a session', async () => {
+    const path = newFile()
+    const store = await libsqlStore({ path })
+    const session = await openSession({ store, id: 'one', slices: [counter] })
+    await child(path, 'one', 3)
+    session.dispatch(counter.events.counted(1))
+    await expect(session.saved()).rejects.toMatchObject({ code: 'store-conflict' })
+    expect((await openSession({ store, id: 'one', slices: [counter] })).get(counter)).toBe(3)
+    await store.close()
+  })
+})

@@ -1,0 +1,135 @@
+import { resolve } from 'node:path'
+import { FoldoutError, messageOf } from '../../../core/errors.ts'
+import type { Event } from '../../event.ts'
+import type { Snapshot } from '../../snapshot.ts'
+import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
+import { checkAppend, checkEvent, checkId, checkSave, type StoredRange } from '../store-checks.ts'
+import { corrupt, guarded, inTransaction, openDatabase } from './database.ts'
+
+export interface LibsqlStoreOptions {
+  /** The file, made if it is not there. While it is open, and after a crash, `-wal` and `-shm` beside it belong to it. */
+  readonly path: string
+}
+
+/**
+ * Keeps sessions in one SQLite file. What a promise has acknowledged is on the disk. Several processes may have the file
+ * open, each writing other sessions.
+ */
+export async function libsqlStore(options: LibsqlStoreOptions): Promise<SessionStore> {
+  const file = resolve(options.path)
+  const db = await openDatabase(file)
+  let isOpen = true
+  const sql = guarded(file, 'be opened', () => ({
+    session: db.prepare('SELECT snapshot, sequence FROM sessions WHERE id = ?'),
+    events: db.prepare('SELECT sequence, event, scope FROM events WHERE session = ? ORDER BY sequence'),
+    last: db.prepare('SELECT max(sequence) AS last FROM events WHERE session = ?'),
+    ids: db.prepare('SELECT id FROM sessions'),
+    addSession: db.prepare('INSERT OR IGNORE INTO sessions (id, sequence) VALUES (?, 0)'),
+    addEvent: db.prepare('INSERT INTO events (session, sequence, event, scope) VALUES (?, ?, ?, ?)'),
+    setSnapshot: db.prepare('UPDATE sessions SET snapshot = ?, sequence = ? WHERE id = ?'),
+    dropEvents: db.prepare('DELETE FROM events WHERE session = ? AND sequence <= ?'),
+    dropSession: db.prepare('DELETE FROM sessions WHERE id = ?'),
+  }))
+
+  function read<T>(job: () => T): T {
+    refuseClosed()
+    return guarded(file, 'be read', () => inTransaction(db, 'DEFERRED', job))
+  }
+  function write(job: () => void): void {
+    refuseClosed()
+    guarded(file, 'be written', () => inTransaction(db, 'IMMEDIATE', job))
+  }
+  function refuseClosed(): void {
+    if (isOpen) return
+    throw new FoldoutError('store-closed', `The session store ${file} is closed. Open it again with libsqlStore().`)
+  }
+  function rangeOf(id: string): StoredRange {
+    const [session] = sql.session.all(id) as SessionRow[]
+    const [{ last }] = sql.last.all(id) as [{ last: number | null }]
+    const snapshot = session?.sequence ?? 0
+    return { snapshot, last: last ?? snapshot }
+  }
+
+  return {
+    async load(id) {
+      const rows = read(() => ({
+        session: (sql.session.all(id) as SessionRow[])[0],
+        events: sql.events.all(id) as EventRow[],
+      }))
+      return rows.session && decode(file, id, rows.session, rows.events)
+    },
+    async append(id, events) {
+      checkId(id)
+      const rows = events.map(encode)
+      if (rows.length === 0) return
+      write(() => {
+        checkAppend(id, rangeOf(id), events)
+        sql.addSession.run(id)
+        for (const { sequence, event, scope } of rows) sql.addEvent.run(id, sequence, event, scope)
+      })
+    },
+    async save(id, snapshot, sequence) {
+      checkId(id)
+      const json = JSON.stringify(snapshot)
+      write(() => {
+        checkSave(id, rangeOf(id), sequence)
+        sql.addSession.run(id)
+        sql.setSnapshot.run(json, sequence, id)
+        sql.dropEvents.run(id, sequence)
+      })
+    },
+    async list() {
+      return read(() => sql.ids.all() as { id: string }[])
+        .map(({ id }) => id)
+        .sort()
+    },
+    async delete(id) {
+      write(() => {
+        sql.dropEvents.run(id, Number.MAX_SAFE_INTEGER)
+        sql.dropSession.run(id)
+      })
+    },
+    async close() {
+      if (!isOpen) return
+      isOpen = false
+      // libsql closes the file only when statements are collected; whoever copies it before shall find everything in it.
+      try {
+        guarded(file, 'be closed', () => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+      } finally {
+        db.close()
+      }
+    },
+  }
+}
+
+interface SessionRow {
+  readonly snapshot: string | null
+  readonly sequence: number
+}
+interface EventRow {
+  readonly sequence: number
+  readonly event: string
+  readonly scope: string
+}
+
+function encode({ sequence, event, scope }: StoredEvent): EventRow {
+  checkEvent(event)
+  return { sequence, event: JSON.stringify({ type: event.type, payload: event.payload }), scope }
+}
+
+function decode(file: string, id: string, session: SessionRow, rows: readonly EventRow[]): StoredSession {
+  const parse = (json: string): unknown => {
+    try {
+      return JSON.parse(json)
+    } catch (error) {
+      throw corrupt(file, `session '${id}' holds something that is not JSON (${messageOf(error)})`, error)
+    }
+  }
+  const events = rows.map(({ sequence, event, scope }, i): StoredEvent => {
+    const expected = session.sequence + 1 + i
+    if (sequence !== expected) throw corrupt(file, `session '${id}' lacks event ${expected}`)
+    return { sequence, event: parse(event) as Event, scope: scope as StoredEvent['scope'] }
+  })
+  const snapshot = session.snapshot === null ? undefined : (parse(session.snapshot) as Snapshot)
+  return { ...(snapshot ? { snapshot } : {}), sequence: session.sequence, events }
+}

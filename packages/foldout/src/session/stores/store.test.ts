@@ -1,0 +1,273 @@
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { defineLog } from '../log.ts'
+import { memoryStore } from './memory-store.ts'
+import { DispatchError } from '../session.ts'
+import { defineSlice } from '../slice.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { openSession, type KeptSession, type SessionStore } from './store.ts'
+import { visibility } from '../visibility.ts'
+
+const sum = defineSlice({
+  name: 'sum',
+  initial: { total: 0, parts: [] as readonly number[][] },
+  reducers: {
+    added: (state, payload: readonly number[]) => {
+      if (payload.includes(13)) throw new Error('unlucky')
+      return { total: payload.reduce((a, b) => a + b, state.total), parts: [...state.parts, [...payload]] }
+    },
+    noted: (state, _payload: unknown) => state,
+  },
+})
+const changes = defineLog({ name: 'changes', of: [sum.events.added] })
+const slices = [sum, changes]
+
+/** A memory store that counts appends and fails when told to. */
+function testStore() {
+  const store = memoryStore()
+  const append = vi.fn<SessionStore['append']>(store.append)
+  return { ...store, append } satisfies SessionStore
+}
+const open = (store: SessionStore): Promise<KeptSession> => openSession({ store, id: 'one', slices })
+
+describe('openSession', () => {
+  it('R25 begins a session with its seeds and resumes it without them', async () => {
+    const store = memoryStore()
+    const seeded = [visibility.seed({ context: 'full' })]
+    const first = await openSession({ store, id: 'one', slices: seeded })
+    expect(first.id).toBe('one')
+    expect(first.get(visibility)).toEqual({ context: 'full' })
+    first.dispatch(visibility.events.set({ path: 'other', visibility: 'full' }))
+    await first.compact()
+    const second = await openSession({ store, id: 'one' })
+    expect(second.get(visibility)).toEqual({ context: 'full', other: 'full' })
+  })
+
+  it('R25 writes the events of one tick together', async () => {
+    const store = testStore()
+    const session = await open(store)
+    for (let i = 0; i < 5; i++) session.dispatch(sum.events.added([i]))
+    await session.saved()
+    session.dispatch(sum.events.added([5]))
+    await session.saved()
+    await session.saved()
+    expect(store.append.mock.calls.map(([, events]) => events.length)).toEqual([5, 1])
+  })
+
+  it('R25 writes what is dispatched while it writes, after that and once', async () => {
+    const store = memoryStore()
+    let dispatchMore = (): void => undefined
+    const slow: SessionStore = {
+      ...store,
+      async append(id, events) {
+        dispatchMore()
+        await store.append(id, events)
+      },
+    }
+    const session = await open(slow)
+    session.dispatch(sum.events.added([1]))
+    dispatchMore = () => {
+      dispatchMore = () => undefined
+      session.dispatch(sum.events.added([2]))
+      session.dispatch(sum.events.added([3]))
+    }
+    await session.saved()
+    await session.saved()
+    expect((await open(store)).get(sum).parts).toEqual([[1], [2], [3]])
+  })
+
+  it('R25 writes without being asked', async () => {
+    const store = memoryStore()
+    const session = await open(store)
+    session.dispatch(sum.events.added([1]))
+    await vi.waitFor(async () => expect((await store.load('one'))?.events).toHaveLength(1))
+  })
+
+  it('R25 keeps what was dispatched, not what became of the payload', async () => {
+    const store = memoryStore()
+    const session = await open(store)
+    const payload = { items: [1] }
+    session.dispatch(sum.events.noted(payload))
+    payload.items.push(2)
+    await session.saved()
+    expect((await store.load('one'))?.events[0]?.event.payload).toEqual({ items: [1] })
+  })
+
+  it('R21 R25 records an event once, also if a reducer or listener fails on it, and replays to the same state', async () => {
+    const store = memoryStore()
+    const first = await open(store)
+    first.subscribe(() => {
+      throw new Error('listener')
+    })
+    expect(() => first.dispatch(sum.events.added([13]))).toThrow(DispatchError)
+    expect(() => first.dispatch(sum.events.added([2]))).toThrow(DispatchError)
+    await first.saved()
+    expect((await store.load('one'))?.events.map(({ event }) => event.payload)).toEqual([[13], [2]])
+    const second = await open(store)
+    expect(second.snapshot()).toEqual(first.snapshot())
+    expect(second.get(sum).total).toBe(2)
+  })
+
+  it('R24 R25 writes only what a restore changes: logs are in the journal already', async () => {
+    const store = memoryStore()
+    const session = await open(store)
+    session.dispatch(sum.events.added([1]))
+    session.restore(session.snapshot())
+    await session.saved()
+    const restore = (await store.load('one'))!.events[1]!
+    expect(restore).toMatchObject({ sequence: 2, scope: 'restore', event: { type: 'session/restored' } })
+    expect(Object.keys((restore.event.payload as Snapshot).slices)).toEqual(['visibility', 'sum'])
+  })
+
+  it('R25 tells nobody of what it replays', async () => {
+    const store = testStore()
+    const first = await open(store)
+    first.dispatch(sum.events.added([1]))
+    await first.saved()
+    const second = await open(store)
+    await second.saved()
+    expect(store.append).toHaveBeenCalledTimes(1)
+  })
+
+  it('R25 refuses an event that JSON would lose before it changes anything', async () => {
+    const store = memoryStore()
+    const session = await open(store)
+    const heard = vi.fn<() => void>()
+    session.subscribe(heard)
+    const lossy = sum.events.added([Number.NaN])
+    const refusal = {
+      code: 'event-lossy',
+      message:
+        "The payload of the event 'sum/added' holds NaN at [0], which JSON cannot carry, so that it cannot be stored. Keep plain objects, lists, strings, finite numbers, booleans and null in events.",
+    }
+    expect(() => session.dispatch(lossy)).toThrow(expect.objectContaining(refusal))
+    expect(session.get(sum).total).toBe(0)
+    expect(session.get(changes).length).toBe(0)
+    expect(heard).not.toHaveBeenCalled()
+    session.dispatch(sum.events.added([1]))
+    await session.saved()
+    expect((await open(store)).get(sum).total).toBe(1)
+  })
+
+  it('R25 refuses it inside a transaction too, so that a commit is not cut short', async () => {
+    const store = memoryStore()
+    const session = await open(store)
+    const transaction = session.begin()
+    const nested = transaction.session.begin()
+    transaction.session.dispatch(sum.events.added([1]))
+    expect(() => transaction.session.dispatch(sum.events.noted(new Date(0)))).toThrow(
+      expect.objectContaining({ code: 'event-lossy' }),
+    )
+    expect(() => nested.session.dispatch(sum.events.noted(new Date(0)))).toThrow(
+      expect.objectContaining({ code: 'event-lossy' }),
+    )
+    transaction.session.dispatch(sum.events.added([2]))
+    transaction.commit()
+    await session.saved()
+    expect((await open(store)).get(sum).total).toBe(3)
+  })
+
+  it('R23 R25 says what is wrong with a stored session that this program cannot read', async () => {
+    const store = memoryStore()
+    const session = await open(store)
+    await session.compact()
+    await expect(openSession({ store, id: 'one' })).rejects.toMatchObject({ code: 'snapshot-unknown-slice' })
+  })
+})
+
+describe('a store that fails', () => {
+  it('R25 is reported by saved(), and what is missing is written when it works again, in order', async () => {
+    const store = testStore()
+    const session = await open(store)
+    session.dispatch(sum.events.added([1]))
+    await session.saved()
+    const full = new Error('disk full')
+    store.append.mockRejectedValueOnce(full).mockRejectedValueOnce(full).mockRejectedValueOnce(full)
+    session.dispatch(sum.events.added([2]))
+    await expect(session.saved()).rejects.toThrow('disk full')
+    session.dispatch(sum.events.added([3]))
+    await session.saved()
+    const resumed = await open(store)
+    expect(resumed.get(sum).parts).toEqual([[1], [2], [3]])
+    expect((await store.load('one'))?.events.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
+  })
+
+  it('R25 does not end the process when nobody waits', async () => {
+    const store = testStore()
+    store.append.mockRejectedValue(new Error('disk full'))
+    const session = await open(store)
+    const unhandled = vi.fn<() => void>()
+    process.on('unhandledRejection', unhandled)
+    session.dispatch(sum.events.added([1]))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    process.off('unhandledRejection', unhandled)
+    expect(unhandled).not.toHaveBeenCalled()
+    expect(session.get(sum).total).toBe(1)
+  })
+
+  it('R25 does not save a snapshot of events that it could not write', async () => {
+    const store = testStore()
+    const session = await open(store)
+    store.append.mockRejectedValueOnce(new Error('disk full')).mockRejectedValueOnce(new Error('disk full'))
+    session.dispatch(sum.events.added([1]))
+    await expect(session.compact()).rejects.toThrow('disk full')
+    expect(await store.load('one')).toBeUndefined()
+    await session.compact()
+    expect((await store.load('one'))?.sequence).toBe(1)
+  })
+})
+
+describe('a kept session', () => {
+  const operation = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), n: fc.integer({ min: 1, max: 20 }) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constantFrom('commit', 'abandon'), n: fc.integer({ min: 1, max: 20 }) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constantFrom('snapshot', 'restore', 'compact', 'reopen', 'saved'),
+        n: fc.constant(0),
+      }),
+    },
+  )
+  it('R25 is the same after being opened again at any time', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
+        const store = memoryStore()
+        let session = await open(store)
+        let snapshot = session.snapshot()
+        const reopenings: [Snapshot, Snapshot][] = []
+        const tolerant = (job: () => void): void => {
+          try {
+            job()
+          } catch (error) {
+            if (!(error instanceof DispatchError)) throw error
+          }
+        }
+        for (const { kind, n } of operations) {
+          if (kind === 'add') tolerant(() => session.dispatch(sum.events.added([n])))
+          if (kind === 'commit' || kind === 'abandon') {
+            const transaction = session.begin()
+            tolerant(() => transaction.session.dispatch(sum.events.added([n])))
+            tolerant(() => transaction[kind]())
+          }
+          if (kind === 'snapshot') snapshot = session.snapshot()
+          if (kind === 'restore') session.restore(snapshot)
+          if (kind === 'compact') await session.compact()
+          if (kind === 'saved') await session.saved()
+          if (kind === 'reopen') {
+            await session.saved()
+            const before = session.snapshot()
+            session = await open(store)
+            reopenings.push([before, session.snapshot()])
+          }
+        }
+        await session.saved()
+        reopenings.push([session.snapshot(), (await open(store)).snapshot()])
+        for (const [before, after] of reopenings) expect(after).toEqual(before)
+      }),
+    )
+  })
+})

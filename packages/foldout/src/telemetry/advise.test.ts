@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import { definePrompt, defineSection, openSections, type BoundPrompt } from '../entries/index.ts'
+import { calls, callsAll, says, type ScriptStep } from '../testing/scripted-adapter.ts'
+import { advise } from './advise.ts'
+import { createRecorder } from './recorder.ts'
+import type { RecordedRun, Recording } from './recording.ts'
+import { runShop, shop, words, type ShopRun } from './shop.fixtures.ts'
+
+const read = (...keys: string[]) => calls('read_section', { section_key: keys.join('.') })
+const done = says('Done.')
+const restarting = { scripted: { supportsDynamicTools: false } }
+
+async function record(scripts: readonly (readonly ScriptStep[])[], options: ShopRun = {}): Promise<Recording> {
+  const { bound = shop(), disclosure } = options
+  const recorder = createRecorder({
+    bound,
+    input: 'Sell me a cake.',
+    counter: words,
+    ...(disclosure ? { disclosure } : {}),
+  })
+  for (const script of scripts) await runShop(script, { ...options, bound, onEvent: recorder.onEvent })
+  return recorder.recording()
+}
+
+const totalOf = (runs: readonly RecordedRun[]): number =>
+  runs
+    .flatMap(({ requests }) => requests)
+    .reduce((sum, each) => sum + each.systemTokens + each.toolTokens + each.conversationTokens + each.outputTokens, 0)
+
+const adviceOn = (recording: Recording, type: string, bound: BoundPrompt<{}> = shop()) =>
+  advise([recording], { bound }).filter((advice) => advice.type === type)
+
+describe('advice', () => {
+  const opening = [read('cart'), calls('add'), done]
+  const without = [calls('add'), done]
+  const idle = [calls('look'), done]
+
+  it.each([
+    ['without restarts', {}],
+    ['with restarts', restarting],
+  ])(
+    'R40 says of a section that most runs open exactly what showing it would have saved, %s',
+    async (_how, options) => {
+      const before = await record([opening, opening, idle, opening], options)
+      const after = await record([without, without, idle, without], { ...options, bound: shop({ cart: 'full' }) })
+      const tokens = totalOf(before.runs) - totalOf(after.runs)
+      const restarts = before.runs.flatMap((run) => run.restarts).length
+      expect(tokens).toBeGreaterThan(0)
+      const more = restarts > 0 ? `, 3 requests and 3 restarts` : ' and 3 requests'
+      expect(adviceOn(before, 'show-section')).toEqual([
+        {
+          type: 'show-section',
+          path: 'cart',
+          tool: undefined,
+          runs: 4,
+          used: 3,
+          saved: { tokens, requests: 3, restarts },
+          message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have saved ${tokens} tokens${more}.`,
+        },
+      ])
+    },
+  )
+
+  it('R40 keeps a request that did more than open the section', async () => {
+    const both = [callsAll(['look', {}], ['read_section', { section_key: 'cart' }]), calls('add'), done]
+    const before = await record([both, both, both])
+    const look = [callsAll(['look', {}]), calls('add'), done]
+    const after = await record([look, look, look], { bound: shop({ cart: 'full' }) })
+    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    expect(adviceOn(before, 'show-section')).toMatchObject([{ saved: { tokens, requests: 0, restarts: 0 } }])
+  })
+
+  it('R40 says so where fewer requests would have cost more tokens', async () => {
+    const cartText = 'word '.repeat(600)
+    const before = await record([opening, opening, opening, [...idle.slice(0, 1), ...idle]], {
+      bound: shop({ cartText }),
+    })
+    const after = await record([without, without, without, [...idle.slice(0, 1), ...idle]], {
+      bound: shop({ cart: 'full', cartText }),
+    })
+    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    expect(tokens).toBeLessThan(0)
+    expect(adviceOn(before, 'show-section')).toMatchObject([
+      {
+        saved: { tokens, requests: 3, restarts: 0 },
+        message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have cost ${-tokens} tokens more and saved 3 requests.`,
+      },
+    ])
+  })
+
+  it.each([
+    ['alone', []],
+    [
+      'with another in it',
+      [defineSection({ key: 'b', title: 'B', template: 'inner', summary: 's', visibility: 'summary' })],
+    ],
+  ])('R40 counts the opening tool as saved only where nothing is left to open: %s', async (_which, children) => {
+    const only = (how: 'full' | 'summary') =>
+      definePrompt({
+        ns: 'shops',
+        key: 'only',
+        sections: [defineSection({ key: 'a', title: 'A', template: 'text', summary: 's', visibility: how, children })],
+      }).bind() as BoundPrompt<{}>
+    const before = await record(
+      [
+        [read('a'), done],
+        [read('a'), done],
+        [read('a'), done],
+      ],
+      { bound: only('summary') },
+    )
+    const after = await record([[done], [done], [done]], { bound: only('full') })
+    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    expect(adviceOn(before, 'show-section', only('summary'))).toMatchObject([
+      { path: 'a', saved: { tokens, requests: 3, restarts: 0 } },
+    ])
+  })
+
+  it('R40 an opening of what lies in a section is still needed when only the section is shown', async () => {
+    const nested = [read('cart', 'coupons'), done]
+    const recording = await record([nested, nested, nested], restarting)
+    const [advice] = adviceOn(recording, 'show-section')
+    expect(advice?.saved.restarts ?? 0).toBe(0)
+  })
+
+  it('R40 needs more than half of at least three runs', async () => {
+    expect(adviceOn(await record([opening, opening]), 'show-section')).toEqual([])
+    expect(adviceOn(await record([opening, opening, idle, idle]), 'show-section')).toEqual([])
+    const three = await record([opening, opening, idle])
+    expect(adviceOn(three, 'show-section')).toHaveLength(1)
+    expect(advise([three], { bound: shop(), minRuns: 4 })).toEqual([])
+    const split = { version: 1, runs: three.runs.slice(0, 1) } as const
+    const rest = { version: 1, runs: three.runs.slice(1) } as const
+    expect(advise([split, rest], { bound: shop() })).toEqual(advise([three], { bound: shop() }))
+  })
+
+  it('R40 does not advise what is done already, nor from runs of another prompt', async () => {
+    const recording = await record([opening, opening, opening])
+    expect(adviceOn(recording, 'show-section', shop({ cart: 'full' }))).toEqual([])
+    expect(adviceOn(recording, 'offer-tool', shop({ cart: 'full' }))).toEqual([])
+    const other = definePrompt({
+      ns: 'shops',
+      key: 'other',
+      sections: [defineSection({ key: 'cart', title: 'Cart', template: 'x', summary: 'y', visibility: 'summary' })],
+    }).bind() as BoundPrompt<{}>
+    expect(advise([recording], { bound: other })).toEqual([])
+  })
+
+  it('R40 says of a section that no run needed exactly what folding it would have saved', async () => {
+    const cartText = 'word '.repeat(100)
+    const bound = shop({ cart: 'full', cartText })
+    const unused = [[calls('look'), done], [done], [calls('look'), done]]
+    const before = await record(unused, { bound })
+    const after = await record(unused, { bound: shop({ cartText }) })
+    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    expect(tokens).toBeGreaterThan(0)
+    expect(adviceOn(before, 'fold-section', bound)).toEqual([
+      {
+        type: 'fold-section',
+        path: 'cart',
+        tool: undefined,
+        runs: 3,
+        used: 0,
+        saved: { tokens, requests: 0, restarts: 0 },
+        message: `Fold section 'cart' by default: none of its tools was called in 3 runs. Over these runs that would have saved ${tokens} tokens.`,
+      },
+    ])
+    const used = await record([...unused, [calls('add'), done]], { bound })
+    expect(adviceOn(used, 'fold-section', bound)).toEqual([])
+    const openedWithin = await record([...unused, [read('cart', 'coupons'), done]], { bound })
+    expect(adviceOn(openedWithin, 'fold-section', bound)).toEqual([])
+  })
+
+  it('R40 says it once of a section and what lies in it', async () => {
+    const template = 'word '.repeat(200)
+    const inner = defineSection({ key: 'inner', title: 'Inner', template, summary: 's' })
+    const bound = definePrompt({
+      ns: 'shops',
+      key: 'nested',
+      sections: [defineSection({ key: 'outer', title: 'Outer', template, summary: 's', children: [inner] })],
+    }).bind() as BoundPrompt<{}>
+    const recording = await record([[done], [done], [done]], { bound })
+    expect(advise([recording], { bound }).map(({ path }) => path)).toEqual(['outer'])
+  })
+
+  it('R40 asks for a summary where a large section has none, and says what it cannot know', async () => {
+    const long = 'word '.repeat(600)
+    const bound = definePrompt({
+      ns: 'shops',
+      key: 'long',
+      sections: [
+        defineSection({ key: 'story', title: 'Story', template: long, summary: 'A story.' }),
+        defineSection({ key: 'terms', title: 'Terms', template: long }),
+        defineSection({ key: 'short', title: 'Short', template: 'short' }),
+      ],
+    }).bind() as BoundPrompt<{}>
+    const before = await record([[done], [done], [done]], { bound })
+    const [first, second, ...others] = advise([before], { bound })
+    expect(others).toEqual([])
+    const opener = before.runs[0]!.disclosureTools[0]!.tokens
+    const summary = before.runs[0]!.sections[0]!.summaryTokens!
+    const unknown = 'by default: it has no tools, and nothing in 3 runs tells whether its text was needed.'
+    expect(first).toMatchObject({
+      path: 'terms',
+      saved: { tokens: 3 * (603 - opener) },
+      message: `Fold section 'terms' ${unknown} Over these runs that would have saved ${3 * (603 - opener)} tokens. It has no summary yet: write one, whose cost is not counted here.`,
+    })
+    const saved = 3 * (603 - summary - opener)
+    expect(second).toMatchObject({
+      path: 'story',
+      saved: { tokens: saved },
+      message: `Fold section 'story' ${unknown} Over these runs that would have saved ${saved} tokens.`,
+    })
+    expect(advise([before], { bound, largeTokens: 604 }).map(({ path }) => path)).toEqual(['story'])
+  })
+
+  it('R40 says of a tool that most runs open a section for what offering it would have saved', async () => {
+    const before = await record([opening, opening, opening, idle], restarting)
+    const [advice] = adviceOn(before, 'offer-tool')
+    const tool = before.runs[0]!.sections[1]!.tools[0]!.tokens
+    // The same runs with the section folded and the tool offered in each of their 8 requests. Here the tool is not offered,
+    // so its calls are answered with other words.
+    const folded = await record([without, without, without, idle])
+    const answers = folded.runs
+      .flatMap((run) => run.toolCalls)
+      .filter(({ name }) => name === 'add')
+      .reduce((sum, { resultTokens }) => sum + resultTokens - words.count('Added to it.'), 0)
+    const tokens = totalOf(before.runs) - (totalOf(folded.runs) - answers + 8 * tool)
+    expect(tokens).toBeGreaterThan(0)
+    expect(advice).toMatchObject({
+      type: 'offer-tool',
+      path: 'cart',
+      tool: 'add',
+      runs: 4,
+      used: 3,
+      saved: { tokens, requests: 3, restarts: 3 },
+    })
+    expect(advice!.message).toBe(
+      `Offer tool 'add' from the start, as a core tool in a section that is shown in full: 3 of 4 runs called it after opening 'cart'. If the section's text is not needed to call it, that would have saved ${advice!.saved.tokens} tokens, 3 requests and 3 restarts over these runs.`,
+    )
+    expect(adviceOn(before, 'offer-tool')).toHaveLength(1)
+  })
+
+  it('R40 spares no opening for a tool where others of the section were called too', async () => {
+    const both = [read('cart'), callsAll(['add', {}], ['clear', {}]), done]
+    expect(adviceOn(await record([both, both, both], restarting), 'offer-tool')).toEqual([])
+  })
+
+  it('R40 puts the biggest saving first, and the same whichever way the runs are ordered', async () => {
+    const rules = [read('rules'), done]
+    const recording = await record([opening, [...rules.slice(0, 1), ...opening], rules, opening])
+    const advice = advise([recording], { bound: shop() })
+    expect(advice.length).toBeGreaterThan(1)
+    const savings = advice.map(({ saved }) => saved.tokens)
+    expect(savings).toEqual(savings.toSorted((a, b) => b - a))
+    const turned = { version: 1, runs: recording.runs.toReversed() } as const
+    expect(advise([turned], { bound: shop() })).toEqual(advice)
+  })
+
+  it('R40 works for a strategy that always restarts', async () => {
+    const ask = [calls('open_sections', { section_keys: ['cart', 'rules'], reason: '' }), calls('add'), done]
+    const recording = await record([ask, ask, ask], { disclosure: openSections() })
+    const shown = adviceOn(recording, 'show-section')
+    // Showing one of two that are opened together spares no restart.
+    expect(shown.filter(({ saved }) => saved.restarts + saved.requests > 0)).toEqual([])
+    const alone = [calls('open_sections', { section_keys: ['cart'], reason: '' }), calls('add'), done]
+    const single = await record([alone, alone, alone], { disclosure: openSections() })
+    expect(adviceOn(single, 'show-section')).toMatchObject([{ saved: { restarts: 3, requests: 3 } }])
+  })
+})

@@ -1,0 +1,20 @@
+import type { RecordedRun } from './recording.ts'
+import type { SimulationStep } from './simulate/simulate.ts'
+
+/** What the model did in a recorded run, to simulate what it would have cost with another strategy or adapter. */
+export function recordedSteps(run: RecordedRun): readonly SimulationStep[] {
+  const openings = new Map(run.openings.map((opening) => [opening.callId, opening]))
+  return run.requests.flatMap((request, at): SimulationStep[] => {
+    const made = run.toolCalls.filter((call) => call.request === at)
+    const opens = made.flatMap(({ callId }) => openings.get(callId)?.keys ?? [])
+    const calls = made
+      .filter(({ ok, isDisclosure }) => ok !== null && !isDisclosure)
+      .map(({ name, argumentsTokens, resultTokens }) => ({ name, argumentsTokens, resultTokens }))
+    const isAnswer = at === run.requests.length - 1 && made.length === 0 && request.usage !== null
+    return [
+      ...(opens.length > 0 ? [{ opens }] : []),
+      ...(calls.length > 0 ? [{ calls }] : []),
+      ...(isAnswer ? [{ answers: request.outputTokens }] : []),
+    ]
+  })
+}

@@ -1,0 +1,306 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import {
+  FoldoutError,
+  createSession,
+  definePrompt,
+  defineSection,
+  openSections,
+  runAgent,
+  visibility,
+  type AgentEvent,
+} from '../entries/index.ts'
+import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
+import { toolTokens } from '../tools/tool.ts'
+import { createRecorder, type RecorderOptions } from './recorder.ts'
+import { readRecording, type RecordedRun, type Recording } from './recording.ts'
+import { runShop, shop, words, type ShopRun } from './shop.fixtures.ts'
+
+const read = (key: string) => calls('read_section', { section_key: key })
+const input = 'Sell me a cake.'
+const open = (reason: string, ...keys: string[]) => calls('open_sections', { section_keys: keys, reason })
+
+async function recorded(script: readonly ScriptStep[], options: ShopRun = {}): Promise<RecordedRun> {
+  const { bound = shop(), disclosure } = options
+  const recorder = createRecorder({ bound, input, counter: words, ...(disclosure ? { disclosure } : {}) })
+  await runShop(script, { ...options, bound, onEvent: recorder.onEvent })
+  const { runs } = recorder.recording()
+  expect(runs).toHaveLength(1)
+  return runs[0]!
+}
+
+/** What the tools of the shop cost, found without the recorder. */
+const price = (() => {
+  const bound = shop()
+  const everything = bound.render({ visibility: { cart: 'full' } as never })
+  const prices = new Map(everything.tools.map((tool) => [tool.name, toolTokens(tool, words)]))
+  return (...names: string[]) => names.reduce((sum, name) => sum + prices.get(name)!, 0)
+})()
+
+describe('a recording', () => {
+  it('R40 holds what each section costs, full and folded, nested ones too', async () => {
+    const { sections, disclosureTools, prompt, counter } = await recorded([says('Done.')])
+    expect({ prompt, counter }).toEqual({
+      prompt: { ns: 'shops', key: 'shop' },
+      counter: { name: 'words', exact: true },
+    })
+    const { nodes } = shop().render({ counter: words, visibility: { history: 'summary' } as never })
+    const summaryTokens = (path: string) => nodes.find((node) => node.path === path)!.tokens
+    const tool = (name: string) => ({ name, tokens: price(name) })
+    expect(sections).toEqual([
+      { path: 'intro', visibility: 'full', fullTokens: 7, summaryTokens: null, tools: [tool('look'), tool('spoil')] },
+      {
+        path: 'cart',
+        visibility: 'summary',
+        fullTokens: 13,
+        summaryTokens: summaryTokens('cart'),
+        tools: [tool('add'), tool('clear')],
+      },
+      { path: 'cart.coupons', visibility: 'summary', fullTokens: 9, summaryTokens: 3 + 2 + 1 + 13, tools: [] },
+      { path: 'rules', visibility: 'summary', fullTokens: 7, summaryTokens: summaryTokens('rules'), tools: [] },
+      { path: 'history', visibility: 'full', fullTokens: 19, summaryTokens: summaryTokens('history'), tools: [] },
+    ])
+    expect(disclosureTools).toEqual([tool('read_section')])
+  })
+
+  it('R40 holds per request what system, tools, conversation and reply cost, and what was added', async () => {
+    const run = await recorded([read('cart'), calls('add'), says('It is done now.')])
+    const { text } = shop().render({ counter: words })
+    const initial = price('look', 'spoil', 'read_section')
+    const later = initial + price('add', 'clear')
+    // `# Cart`, its body, and the coupons' summary.
+    const content = 2 + 10 + 18
+    const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
+    const common = { render: 0, systemTokens: words.count(text), outputTokens: 5, usage, retries: 0 }
+    expect(run.requests).toEqual([
+      {
+        ...common,
+        messages: 1,
+        tools: ['look', 'spoil', 'read_section'],
+        toolTokens: initial,
+        conversationTokens: 4,
+        addedTokens: 4,
+      },
+      {
+        ...common,
+        messages: 4,
+        tools: ['look', 'spoil', 'read_section', 'add', 'clear'],
+        toolTokens: later,
+        conversationTokens: 4 + 2 + content,
+        addedTokens: 2 + content,
+      },
+      {
+        ...common,
+        messages: 6,
+        tools: ['look', 'spoil', 'read_section', 'add', 'clear'],
+        toolTokens: later,
+        conversationTokens: 4 + 2 + content + 2 + 3,
+        addedTokens: 5,
+      },
+    ])
+    expect(run.openings).toEqual([
+      { callId: 'call-1-1', keys: ['cart'], request: 0, answeredBy: 'dynamic', tokens: 2 + content },
+    ])
+    expect(run.toolCalls).toEqual([
+      {
+        callId: 'call-1-1',
+        name: 'read_section',
+        ok: true,
+        isDisclosure: true,
+        request: 0,
+        argumentsTokens: 1,
+        resultTokens: content,
+      },
+      {
+        callId: 'call-2-1',
+        name: 'add',
+        ok: true,
+        isDisclosure: false,
+        request: 1,
+        argumentsTokens: 1,
+        resultTokens: 3,
+      },
+    ])
+    expect(run).toMatchObject({
+      status: 'completed',
+      errorType: null,
+      restarts: [],
+      usage: { inputTokens: 30, outputTokens: 15 },
+    })
+  })
+
+  it('R40 holds each render with the sections it shows, and restarts with what they opened', async () => {
+    const script = [callsAll(['look', {}], ['open_sections', { section_keys: ['cart'], reason: 'x' }]), says('Done.')]
+    const run = await recorded(script, { disclosure: openSections() })
+    expect(run.renders.map(({ sections }) => sections.map(({ path, visibility }) => `${path} ${visibility}`))).toEqual([
+      ['intro full', 'cart summary', 'rules summary', 'history full'],
+      ['intro full', 'cart full', 'cart.coupons summary', 'rules summary', 'history full'],
+    ])
+    const again = shop().render({ counter: words, disclosure: openSections(), visibility: { cart: 'full' } as never })
+    expect(run.renders[1]).toMatchObject({ tokens: again.tokens, tokensIfAllOpen: again.tokensIfAllOpen })
+    expect(run.renders[1]!.sections.map(({ tokens }) => tokens)).toEqual(again.nodes.map(({ tokens }) => tokens))
+    expect(run.renders[1]!.tools.map(({ name }) => name)).toEqual(['look', 'spoil', 'add', 'clear', 'open_sections'])
+    expect(run.requests.map(({ render }) => render)).toEqual([0, 1])
+    expect(run.restarts).toEqual([{ keys: ['cart'], request: 0 }])
+    // The name, the arguments, and 'Sections requested for expansion: cart.'
+    expect(run.openings).toEqual([
+      { callId: 'call-1-2', keys: ['cart'], request: 0, answeredBy: 'restart', tokens: 1 + 1 + 5 },
+    ])
+  })
+
+  it('R40 a restart of an adapter without dynamic tools leaves the text out of the conversation', async () => {
+    const run = await recorded([read('cart'), says('Done.')], { scripted: { supportsDynamicTools: false } })
+    expect(run.openings).toMatchObject([{ answeredBy: 'restart', tokens: 7 }])
+    expect(run.requests.map(({ conversationTokens }) => conversationTokens)).toEqual([4, 11])
+  })
+
+  it('R40 holds what became of runs: stopped, failed, left, and one under way', async () => {
+    const bound = shop()
+    const recorder = createRecorder({ bound })
+    const { onEvent } = recorder
+    await runShop([calls('look'), says('Done.')], { bound, onEvent, maxTurns: 1 })
+    await runShop([{ throws: new FoldoutError('adapter-refused', 'No: secret.') }], { bound, onEvent }).catch(
+      () => undefined,
+    )
+    // Of this one the end is never heard.
+    const deaf = (event: AgentEvent): void => (event.type === 'run/failed' ? undefined : onEvent(event))
+    await runShop([{ throws: new TypeError('Bad.') }], { bound, onEvent: deaf }).catch(() => undefined)
+    const during: number[] = []
+    await runShop([says('Done.')], {
+      bound,
+      onEvent(event: AgentEvent) {
+        onEvent(event)
+        during.push(recorder.recording().runs.length)
+      },
+    })
+    const { runs } = recorder.recording()
+    expect(runs.map(({ status, errorType }) => [status, errorType])).toEqual([
+      ['stopped', null],
+      ['failed', 'adapter-refused'],
+      ['unfinished', null],
+      ['completed', null],
+    ])
+    expect(new Set(during)).toEqual(new Set([4]))
+    expect(runs[1]!.requests).toMatchObject([{ usage: null, outputTokens: 0 }])
+    expect(JSON.stringify(runs)).not.toContain('secret')
+  })
+
+  it('R40 an answer that has to be mended belongs to the same run', async () => {
+    const bound = definePrompt({
+      ns: 'shops',
+      key: 'judge',
+      sections: [defineSection({ key: 'task', title: 'Task', template: 'Judge.' })],
+      output: z.object({ verdict: z.string() }),
+    }).bind()
+    const recorder = createRecorder({ bound, counter: words })
+    let refusal = ''
+    await runAgent(bound, {
+      adapter: scriptedAdapter([says('I say yes.'), says('{"verdict":"yes"}')]),
+      onEvent(event) {
+        recorder.onEvent(event)
+        if (event.type === 'output/refused') refusal = event.message
+      },
+    })
+    const { runs } = recorder.recording()
+    expect(runs).toHaveLength(1)
+    expect(runs[0]).toMatchObject({ status: 'completed', restarts: [] })
+    expect(runs[0]!.requests.map(({ addedTokens }) => addedTokens)).toEqual([0, 3 + words.count(refusal)])
+  })
+
+  it('R40 what was given out does not change when the run goes on', async () => {
+    const bound = shop()
+    const recorder = createRecorder({ bound })
+    const given: [Recording, string][] = []
+    await runShop([read('cart'), calls('add'), says('Done.')], {
+      bound,
+      onEvent(event) {
+        recorder.onEvent(event)
+        given.push([recorder.recording(), JSON.stringify(recorder.recording())])
+      },
+    })
+    for (const [recording, then] of given) expect(JSON.stringify(recording)).toBe(then)
+  })
+
+  it('R40 keeps apart what is so by default and what a budget has folded', async () => {
+    const bound = definePrompt({
+      ns: 'shops',
+      key: 'tight',
+      sections: [defineSection({ key: 'a', title: 'A', template: 'word '.repeat(400), summary: 'Words.' })],
+      budget: { tokens: 300 },
+    }).bind()
+    const recorder = createRecorder({ bound, counter: words })
+    await runAgent(bound, { adapter: scriptedAdapter([says('Done.')]), counter: words, onEvent: recorder.onEvent })
+    const [run] = recorder.recording().runs
+    expect(run!.sections).toMatchObject([{ path: 'a', visibility: 'full', fullTokens: 403 }])
+    expect(run!.renders[0]!.sections).toMatchObject([{ path: 'a', visibility: 'summary' }])
+  })
+
+  it('R40 keeps apart what is so by default and what a session has opened before', async () => {
+    const bound = shop()
+    const session = createSession({ slices: [visibility.seed({ cart: 'full' })] })
+    const recorder = createRecorder({ bound, session, counter: words })
+    await runShop([says('Done.')], { bound, session, onEvent: recorder.onEvent })
+    const [run] = recorder.recording().runs
+    expect(run!.sections.find(({ path }) => path === 'cart')!.visibility).toBe('summary')
+    expect(run!.renders[0]!.sections.find(({ path }) => path === 'cart')!.visibility).toBe('full')
+    expect(run!.openings).toEqual([])
+  })
+
+  it('R40 holds no text of the prompt or the conversation', async () => {
+    const run = JSON.stringify(
+      await recorded([open('a secret', 'cart'), says('An answer.')], { disclosure: openSections() }),
+    )
+    for (const content of ['secret', 'An answer', 'kind', 'keep a shop', 'Sell']) expect(run).not.toContain(content)
+  })
+
+  it('R40 recording never changes a run, nor does a recorder that breaks', async () => {
+    const scripts: readonly (readonly ScriptStep[])[] = [
+      [read('cart'), calls('add'), read('rules'), says('Done.')],
+      [callsAll(['look', {}], ['read_section', { section_key: 'cart' }], ['spoil', {}]), says('Done.')],
+      [read('cart.coupons'), read('nowhere'), says('Done.')],
+    ]
+    const broken: RecorderOptions['bound'] = {
+      prompt: shop().prompt,
+      render: () => {
+        throw new Error('broken render')
+      },
+    }
+    for (const script of scripts)
+      for (const supportsDynamicTools of [true, false]) {
+        const scripted = { supportsDynamicTools }
+        const plain = await runShop(script, { scripted })
+        const bound = shop()
+        const { onEvent } = createRecorder({ bound, counter: words, disclosure: openSections() })
+        expect(await runShop(script, { scripted, bound, onEvent })).toEqual(plain)
+        const breaking = createRecorder({ bound: broken })
+        expect(await runShop(script, { scripted, bound: shop(), onEvent: breaking.onEvent })).toEqual(plain)
+      }
+  })
+
+  it('R40 comes back from JSON as it was, and what is none is refused with the place', async () => {
+    const run = await recorded([read('cart'), says('Done.')])
+    const recording = { version: 1, runs: [run] } as const
+    const json = (): { runs: Record<string, unknown[]>[] } => JSON.parse(JSON.stringify(recording))
+    expect(readRecording(json())).toEqual(recording)
+    const refused = (value: unknown) => {
+      try {
+        return readRecording(value) && 'read'
+      } catch (error) {
+        return (error as FoldoutError).code === 'recording-invalid' && (error as FoldoutError).message
+      }
+    }
+    expect(refused({ ...json(), version: 2 })).toMatch(
+      /^This is no recording of version 1: version: .*with this version of Foldout\.$/,
+    )
+    expect(refused('x')).toContain('This is no recording of version 1: value: ')
+    const wrong = json()
+    delete (wrong.runs[0]!['requests']![1] as Record<string, unknown>)['toolTokens']
+    expect(refused(wrong)).toContain(': runs[0].requests[1].toolTokens: is required. Record')
+    const lost = json()
+    ;(lost.runs[0]!['requests']![0] as Record<string, unknown>)['render'] = 7
+    expect(refused(lost)).toContain('runs[0].requests[0].render: there is no such render.')
+    const astray = json()
+    ;(astray.runs[0]!['openings']![0] as Record<string, unknown>)['request'] = 7
+    expect(refused(astray)).toContain('runs[0].openings[0].request: there is no such request.')
+  })
+})

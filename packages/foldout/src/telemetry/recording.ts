@@ -1,0 +1,200 @@
+import type { Usage } from '../adapters/contract.ts'
+import { FoldoutError } from '../core/errors.ts'
+import { describeIssues, fromJsonSchema, type JsonSchema } from '../core/schema/schema.ts'
+import type { TokenCount } from '../core/tokens/tokens.ts'
+import type { Visibility } from '../session/visibility.ts'
+import type { OpeningAnswer } from './openings.ts'
+import type { RunEnd } from './runs.ts'
+import type { SectionCost, ToolCost } from './section-costs.ts'
+
+/** What happened in some runs, in numbers and names: no text of the prompt or the conversation is in it. Plain JSON. */
+export interface Recording {
+  readonly version: 1
+  readonly runs: readonly RecordedRun[]
+}
+
+export interface RecordedRun {
+  readonly prompt: { readonly ns: string; readonly key: string }
+  /** Who counted all tokens but those of `usage`. */
+  readonly counter: { readonly name: string; readonly exact: boolean }
+  readonly status: RunEnd['status']
+  /** Of a failed run: the code or the name of what was thrown. */
+  readonly errorType: string | null
+  /** As the provider bills it. */
+  readonly usage: Usage
+  /** What each section cost when the run began, in walking order. */
+  readonly sections: readonly SectionCost[]
+  /** What the tools cost that open sections. */
+  readonly disclosureTools: readonly ToolCost[]
+  readonly renders: readonly RecordedRender[]
+  readonly requests: readonly RecordedRequest[]
+  readonly openings: readonly RecordedOpening[]
+  readonly restarts: readonly RecordedRestart[]
+  readonly toolCalls: readonly RecordedToolCall[]
+}
+
+export interface RecordedRender {
+  readonly tokens: TokenCount
+  readonly tokensIfAllOpen: TokenCount
+  /** Every section shown, in walking order. */
+  readonly sections: readonly { readonly path: string; readonly visibility: Visibility; readonly tokens: number }[]
+  readonly tools: readonly ToolCost[]
+}
+
+export interface RecordedRequest {
+  /** Which of the renders it was made with. */
+  readonly render: number
+  /** How many messages the conversation had. */
+  readonly messages: number
+  /** The tools offered. */
+  readonly tools: readonly string[]
+  readonly systemTokens: number
+  /** Of the definitions of all tools offered. */
+  readonly toolTokens: number
+  /** Of the conversation, and of what was added to it since the request before. */
+  readonly conversationTokens: number
+  readonly addedTokens: number
+  /** Of the reply, as the provider bills it; 0 if there was none. */
+  readonly outputTokens: number
+  /** As the provider bills it; nothing if the request was not answered. */
+  readonly usage: Usage | null
+  readonly retries: number
+}
+
+/** A call by which a model asked for sections that were not open. */
+export interface RecordedOpening {
+  readonly callId: string
+  readonly keys: readonly string[]
+  /** Which of the requests was answered with the call; -1 for one left from before a resumed run. */
+  readonly request: number
+  readonly answeredBy: OpeningAnswer
+  /** Of the call and its result, in every later request. */
+  readonly tokens: number
+}
+
+export interface RecordedRestart {
+  readonly keys: readonly string[]
+  /** The last request before it. */
+  readonly request: number
+}
+
+export interface RecordedToolCall {
+  readonly callId: string
+  readonly name: string
+  /** The tool that ran in the end, where the called one runs others. */
+  readonly target?: string
+  /** Nothing if it was not executed. */
+  readonly ok: boolean | null
+  readonly isDisclosure: boolean
+  /** Which of the requests was answered with the call; -1 for one left from before a resumed run. */
+  readonly request: number
+  readonly argumentsTokens: number
+  readonly resultTokens: number
+}
+
+const text: JsonSchema = { type: 'string' }
+const bool: JsonSchema = { type: 'boolean' }
+const count: JsonSchema = { type: 'integer', minimum: 0 }
+const tokens: JsonSchema = { type: 'number', minimum: 0 }
+const index: JsonSchema = { type: 'integer', minimum: -1 }
+const oneOf = (...choices: readonly string[]): JsonSchema => ({ enum: choices })
+const orNothing = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'] as string, 'null'] })
+const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+const record = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
+
+const usage = record({
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cachedInputTokens: tokens,
+  cacheWriteTokens: tokens,
+})
+const tokenCount = record({ total: tokens, text: tokens, tools: tokens, exact: bool, counter: text })
+const tool = record({ name: text, tokens })
+const shown = oneOf('full', 'summary')
+
+const run = record({
+  prompt: record({ ns: text, key: text }),
+  counter: record({ name: text, exact: bool }),
+  status: oneOf('completed', 'stopped', 'failed', 'unfinished'),
+  errorType: orNothing(text),
+  usage,
+  sections: list(
+    record({
+      path: text,
+      visibility: shown,
+      fullTokens: tokens,
+      summaryTokens: orNothing(tokens),
+      tools: list(tool),
+    }),
+  ),
+  disclosureTools: list(tool),
+  renders: list(
+    record({
+      tokens: tokenCount,
+      tokensIfAllOpen: tokenCount,
+      sections: list(record({ path: text, visibility: shown, tokens })),
+      tools: list(tool),
+    }),
+  ),
+  requests: list(
+    record({
+      render: count,
+      messages: count,
+      tools: list(text),
+      systemTokens: tokens,
+      toolTokens: tokens,
+      conversationTokens: tokens,
+      addedTokens: tokens,
+      outputTokens: tokens,
+      usage: orNothing(usage),
+      retries: count,
+    }),
+  ),
+  openings: list(
+    record({
+      callId: text,
+      keys: list(text),
+      request: index,
+      answeredBy: oneOf('dynamic', 'restart', 'none'),
+      tokens,
+    }),
+  ),
+  restarts: list(record({ keys: list(text), request: index })),
+  toolCalls: list(
+    record({
+      callId: text,
+      name: text,
+      ok: orNothing(bool),
+      isDisclosure: bool,
+      request: index,
+      argumentsTokens: tokens,
+      resultTokens: tokens,
+    }),
+  ),
+})
+const recordingSchema = fromJsonSchema<Recording>(record({ version: { const: 1 }, runs: list(run) }))
+
+/** Reads a recording that was written as JSON. */
+export function readRecording(json: unknown): Recording {
+  const invalid = (fault: string): FoldoutError =>
+    new FoldoutError(
+      'recording-invalid',
+      `This is no recording of version 1: ${fault}. Record the runs again with this version of Foldout.`,
+    )
+  const checked = recordingSchema['~standard'].validate(json)
+  if (checked instanceof Promise) throw invalid('it cannot be checked')
+  if (checked.issues) throw invalid(describeIssues(checked.issues.slice(0, 1)))
+  for (const [at, { renders, requests, openings, restarts, toolCalls }] of checked.value.runs.entries()) {
+    const lost = requests.findIndex(({ render }) => render >= renders.length)
+    if (lost !== -1) throw invalid(`runs[${at}].requests[${lost}].render: there is no such render`)
+    for (const [name, entries] of Object.entries({ openings, restarts, toolCalls })) {
+      const astray = entries.findIndex(({ request }) => request >= requests.length)
+      if (astray !== -1) throw invalid(`runs[${at}].${name}[${astray}].request: there is no such request`)
+    }
+  }
+  return checked.value
+}

@@ -1,0 +1,104 @@
+import type { TokenCounter } from '../core/tokens/tokens.ts'
+import type { DisclosureStrategy } from '../disclosure/strategy.ts'
+import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
+import { registryOf, type BoundPrompt, type RenderOptions } from '../prompt/prompt.ts'
+import type { RenderedPrompt } from '../prompt/render/rendered.ts'
+import type { SessionReader } from '../session/session.ts'
+import { visibility, type Visibility } from '../session/visibility.ts'
+import { toolTokens, type AnyTool } from '../tools/tool.ts'
+
+export interface ToolCost {
+  readonly name: string
+  readonly tokens: number
+}
+
+/** What a section costs, shown one way or the other, without what lies in it. */
+export interface SectionCost {
+  readonly path: string
+  /** How it is shown by default once the sections it lies in are open. */
+  readonly visibility: Visibility
+  readonly fullTokens: number
+  /** Nothing where it has no summary. */
+  readonly summaryTokens: number | null
+  /** Its own tools. */
+  readonly tools: readonly ToolCost[]
+}
+
+export interface CostOptions {
+  readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
+  /** Selectors see it; what is opened in it is left aside. */
+  readonly session?: SessionReader | undefined
+  readonly disclosure?: DisclosureStrategy | undefined
+  readonly overrides?: PromptOverrides | undefined
+  readonly counter: TokenCounter
+}
+
+const NO_BUDGET = { tokens: Number.POSITIVE_INFINITY }
+
+/** Renders a prompt with these sections shown so, whatever a session or a budget would do. */
+export function renderAsked(options: CostOptions, asked: Readonly<Record<string, Visibility>>): RenderedPrompt {
+  const { bound, session, disclosure, overrides, counter } = options
+  const given: RenderOptions = {
+    counter,
+    budget: NO_BUDGET,
+    visibility: asked,
+    ...(session ? { session: withoutOpenings(session) } : {}),
+    ...(disclosure ? { disclosure } : {}),
+    ...(overrides ? { overrides } : {}),
+  }
+  return bound.render(given)
+}
+
+function withoutOpenings(session: SessionReader): SessionReader {
+  return {
+    has: (slice) => session.has(slice),
+    get: (slice) => ((slice as unknown) === visibility ? slice.initial : session.get(slice)),
+  }
+}
+
+export const toolCosts = (tools: readonly AnyTool[], counter: TokenCounter): ToolCost[] =>
+  tools.map((tool) => ({ name: tool.name, tokens: toolTokens(tool, counter) }))
+
+/** What every enabled section costs, in walking order, and what the tools cost that open sections. */
+export function promptCosts(options: CostOptions): {
+  readonly sections: readonly SectionCost[]
+  readonly disclosureTools: readonly ToolCost[]
+} {
+  const { bound, overrides, counter } = options
+  const { slots } = registryOf(bound.prompt)
+  const fullUpTo = (depth: number): Record<string, Visibility> =>
+    Object.fromEntries(slots.filter((slot) => slot.depth < depth).map(({ path }) => [path, 'full']))
+  const canFold = new Set(
+    slots
+      .filter(({ path, section }) => section.summary || overrides?.sections?.[path]?.summary !== undefined)
+      .map(({ path }) => path),
+  )
+  const open = renderAsked(options, fullUpTo(Number.POSITIVE_INFINITY)).nodes
+  const byDefault = new Map<string, Visibility>()
+  const summaries = new Map<string, number>()
+  const disclosureTools = new Map<string, ToolCost>()
+  const own = new Set(open.flatMap((node) => node.tools.map(({ name }) => name)))
+  // All sections of one depth at once: those above them open, so that they are shown at all.
+  for (let depth = 0; open.some((node) => node.depth === depth); depth++) {
+    const above = fullUpTo(depth)
+    for (const node of renderAsked(options, above).nodes)
+      if (node.depth === depth) byDefault.set(node.path, node.visibility)
+    const folding = slots.filter((slot) => slot.depth === depth && canFold.has(slot.path))
+    const folded = renderAsked(options, {
+      ...above,
+      ...Object.fromEntries(folding.map(({ path }): [string, Visibility] => [path, 'summary'])),
+    })
+    for (const node of folded.nodes) if (node.visibility === 'summary') summaries.set(node.path, node.tokens)
+    for (const cost of toolCosts(folded.tools, counter)) if (!own.has(cost.name)) disclosureTools.set(cost.name, cost)
+  }
+  return {
+    sections: open.map((node) => ({
+      path: node.path,
+      visibility: byDefault.get(node.path) ?? node.visibility,
+      fullTokens: node.tokens,
+      summaryTokens: canFold.has(node.path) ? (summaries.get(node.path) ?? null) : null,
+      tools: toolCosts(node.tools, counter),
+    })),
+    disclosureTools: [...disclosureTools.values()],
+  }
+}

@@ -1,0 +1,73 @@
+import { runAgent } from '../agent/run-agent.ts'
+import type { AgentOptions, AgentResult } from '../agent/options.ts'
+import type { TokenCounter } from '../core/tokens/tokens.ts'
+import { definePrompt, type BoundPrompt } from '../prompt/prompt.ts'
+import { defineSection } from '../prompt/section.ts'
+import type { Visibility } from '../session/visibility.ts'
+import { scriptedAdapter, type ScriptStep, type ScriptedOptions } from '../testing/scripted-adapter.ts'
+import { fail, ok } from '../tools/result.ts'
+import { defineTool } from '../tools/tool.ts'
+
+/** A word is a token, so that a text costs what its parts cost. */
+export const words: TokenCounter = {
+  name: 'words',
+  exact: true,
+  count: (text) => text.split(/\s+/).filter((word) => word !== '').length,
+}
+
+const look = defineTool({ name: 'look', description: 'Looks at the shelf.', execute: () => ok('Seen.') })
+const spoil = defineTool({ name: 'spoil', description: 'Spoils.', execute: () => fail('It would not.') })
+const add = defineTool({ name: 'add', description: 'Adds to the cart.', execute: () => ok('Added to it.') })
+const clear = defineTool({ name: 'clear', description: 'Clears.', execute: () => ok('Empty now.') })
+
+/** A shop with a folded cart that has tools, folded rules, and a history that is shown in full. */
+export function shop(options: { readonly cart?: Visibility; readonly cartText?: string } = {}): BoundPrompt<{}> {
+  return definePrompt({
+    ns: 'shops',
+    key: 'shop',
+    sections: [
+      defineSection({ key: 'intro', title: 'Intro', template: 'You keep a shop.', tools: [look, spoil] }),
+      defineSection({
+        key: 'cart',
+        title: 'Cart',
+        template: options.cartText ?? 'The cart holds what the customer wants to buy today.',
+        summary: 'About the cart.',
+        visibility: options.cart ?? 'summary',
+        tools: [add, clear],
+        children: [
+          defineSection({
+            key: 'coupons',
+            title: 'Coupons',
+            template: 'A coupon takes ten percent off.',
+            summary: 'About coupons.',
+            visibility: 'summary',
+          }),
+        ],
+      }),
+      defineSection({
+        key: 'rules',
+        title: 'Rules',
+        template: 'Be kind to everybody.',
+        summary: 'The rules.',
+        visibility: 'summary',
+      }),
+      defineSection({
+        key: 'history',
+        title: 'History',
+        template: 'The shop was founded long ago by two sisters who sold tea, and later also cakes.',
+        summary: 'Where it came from.',
+      }),
+    ],
+  }).bind()
+}
+
+export interface ShopRun extends Partial<Omit<AgentOptions, 'adapter'>> {
+  readonly bound?: BoundPrompt<{}>
+  readonly scripted?: ScriptedOptions
+}
+
+/** Runs the shop on a scripted model. */
+export function runShop(script: readonly ScriptStep[], options: ShopRun = {}): Promise<AgentResult> {
+  const { bound = shop(), scripted, ...rest } = options
+  return runAgent(bound, { adapter: scriptedAdapter(script, scripted), input: 'Sell me a cake.', ...rest })
+}

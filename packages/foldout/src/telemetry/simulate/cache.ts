@@ -1,0 +1,91 @@
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import { tokensOf, type Part, type RequestParts } from './request.ts'
+
+export interface CacheOptions {
+  /**
+   * How the provider caches the input that a request has in common with the one before it. All read tools first, then the
+   * system text, then the messages, and what follows the first difference is new.
+   *
+   * - `'none'`, the default: everything is billed in full.
+   * - `'anthropic'`: whole blocks, which are the tool list, the system text and each message. A tool list that has grown is
+   *   another block.
+   * - `'openai'`: to the token, in steps of 128. Of a tool list that has grown, the beginning is found.
+   */
+  readonly cache?: 'none' | 'anthropic' | 'openai'
+  /** What a token read from the cache costs. Default 0.1. */
+  readonly cacheReadRate?: number
+  /** What a token written to the cache costs. Default 1.25 for `'anthropic'`, 1 for `'openai'`. */
+  readonly cacheWriteRate?: number
+  /** Fewer tokens than these are not cached. Default 1024. */
+  readonly cacheMinimumTokens?: number
+  /**
+   * Whether the first request finds its tools and system text in the cache, because another run has begun alike a short
+   * while ago. Default `'cold'`.
+   */
+  readonly cacheStart?: 'cold' | 'warm'
+}
+
+/** Input tokens, and what they come to in tokens at the full price. */
+export interface Charge {
+  /** All of the input, cached or not: what is billed without a cache. */
+  readonly inputTokens: number
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
+  readonly billedTokens: number
+}
+
+/** What a request costs after the one before it. */
+export type Billing = (request: RequestParts, previous: RequestParts | undefined) => Charge
+
+const OPENAI_STEP = 128
+
+export function billing(options: CacheOptions, counter: TokenCounter): Billing {
+  const { cache = 'none', cacheReadRate = 0.1, cacheMinimumTokens = 1024, cacheStart = 'cold' } = options
+  const writeRate = options.cacheWriteRate ?? (cache === 'anthropic' ? 1.25 : 1)
+  return (request, previous) => {
+    const inputTokens = tokensOf(request.tools) + request.system.tokens + tokensOf(request.messages)
+    if (cache === 'none' || inputTokens < cacheMinimumTokens) {
+      return { inputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, billedTokens: inputTokens }
+    }
+    const earlier = previous ?? (cacheStart === 'warm' ? { ...request, messages: [] } : undefined)
+    const common = earlier ? commonTokens(cache, earlier, request, counter) : 0
+    const cacheReadTokens = common < cacheMinimumTokens ? 0 : common
+    const cacheWriteTokens = inputTokens - cacheReadTokens
+    return {
+      inputTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      billedTokens: cacheReadTokens * cacheReadRate + cacheWriteTokens * writeRate,
+    }
+  }
+}
+
+function commonTokens(
+  cache: 'anthropic' | 'openai',
+  earlier: RequestParts,
+  request: RequestParts,
+  counter: TokenCounter,
+): number {
+  const before = partsOf(cache, earlier)
+  const now = partsOf(cache, request)
+  const differs = now.findIndex((part, i) => part.text !== before[i]?.text || part.tokens !== before[i].tokens)
+  const same = tokensOf(differs === -1 ? now : now.slice(0, differs))
+  if (cache === 'anthropic') return same
+  const here = now[differs]
+  const there = before[differs]
+  const partly = here && there ? counter.count(commonBeginning(there.text, here.text)) : 0
+  return Math.floor((same + partly) / OPENAI_STEP) * OPENAI_STEP
+}
+
+function partsOf(cache: 'anthropic' | 'openai', { tools, system, messages }: RequestParts): readonly Part[] {
+  if (cache === 'openai') return [...tools, system, ...messages]
+  const list = { text: tools.map(({ text }) => text).join('\n'), tokens: tokensOf(tools) }
+  return [list, system, ...messages]
+}
+
+function commonBeginning(one: string, other: string): string {
+  const length = Math.min(one.length, other.length)
+  let at = 0
+  while (at < length && one[at] === other[at]) at++
+  return one.slice(0, at)
+}

@@ -1,0 +1,27 @@
+import type { Message } from '../../adapters/contract.ts'
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+
+/** A piece of a request. Two that have the same text and cost are the same to a cache. */
+export interface Part {
+  readonly text: string
+  readonly tokens: number
+}
+
+/** A request in the order in which providers read it: tools, system text, conversation. */
+export interface RequestParts {
+  readonly tools: readonly Part[]
+  readonly system: Part
+  readonly messages: readonly Part[]
+}
+
+export function tokensOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+/** A message of a conversation; its calls cost their names and their arguments. */
+export function messagePart(message: Exclude<Message, { role: 'tools' }>, counter: TokenCounter): Part {
+  if (message.role !== 'assistant') return { text: message.text, tokens: counter.count(message.text) }
+  const calls = message.toolCalls.map((call) => [call.name, JSON.stringify(call.arguments) ?? ''])
+  const words = [message.text, ...calls.flat()]
+  return { text: words.join('\n'), tokens: words.reduce((sum, word) => sum + counter.count(word), 0) }
+}

@@ -1,0 +1,345 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import type { Message } from '../../adapters/contract.ts'
+import {
+  contextFiles,
+  createSession,
+  definePrompt,
+  defineSection,
+  defineTool,
+  estimatedTokens,
+  memoryFilesystem,
+  ok,
+  openOrRead,
+  openSections,
+  readSection,
+  runAgent,
+  type AnyTool,
+  type DisclosureStrategy,
+  type TokenCounter,
+} from '../../entries/index.ts'
+import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../../testing/scripted-adapter.ts'
+import { toolTokens } from '../../tools/tool.ts'
+import { simulate, type SimulatedRun, type SimulationOptions } from './simulate.ts'
+
+const words = (what: string, count: number): string =>
+  Array.from({ length: count }, (_, i) => `${what} rule ${i + 1} holds.`).join(' ')
+const readFile = defineTool({
+  name: 'read_file',
+  description: 'Reads a file.',
+  params: z.object({ path: z.string() }),
+  execute: async ({ path }, { filesystem }) => ok(await filesystem!.read(path)),
+})
+const refund = defineTool({
+  name: 'refund',
+  description: 'Pays an order back.',
+  params: z.object({ order: z.string() }),
+  execute: () => ok('Paid back in full.'),
+})
+const stock = defineTool({ name: 'stock', description: 'Counts what is left.', execute: () => ok('Seven are left.') })
+const folded = { visibility: 'summary' } as const
+const shop = definePrompt({
+  ns: 'shop',
+  key: 'clerk',
+  sections: [
+    defineSection({ key: 'intro', title: 'Intro', template: words('Intro', 40), tools: [readFile] }),
+    defineSection({
+      key: 'refunds',
+      title: 'Refunds',
+      template: words('Refund', 120),
+      summary: 'Refunds.',
+      tools: [refund],
+      ...folded,
+    }),
+    defineSection({ key: 'rules', title: 'Rules', template: words('House', 150), summary: 'House rules.', ...folded }),
+    defineSection({
+      key: 'goods',
+      title: 'Goods',
+      template: words('Goods', 90),
+      summary: 'Goods.',
+      ...folded,
+      children: [
+        defineSection({
+          key: 'stock',
+          title: 'Stock',
+          template: words('Stock', 60),
+          summary: 'Stock.',
+          tools: [stock],
+          ...folded,
+        }),
+      ],
+    }),
+  ],
+})
+const tools: readonly AnyTool[] = [readFile, refund, stock]
+const count = (text: string): number => estimatedTokens.count(text)
+const run: SimulatedRun = {
+  prompt: shop.bind(),
+  input: 'Order 17 came broken. Pay it back.',
+  steps: [
+    { opens: ['refunds', 'rules'] },
+    {
+      calls: [{ name: 'refund', argumentsTokens: count('{"order":"17"}'), resultTokens: count('Paid back in full.') }],
+    },
+    { opens: ['goods.stock'] },
+    { calls: [{ name: 'stock', argumentsTokens: count('{}'), resultTokens: count('Seven are left.') }] },
+    { answers: 40 },
+  ],
+}
+const simulated = (options: Partial<SimulationOptions> = {}, of: SimulatedRun = run) =>
+  simulate(of, { strategy: readSection(), ...options })
+
+/** The same run as a scripted model would make it under each strategy. */
+const refunding = calls('refund', { order: '17' })
+const scripts: Readonly<Record<string, readonly ScriptStep[]>> = {
+  readSection: [
+    callsAll(['read_section', { section_key: 'refunds' }], ['read_section', { section_key: 'rules' }]),
+    refunding,
+    calls('read_section', { section_key: 'goods.stock' }),
+    calls('stock'),
+    says('Done.'),
+  ],
+  openSections: [
+    calls('open_sections', { section_keys: ['refunds', 'rules'], reason: '' }),
+    refunding,
+    calls('open_sections', { section_keys: ['goods.stock'], reason: '' }),
+    calls('stock'),
+    says('Done.'),
+  ],
+  openOrRead: [
+    callsAll(['open_sections', { section_keys: ['refunds'], reason: '' }], ['read_section', { section_key: 'rules' }]),
+    refunding,
+    calls('open_sections', { section_keys: ['goods.stock'], reason: '' }),
+    calls('stock'),
+    says('Done.'),
+  ],
+  'everything-in-full': [refunding, calls('stock'), says('Done.')],
+}
+
+/** Tokens of the requests that a provider would get from the loop. */
+async function realRequests(name: string, options: { dynamic: boolean; strategy: DisclosureStrategy | undefined }) {
+  const script = scripts[name]!
+  const adapter = scriptedAdapter(script, { supportsDynamicTools: options.dynamic })
+  const everything = { refunds: 'full', rules: 'full', goods: 'full', 'goods.stock': 'full' } as const
+  await runAgent(shop.bind(), {
+    adapter,
+    session: createSession(),
+    filesystem: memoryFilesystem(),
+    input: run.input!,
+    ...(options.strategy ? { disclosure: options.strategy } : { visibility: everything }),
+  })
+  adapter.assertDone()
+  const strategyTools = options.strategy ? shop.bind().render({ disclosure: options.strategy }).tools : []
+  const byName = new Map([...strategyTools, ...tools].map((tool) => [tool.name, tool]))
+  return adapter.requests.map((request) => {
+    const definitions = request.tools.reduce((sum, name) => sum + toolTokens(byName.get(name)!, estimatedTokens), 0)
+    const messages = request.messages.reduce((sum, message) => sum + messageTokens(message), 0)
+    return count(request.system) + definitions + messages
+  })
+}
+
+function messageTokens(message: Message): number {
+  if (message.role === 'tools') return 0
+  if (message.role !== 'assistant') return count(message.text)
+  return message.toolCalls.reduce(
+    (sum, call) => sum + count(call.name) + count(JSON.stringify(call.arguments)),
+    count(message.text),
+  )
+}
+
+const strategies: readonly DisclosureStrategy[] = [readSection(), openSections(), openOrRead()]
+
+describe('simulate()', () => {
+  it.each(
+    strategies.flatMap((strategy) => [
+      { strategy, name: strategy.name, dynamic: true },
+      { strategy, name: strategy.name, dynamic: false },
+    ]),
+  )('R41 counts what a real run of $name sends (tools can be added: $dynamic)', async ({ strategy, name, dynamic }) => {
+    const real = await realRequests(name, { dynamic, strategy })
+    for (const adapter of dynamic ? (['dynamic', 'dynamic-plain'] as const) : (['restart'] as const)) {
+      const { requests, inputTokens } = await simulated({ strategy, adapter })
+      expect(requests.map((request) => request.inputTokens)).toEqual(real)
+      expect(inputTokens).toBe(real.reduce((sum, one) => sum + one, 0))
+    }
+  })
+
+  it('R41 counts what a real run sends that has everything in full from the start', async () => {
+    const { requests } = await simulated({ strategy: 'everything-in-full' })
+    const real = await realRequests('everything-in-full', { dynamic: true, strategy: undefined })
+    expect(requests.map((request) => request.inputTokens)).toEqual(real)
+  })
+
+  it('counts reading what a strategy has written to files', async () => {
+    const { requests, sections } = await simulated(
+      { strategy: contextFiles() },
+      { ...run, steps: [{ opens: ['rules'] }, { answers: 1 }] },
+    )
+    expect(requests).toHaveLength(3)
+    expect(sections).toEqual(['intro', 'rules'])
+    const read = requests[2]!.messages - requests[1]!.messages
+    const call = count('read_file') + count('{"path":"context/rules.md"}')
+    expect(read).toBe(call + count(`# Rules\n\n${words('House', 150)}`))
+  })
+
+  it('ends with the same texts and tools whatever the strategy and the adapter', async () => {
+    for (const strategy of [...strategies, contextFiles()]) {
+      for (const adapter of ['dynamic', 'dynamic-plain', 'restart'] as const) {
+        const { sections, tools } = await simulated({ strategy, adapter })
+        expect({ sections, tools }).toEqual({
+          sections: ['intro', 'refunds', 'rules', 'goods', 'goods.stock'],
+          tools: ['read_file', 'refund', 'stock'],
+        })
+      }
+    }
+  })
+
+  it('bills each token once and ends alike, in whatever order sections are opened', async () => {
+    const keys = fc.subarray(['refunds', 'rules', 'goods', 'goods.stock'], { minLength: 1 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(keys, { maxLength: 4 }),
+        fc.constantFrom('dynamic', 'dynamic-plain', 'restart'),
+        fc.constantFrom('anthropic', 'openai'),
+        async (openings, adapter, cache) => {
+          const any: SimulatedRun = { ...run, steps: [...openings.map((opens) => ({ opens })), { answers: 1 }] }
+          const ends = []
+          for (const strategy of [...strategies, contextFiles()]) {
+            const options = { strategy, adapter, cache, cacheMinimumTokens: 0 } as const
+            const { requests, sections, tools } = await simulated(options, any)
+            ends.push({ sections, tools })
+            for (const request of requests) {
+              expect(request.inputTokens).toBe(request.tools + request.system + request.messages)
+              expect(request.cacheReadTokens + request.cacheWriteTokens).toBe(request.inputTokens)
+            }
+          }
+          for (const end of ends) expect(end).toEqual(ends[0])
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('says which texts and tools a run has not come to', async () => {
+    const { sections, tools } = await simulated({}, { ...run, steps: [{ opens: ['rules'] }, { answers: 5 }] })
+    expect(sections).toEqual(['intro', 'rules'])
+    expect(tools).toEqual(['read_file'])
+  })
+
+  it('asks for nothing twice', async () => {
+    const twice = { ...run, steps: [{ opens: ['rules'] }, { opens: ['rules', 'intro'] }, { answers: 5 }] }
+    expect((await simulated({}, twice)).requests).toHaveLength(2)
+    expect((await simulated({ strategy: contextFiles() }, twice)).requests).toHaveLength(3)
+  })
+
+  it('counts a tool that was added once when the prompt is rendered anew', async () => {
+    const mixed: DisclosureStrategy = {
+      ...readSection(),
+      tools: (view) => {
+        const [read] = readSection().tools(view)
+        const [open] = openSections().tools(view)
+        const execute: AnyTool['execute'] = (input, context) =>
+          (input as { section_key: string }).section_key === 'rules'
+            ? open!.execute({ section_keys: ['rules'] }, context)
+            : read!.execute(input, context)
+        return [{ ...read!, execute }]
+      },
+    }
+    const steps = [{ opens: ['refunds'] }, { opens: ['rules'] }, { answers: 1 }]
+    const { requests, restarts } = await simulated({ strategy: mixed }, { ...run, steps })
+    expect(restarts).toBe(1)
+    const call = count('read_section') + count('{"section_key":"rules"}')
+    const result = count('Sections requested for expansion: rules.')
+    const added = toolTokens(refund, estimatedTokens)
+    expect(requests[2]!.messages).toBe(requests[1]!.messages + call + result - added)
+    expect(requests[2]!.tools).toBe(requests[1]!.tools + added)
+  })
+
+  it('counts restarts', async () => {
+    expect((await simulated({ adapter: 'restart' })).restarts).toBe(2)
+    expect((await simulated({ adapter: 'dynamic' })).restarts).toBe(0)
+    expect((await simulated({ strategy: openSections() })).restarts).toBe(2)
+  })
+})
+
+/** Every character a token, so that the figures can be worked out by hand. */
+const characters: TokenCounter = { name: 'characters', exact: true, count: (text) => text.length }
+
+describe('simulated caching', () => {
+  it('bills everything in full without it', async () => {
+    const { inputTokens, billedTokens, cacheReadTokens } = await simulated()
+    expect(billedTokens).toBe(inputTokens)
+    expect(cacheReadTokens).toBe(0)
+  })
+
+  it('R42 reads all of the earlier request where tools are appended to the conversation', async () => {
+    const { requests } = await simulated({ cache: 'anthropic', cacheMinimumTokens: 0 })
+    expect(requests[0]).toMatchObject({ cacheReadTokens: 0, cacheWriteTokens: requests[0]!.inputTokens })
+    expect(requests.slice(1).map(({ cacheReadTokens }) => cacheReadTokens)).toEqual(
+      requests.slice(0, -1).map(({ inputTokens }) => inputTokens),
+    )
+    for (const { billedTokens, cacheReadTokens, cacheWriteTokens } of requests) {
+      expect(billedTokens).toBeCloseTo(cacheReadTokens * 0.1 + cacheWriteTokens * 1.25)
+    }
+  })
+
+  it('R42 loses the earlier request where the tool list grows', async () => {
+    const { requests } = await simulated({ adapter: 'dynamic-plain', cache: 'anthropic', cacheMinimumTokens: 0 })
+    // The second and the fourth request follow an opening with tools.
+    expect(requests.map(({ cacheReadTokens }) => cacheReadTokens > 0)).toEqual([false, false, true, false, true])
+    const openai = await simulated({
+      adapter: 'dynamic-plain',
+      cache: 'openai',
+      cacheMinimumTokens: 0,
+      counter: characters,
+    })
+    const kept = Math.floor(openai.requests[0]!.tools / 128) * 128
+    expect(openai.requests[1]!.cacheReadTokens).toBe(kept)
+  })
+
+  it('R42 keeps the text before the opened section where the beginning is cached to the token', async () => {
+    const options = { strategy: openSections(), counter: characters, cacheMinimumTokens: 0 } as const
+    const steps: SimulatedRun = { ...run, steps: [{ opens: ['rules'] }, { answers: 1 }] }
+    const { requests } = await simulated({ ...options, cache: 'openai' }, steps)
+    const before = shop.bind().render({ disclosure: openSections() }).text
+    const same = requests[0]!.tools + before.indexOf('House rules.')
+    // Both texts go on with `House ` before they differ.
+    expect(requests[1]!.cacheReadTokens).toBe(Math.floor((same + 'House '.length) / 128) * 128)
+    expect((await simulated({ ...options, cache: 'anthropic' }, steps)).requests[1]!.cacheReadTokens).toBe(
+      requests[0]!.tools,
+    )
+  })
+
+  it('caches nothing below the minimum', async () => {
+    const { billedTokens, inputTokens } = await simulated({ cache: 'anthropic', cacheMinimumTokens: 1e9 })
+    expect(billedTokens).toBe(inputTokens)
+  })
+
+  it('takes rates, and a start from the cache of another run', async () => {
+    const { requests } = await simulated({
+      cache: 'openai',
+      cacheReadRate: 0.5,
+      cacheWriteRate: 2,
+      cacheMinimumTokens: 0,
+      cacheStart: 'warm',
+    })
+    const { tools: definitions, system, inputTokens, billedTokens } = requests[0]!
+    const read = Math.floor((definitions + system) / 128) * 128
+    expect(billedTokens).toBe(read * 0.5 + (inputTokens - read) * 2)
+  })
+})
+
+describe('runs that cannot be', () => {
+  it.each([
+    [[{ opens: ['refund'] }], "There is no section 'refund'. Nearest sections: refunds"],
+    [
+      [{ calls: [{ name: 'refund', argumentsTokens: 1, resultTokens: 1 }] }],
+      "Step 1 of the run is not possible. The tool 'refund' cannot be called yet.",
+    ],
+    [[{ answers: 1 }, { answers: 1 }], 'Step 1 of the run answers, and 1 more follow.'],
+  ])('refuses %j', async (steps, message) => {
+    await expect(simulated({}, { ...run, steps })).rejects.toThrow(message)
+    await expect(simulated({}, { ...run, steps })).rejects.toMatchObject({ code: 'simulation-invalid' })
+  })
+})

@@ -1,0 +1,235 @@
+import { expect } from 'vitest'
+import { openSections } from '../disclosure/strategies/open-sections.ts'
+import { visibility } from '../session/visibility.ts'
+import type { AdapterSuiteOptions } from './adapter-peer.ts'
+import { LONG_TEXT, calls, deltas, done, opens, toolTexts, type TestCase } from './adapter-stage.ts'
+import { OUTPUT_SCHEMA } from './adapter-prompt.ts'
+
+/** Answers, calls of tools, openings. */
+export function conversationCases<Request>(test: TestCase<Request>, options: AdapterSuiteOptions<Request>): void {
+  const { supportsDynamicTools, toolsOf, resultsOf, prefixesOf, outputSchemaOf } = options
+
+  test('text', 'R34 gives the text of an answer', [{ says: LONG_TEXT }], async ({ peer, run }) => {
+    expect(peer.adapter.supportsDynamicTools).toBe(supportsDynamicTools)
+    expect(await run()).toMatchObject({ status: 'completed', text: LONG_TEXT, expansions: 0 })
+    const [request, ...others] = peer.requests()
+    expect(others).toEqual([])
+    expect(toolsOf(request!).toSorted()).toEqual(['explode', 'forecast', 'read_section', 'refuse'])
+  })
+
+  test('streaming', 'R34 tells the text while it comes', [{ says: LONG_TEXT }], async ({ events, run }) => {
+    await run()
+    const parts = deltas(events)
+    expect(parts.length).toBeGreaterThan(2)
+    expect(parts.join('')).toBe(LONG_TEXT)
+    const types = events.map(({ type }) => type)
+    expect(types.indexOf('request/sent')).toBeLessThan(types.indexOf('text/delta'))
+    expect(types.lastIndexOf('text/delta')).toBeLessThan(types.indexOf('reply/received'))
+  })
+
+  test(
+    'tool call',
+    'R37 runs a tool and gives its result back',
+    [calls('forecast', { city: 'Århus "x"\n' }), done],
+    async ({ peer, run }) => {
+      const result = await run()
+      expect(result).toMatchObject({ status: 'completed', text: 'Done.' })
+      expect(toolTexts(result)).toEqual([['forecast', 'Århus "x"\n: sun.', false]])
+      expect(resultsOf(peer.requests()[1]!)).toEqual(['Århus "x"\n: sun.'])
+    },
+  )
+
+  test(
+    'parallel calls',
+    'R37 runs the calls of one reply side by side and gives the results in their order',
+    [
+      { calls: ['Oslo', 'Rome', 'Lima'].map((city) => ({ name: 'forecast', arguments: { city } })) },
+      calls('forecast', { city: 'Bonn' }),
+      done,
+    ],
+    async ({ peer, run }) => {
+      const result = await run()
+      const texts = ['Oslo: sun.', 'Rome: sun.', 'Lima: sun.', 'Bonn: sun.']
+      expect(toolTexts(result).map(([, text]) => text)).toEqual(texts)
+      expect(resultsOf(peer.requests().at(-1)!)).toEqual(texts)
+      const ids = result.messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : []))
+      expect(new Set(ids).size).toBe(4)
+      expect(result.turns.map(({ type }) => type)).toEqual(['tools', 'tools', 'answer'])
+    },
+  )
+
+  test(
+    'failing tool',
+    'R37 goes on after tools that fail and throw',
+    [{ calls: [{ name: 'refuse' }, { name: 'explode' }] }, done],
+    async ({ peer, run }) => {
+      const result = await run()
+      expect(result.text).toBe('Done.')
+      expect(toolTexts(result)).toEqual([
+        ['refuse', 'There is no weather on the moon.', true],
+        ['explode', expect.stringContaining('The sensor burned down.'), true],
+      ])
+      expect(resultsOf(peer.requests()[1]!)).toEqual([
+        expect.stringContaining('There is no weather on the moon.'),
+        expect.stringContaining('The sensor burned down.'),
+      ])
+    },
+  )
+
+  test(
+    'bad arguments',
+    'R37 answers arguments that do not fit with what is wrong, and the model can mend them',
+    [calls('forecast', { city: 5 }), calls('forecast', { city: 'Rome' }), done],
+    async ({ peer, run }) => {
+      const [bad, good] = toolTexts(await run())
+      expect(bad).toEqual(['forecast', expect.stringMatching(/^Wrong arguments for tool 'forecast': city: /), true])
+      expect(good).toEqual(['forecast', 'Rome: sun.', false])
+      expect(resultsOf(peer.requests()[1]!)[0]).toContain(bad![1])
+    },
+  )
+
+  test(
+    'malformed call',
+    'R37 answers a call whose arguments are no JSON, and the conversation goes on',
+    [{ calls: [{ name: 'forecast', malformed: '{"city": "Ro' }] }, calls('forecast', { city: 'Rome' }), done],
+    async ({ peer, run }) => {
+      const [bad, good] = toolTexts(await run())
+      expect(bad).toEqual([
+        'forecast',
+        'The arguments of this call are no JSON: {"city": "Ro\nCall the tool again with its arguments as one JSON object.',
+        true,
+      ])
+      expect(good).toEqual(['forecast', 'Rome: sun.', false])
+      expect(resultsOf(peer.requests()[1]!)[0]).toContain('are no JSON: {"city": "Ro')
+    },
+  )
+
+  test(
+    'hidden tool',
+    'R36 answers a call of a tool that is not disclosed with how to disclose it',
+    [calls('measure_rain', { city: 'Rome' }), done],
+    async ({ peer, run }) => {
+      const result = await run()
+      const text =
+        "Tool 'measure_rain' belongs to the section 'rain', which is not open yet. Call `read_section` with section_key \"rain\" first."
+      expect(toolTexts(result)).toEqual([['measure_rain', text, true]])
+      for (const request of peer.requests()) expect(toolsOf(request)).not.toContain('measure_rain')
+    },
+  )
+
+  test(
+    'opening',
+    'R35 R36 offers the tools of an opened section in the next request, where they can be called',
+    [opens('rain'), calls('measure_rain', { city: 'Rome' }), done],
+    async ({ peer, session, events, run }) => {
+      const result = await run()
+      const [first, second, third] = peer.requests()
+      expect(toolsOf(first!)).not.toContain('measure_rain')
+      expect(toolsOf(second!)).toContain('measure_rain')
+      expect(toolsOf(third!)).toContain('measure_rain')
+      expect(toolTexts(result).at(-1)).toEqual(['measure_rain', 'rain in Rome: 5.', false])
+      expect(session.get(visibility)).toEqual({ rain: 'full' })
+      const opening = supportsDynamicTools ? 'injection' : 'restart'
+      expect(result.turns.map(({ type }) => type)).toEqual([opening, 'tools', 'answer'])
+      expect(result.expansions).toBe(supportsDynamicTools ? 0 : 1)
+      expect(events.filter(({ type }) => type === 'tools/injected')).toHaveLength(supportsDynamicTools ? 1 : 0)
+      if (supportsDynamicTools) expect(resultsOf(second!)).toEqual(['# Rain\n\nAll about rain.'])
+    },
+  )
+
+  test(
+    'halting opening',
+    'R33 R34 halts on an opening that needs a new render, and goes on with the usage of both',
+    [
+      {
+        calls: [
+          { name: 'open_sections', arguments: { section_keys: ['rain', 'wind'], reason: 'They matter.' } },
+          { name: 'forecast', arguments: { city: 'Rome' } },
+        ],
+        usage: { inputTokens: 100, outputTokens: 10 },
+      },
+      { says: 'Done.', usage: { inputTokens: 200, outputTokens: 20 } },
+    ],
+    async ({ peer, session, run }) => {
+      const result = await run({ disclosure: openSections() })
+      expect(result).toMatchObject({ text: 'Done.', expansions: 1, usage: { inputTokens: 300, outputTokens: 30 } })
+      expect(session.get(visibility)).toEqual({ rain: 'full', wind: 'full' })
+      expect(toolTexts(result).map(([tool, , isError]) => [tool, isError])).toEqual([
+        ['open_sections', false],
+        ['forecast', true],
+      ])
+      expect(toolsOf(peer.requests()[1]!)).toEqual(expect.arrayContaining(['measure_rain', 'measure_wind']))
+    },
+  )
+
+  test(
+    'prefix',
+    'R42 begins every request with what the one before was, over three openings',
+    [
+      opens('wind'),
+      calls('measure_wind', { city: 'Rome' }),
+      opens('rain'),
+      opens('snow'),
+      { calls: ['wind', 'rain', 'snow'].map((key) => ({ name: `measure_${key}`, arguments: { city: 'Oslo' } })) },
+      done,
+    ],
+    async ({ peer, run }) => {
+      await run()
+      const prefixes = peer.requests().map(prefixesOf)
+      expect(prefixes).toHaveLength(6)
+      const changed = prefixes.slice(1).flatMap((parts, index) =>
+        parts.flatMap((part, at) => {
+          const before = prefixes[index]![at]!
+          return part.startsWith(before) ? [] : [{ request: index + 2, part: at, was: before, is: part }]
+        }),
+      )
+      expect(changed).toEqual([])
+      expect(prefixes[0]!.every((part) => part.length > 50)).toBe(true)
+      expect(toolsOf(peer.requests().at(-1)!).slice(-3)).toEqual(['measure_wind', 'measure_rain', 'measure_snow'])
+    },
+  )
+
+  test(
+    'structured output',
+    'R34 gives the answer as the output schema has it, after the model has mended it',
+    [{ says: '{"city":"Rome"}' }, { says: '{"city":"Rome","degrees":21}' }],
+    async ({ peer, events, runForOutput }) => {
+      expect(await runForOutput()).toMatchObject({ status: 'completed', output: { city: 'Rome', degrees: 21 } })
+      expect(events.filter(({ type }) => type === 'output/refused')).toHaveLength(1)
+      const sent = peer.requests()
+      expect(sent).toHaveLength(2)
+      if (outputSchemaOf) for (const request of sent) expect(outputSchemaOf(request)).toMatchObject(OUTPUT_SCHEMA)
+    },
+  )
+
+  test(
+    'usage',
+    'R33 sums the usage of all requests',
+    [
+      { ...opens('rain'), usage: { inputTokens: 100, outputTokens: 10 } },
+      { ...calls('measure_rain', { city: 'Rome' }), usage: { inputTokens: 200, outputTokens: 20 } },
+      { says: 'Done.', usage: { inputTokens: 400, outputTokens: 40 } },
+    ],
+    async ({ events, run }) => {
+      const usage = { inputTokens: 700, outputTokens: 70 }
+      const result = await run()
+      expect(result).toMatchObject({ usage, state: { usage } })
+      const replies = events.flatMap((event) => (event.type === 'reply/received' ? [event.usage.inputTokens] : []))
+      expect(replies).toEqual([100, 200, 400])
+    },
+  )
+
+  test(
+    'resume',
+    'R35 R39 goes on from a state with the tools that were opened before',
+    [opens('rain'), done, calls('measure_rain', { city: 'Rome' }), { says: 'Done again.' }],
+    async ({ peer, run }) => {
+      const { state } = await run()
+      const written: unknown = JSON.parse(JSON.stringify(state))
+      const result = await run({ state: written as typeof state, input: 'And in Rome?' })
+      expect(result.text).toBe('Done again.')
+      expect(toolTexts(result).at(-1)).toEqual(['measure_rain', 'rain in Rome: 5.', false])
+      expect(toolsOf(peer.requests()[2]!)).toContain('measure_rain')
+    },
+  )
+}

@@ -1,0 +1,321 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { defineEvent } from '../session/event.ts'
+import { defineLog } from '../session/log.ts'
+import { createSession } from '../session/session.ts'
+import { defineSlice } from '../session/slice.ts'
+import { openSession, type KeptSession, type SessionStore, type StoredEvent } from '../session/stores/store.ts'
+import { visibility } from '../session/visibility.ts'
+
+const noted = defineEvent<{ readonly text: string }>()('notes/noted')
+const cleared = defineEvent()('notes/cleared')
+const total = defineSlice({
+  name: 'total',
+  initial: { sum: 0, last: null as number | null },
+  reducers: { added: (state, payload: number) => ({ sum: state.sum + payload, last: payload }) },
+})
+const notes = defineLog({ name: 'notes', of: [noted, cleared, total.events.added] })
+const slices = [total, notes]
+
+const stored = (sequence: number, payload: unknown = sequence): StoredEvent => ({
+  sequence,
+  event: { type: 'test/happened', payload },
+  scope: 'all',
+})
+
+/** What every session store must do. `create` gives an empty one each time. */
+export function sessionStoreSuite(name: string, create: () => Promise<SessionStore>): void {
+  describe(`${name} keeps sessions`, () => {
+    let store: SessionStore
+    const open = (id = 'one'): Promise<KeptSession> => openSession({ store, id, slices })
+    const sequences = async (id = 'one'): Promise<readonly number[] | undefined> =>
+      (await store.load(id))?.events.map((event) => event.sequence)
+
+    beforeEach(async () => {
+      store = await create()
+    })
+    afterEach(() => store.close())
+
+    describe('as a journal', () => {
+      it('R25 knows nothing of a session that was never written', async () => {
+        expect(await store.load('one')).toBeUndefined()
+        expect(await store.list()).toEqual([])
+        await store.delete('one')
+        await store.append('one', [])
+        expect(await store.load('one')).toBeUndefined()
+        expect(await store.list()).toEqual([])
+      })
+
+      it('R25 gives events back as they came, in order', async () => {
+        const logged: StoredEvent = { sequence: 3, event: { type: 'a/b', payload: { deep: [1, null] } }, scope: 'logs' }
+        await store.append('one', [stored(1), stored(2)])
+        await store.append('one', [logged])
+        expect(await store.load('one')).toEqual({ sequence: 0, events: [stored(1), stored(2), logged] })
+      })
+
+      it('R25 orders by number, not as text', async () => {
+        const events = Array.from({ length: 120 }, (_, i) => stored(i + 1))
+        await store.append('one', events)
+        expect((await store.load('one'))?.events).toEqual(events)
+      })
+
+      it('R25 keeps an event without a payload', async () => {
+        await store.append('one', [{ sequence: 1, event: cleared(), scope: 'all' }])
+        expect((await store.load('one'))?.events[0]?.event).toEqual({ type: 'notes/cleared' })
+      })
+
+      it('R25 carries JSON without loss, odd texts and names included', async () => {
+        const oddities = [
+          '',
+          'a\0b',
+          '\ud800',
+          '😀',
+          '\u2028',
+          '__proto__',
+          'constructor',
+          '"\\',
+          "'; DROP TABLE events; --",
+        ]
+        const payloads = [null, false, 0, 1e21, 5e-324, 2 ** 53 - 1, [], {}, [[[]]], ...oddities]
+        const events = [...oddities.map((key) => ({ [key]: [key] })), ...payloads].map((payload, i) =>
+          stored(i + 1, payload),
+        )
+        const typed = oddities.map((type, i) => ({ ...stored(events.length + 1 + i), event: { type, payload: null } }))
+        await store.append('one', [...events, ...typed])
+        // As text: `toEqual` is led astray by the name `constructor`.
+        expect(JSON.stringify((await store.load('one'))?.events)).toBe(JSON.stringify([...events, ...typed]))
+      })
+
+      it('R25 is not reached by later changes to what went in or came out', async () => {
+        const payload = { list: [1] }
+        await store.append('one', [stored(1, payload)])
+        payload.list.push(2)
+        const loaded = (await store.load('one'))?.events[0]?.event.payload as { list: number[] }
+        loaded.list.push(3)
+        expect((await store.load('one'))?.events[0]?.event.payload).toEqual({ list: [1] })
+      })
+
+      it('R25 refuses a second writer and keeps what the first wrote', async () => {
+        await store.append('one', [stored(1, 'first'), stored(2, 'first')])
+        await expect(store.append('one', [stored(2, 'second')])).rejects.toMatchObject({
+          code: 'store-conflict',
+          message:
+            "Session 'one' cannot take event 2: its next is 3. Another writer has changed or deleted it; open it again.",
+        })
+        expect((await store.load('one'))?.events).toEqual([stored(1, 'first'), stored(2, 'first')])
+      })
+
+      it.each([
+        { case: 'a gap before', events: [stored(3)] },
+        { case: 'a gap inside', events: [stored(2), stored(4)] },
+        { case: 'a number twice', events: [stored(2), stored(2)] },
+      ])('R25 refuses events with $case and writes none of them', async ({ events }) => {
+        await store.append('one', [stored(1)])
+        await expect(store.append('one', events)).rejects.toMatchObject({ code: 'store-conflict' })
+        expect(await sequences()).toEqual([1])
+      })
+
+      it('R25 does not begin a session with events that are refused', async () => {
+        await expect(store.append('one', [stored(2)])).rejects.toMatchObject({ code: 'store-conflict' })
+        await expect(store.save('one', createSession().snapshot(), 1)).rejects.toMatchObject({ code: 'store-conflict' })
+        expect(await store.list()).toEqual([])
+        expect(await store.load('one')).toBeUndefined()
+      })
+
+      it('R25 refuses what JSON would lose, naming the event, and writes nothing of the batch', async () => {
+        await store.append('one', [stored(1)])
+        await expect(store.append('one', [stored(2), stored(3, { when: new Date(0) })])).rejects.toMatchObject({
+          code: 'event-lossy',
+          message: expect.stringContaining("The payload of the event 'test/happened' holds a Date at .when") as string,
+        })
+        expect(await sequences()).toEqual([1])
+      })
+    })
+
+    describe('with snapshots', () => {
+      const snapshot = createSession({ slices }).snapshot()
+
+      it('R25 replaces events up to a number and keeps the later ones', async () => {
+        await store.append('one', [stored(1), stored(2), stored(3)])
+        await store.save('one', snapshot, 2)
+        expect(await store.load('one')).toEqual({ snapshot, sequence: 2, events: [stored(3)] })
+      })
+
+      it('R25 goes on counting after a snapshot of everything', async () => {
+        await store.append('one', [stored(1), stored(2)])
+        await store.save('one', snapshot, 2)
+        await expect(store.append('one', [stored(1)])).rejects.toMatchObject({ code: 'store-conflict' })
+        await store.append('one', [stored(3)])
+        expect(await store.load('one')).toEqual({ snapshot, sequence: 2, events: [stored(3)] })
+      })
+
+      it('R25 begins a session with a snapshot of nothing', async () => {
+        await store.save('one', snapshot, 0)
+        expect(await store.load('one')).toEqual({ snapshot, sequence: 0, events: [] })
+        expect(await store.list()).toEqual(['one'])
+      })
+
+      it('R25 refuses a snapshot older than the one it has, and one of events it does not have', async () => {
+        await store.append('one', [stored(1), stored(2), stored(3)])
+        await store.save('one', snapshot, 2)
+        await expect(store.save('one', snapshot, 1)).rejects.toMatchObject({ code: 'store-conflict' })
+        await expect(store.save('one', snapshot, 4)).rejects.toMatchObject({ code: 'store-conflict' })
+        expect(await store.load('one')).toEqual({ snapshot, sequence: 2, events: [stored(3)] })
+      })
+    })
+
+    describe('side by side', () => {
+      it('R25 keeps sessions apart and lists them in order', async () => {
+        const ids = ['b', 'a', 'a/b', "it's", '%', '__proto__', 'Zoë', '😀', 'a b', '10', '9']
+        for (const id of ids) await store.append(id, [stored(1, id)])
+        expect(await store.list()).toEqual([...ids].sort())
+        for (const id of ids) expect((await store.load(id))?.events).toEqual([stored(1, id)])
+      })
+
+      it('R25 forgets a deleted session and no other', async () => {
+        await store.append('one', [stored(1), stored(2)])
+        await store.append('two', [stored(1)])
+        await store.delete('one')
+        expect(await store.load('one')).toBeUndefined()
+        expect(await store.list()).toEqual(['two'])
+        await store.append('one', [stored(1, 'anew')])
+        expect((await store.load('one'))?.events).toEqual([stored(1, 'anew')])
+      })
+
+      it.each(['', 'a\0b', '\ud800', 'a\nb'])('R25 refuses the id %j', async (id) => {
+        await expect(store.append(id, [stored(1)])).rejects.toMatchObject({ code: 'session-invalid' })
+        await expect(openSession({ store, id })).rejects.toMatchObject({ code: 'session-invalid' })
+        expect(await store.list()).toEqual([])
+      })
+    })
+
+    describe('for openSession', () => {
+      /** Closes the book on a session and opens it again, as another process would. */
+      async function reopened(session: KeptSession): Promise<KeptSession> {
+        await session.saved()
+        const again = await open(session.id)
+        expect(again.snapshot()).toEqual(session.snapshot())
+        return again
+      }
+
+      it('R25 resumes a session with the same state and logs, and goes on the same way', async () => {
+        const first = await open()
+        first.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
+        first.dispatch(total.events.added(2))
+        first.dispatch(cleared())
+        await first.saved()
+        first.dispatch(noted({ text: 'hello' }))
+        const second = await reopened(first)
+        second.dispatch(total.events.added(3))
+        const third = await reopened(second)
+        expect(third.get(total)).toEqual({ sum: 5, last: 3 })
+        expect(third.get(visibility)).toEqual({ context: 'full' })
+        expect([...third.get(notes)]).toEqual([
+          { type: 'total/added', payload: 2 },
+          { type: 'notes/cleared' },
+          { type: 'notes/noted', payload: { text: 'hello' } },
+          { type: 'total/added', payload: 3 },
+        ])
+        expect(await sequences()).toEqual([1, 2, 3, 4, 5])
+      })
+
+      it('R25 writes nothing for a session in which nothing happened', async () => {
+        await (await open()).saved()
+        expect(await store.list()).toEqual([])
+      })
+
+      it('R24 R25 keeps a restore: state goes back, logs and later events stay', async () => {
+        const first = await open()
+        first.dispatch(total.events.added(1))
+        const before = first.snapshot()
+        first.dispatch(total.events.added(10))
+        first.restore(before)
+        first.dispatch(total.events.added(100))
+        const second = await reopened(first)
+        expect(second.get(total).sum).toBe(101)
+        expect(second.get(notes).length).toBe(3)
+      })
+
+      it('R24 R25 keeps a restore right after a compaction, and a compaction right after a restore', async () => {
+        const first = await open()
+        const before = first.snapshot()
+        first.dispatch(total.events.added(10))
+        await first.compact()
+        first.restore(before)
+        const second = await reopened(first)
+        expect(second.get(total).sum).toBe(0)
+        second.dispatch(total.events.added(5))
+        second.restore(before)
+        await second.compact()
+        const third = await reopened(second)
+        expect(third.get(total).sum).toBe(0)
+        expect(third.get(notes).length).toBe(2)
+      })
+
+      it('R24 R25 keeps a committed transaction whole and of an abandoned one only what logs keep', async () => {
+        const first = await open()
+        const kept = first.begin()
+        const dropped = first.begin()
+        kept.session.dispatch(total.events.added(1))
+        dropped.session.dispatch(total.events.added(10))
+        dropped.session.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
+        dropped.abandon()
+        kept.commit()
+        const second = await reopened(first)
+        expect(second.get(total).sum).toBe(1)
+        expect(second.get(visibility)).toEqual({})
+        expect([...second.get(notes)].map((entry) => ('payload' in entry ? entry.payload : undefined))).toEqual([10, 1])
+        expect((await store.load('one'))?.events).toEqual([
+          { sequence: 1, event: total.events.added(10), scope: 'logs' },
+          { sequence: 2, event: total.events.added(1), scope: 'all' },
+        ])
+      })
+
+      it('R25 writes nothing for a transaction that is open', async () => {
+        const first = await open()
+        first.begin().session.dispatch(total.events.added(1))
+        await first.saved()
+        expect(await store.load('one')).toBeUndefined()
+      })
+
+      it('R25 compacts the journal to a snapshot and goes on from it', async () => {
+        const first = await open()
+        for (let i = 1; i <= 5; i++) first.dispatch(total.events.added(i))
+        const compacting = first.compact()
+        first.dispatch(total.events.added(100))
+        await compacting
+        await first.saved()
+        expect(await store.load('one')).toMatchObject({
+          snapshot: { slices: { total: { state: { sum: 15 } } } },
+          sequence: 5,
+          events: [{ sequence: 6 }],
+        })
+        const second = await reopened(first)
+        second.dispatch(total.events.added(1))
+        expect((await reopened(second)).get(total).sum).toBe(116)
+      })
+
+      it('R25 refuses the events of a second writer; the first goes on', async () => {
+        const [first, second] = [await open(), await open()]
+        first.dispatch(total.events.added(1))
+        await first.saved()
+        second.dispatch(total.events.added(2))
+        await expect(second.saved()).rejects.toMatchObject({ code: 'store-conflict' })
+        await expect(second.compact()).rejects.toMatchObject({ code: 'store-conflict' })
+        first.dispatch(total.events.added(4))
+        await reopened(first)
+        await expect(second.saved()).rejects.toMatchObject({ code: 'store-conflict' })
+      })
+
+      it('R25 does not bring back a session that was deleted meanwhile', async () => {
+        const first = await open()
+        first.dispatch(total.events.added(1))
+        await first.saved()
+        await store.delete('one')
+        await expect(first.compact()).rejects.toMatchObject({ code: 'store-conflict' })
+        first.dispatch(total.events.added(1))
+        await expect(first.saved()).rejects.toMatchObject({ code: 'store-conflict' })
+        expect(await store.list()).toEqual([])
+      })
+    })
+  })
+}

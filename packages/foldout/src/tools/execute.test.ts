@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest'
+import { defineEvent } from '../session/event.ts'
+import { defineLog } from '../session/log.ts'
+import { createSession } from '../session/session.ts'
+import { defineSlice } from '../session/slice.ts'
+import { executeTool } from './execute.ts'
+import { fileTools } from '../files/file-tools.ts'
+import type { Filesystem } from '../files/filesystem.ts'
+import { memoryFilesystem } from '../files/memory-filesystem.ts'
+import { fail, ok, type ToolResult } from './result.ts'
+import { defineTool, type ToolContext } from './tool.ts'
+
+const cart = defineSlice({
+  name: 'cart',
+  initial: [] as readonly string[],
+  reducers: { added: (state, item: string) => [...state, item] },
+})
+const noted = defineEvent<string>()('test/noted')
+const notes = defineLog({ name: 'notes', of: [noted] })
+
+function createContext(filesystem: Filesystem = memoryFilesystem({ 'kept.txt': 'as it was' })) {
+  return {
+    session: createSession({ slices: [cart, notes] }),
+    signal: new AbortController().signal,
+    deadline: undefined,
+    filesystem,
+    prompt: undefined,
+  } satisfies ToolContext
+}
+
+/** A tool that changes everything there is to change, under the name of an item, and then ends as told. */
+function changing(item: string, end: (context: ToolContext) => ToolResult | Promise<ToolResult>) {
+  return defineTool({
+    name: `change_${item}`,
+    description: 'Changes state, log and files.',
+    async execute(_, context) {
+      context.session.dispatch(cart.events.added(item))
+      context.session.dispatch(noted(item))
+      await context.filesystem!.write(`${item}/new.txt`, item)
+      return end(context)
+    },
+  })
+}
+
+/** What is in the session and the files. */
+async function stateOf({ session, filesystem }: ReturnType<typeof createContext>) {
+  return {
+    cart: session.get(cart),
+    notes: [...session.get(notes)].map((note) => note.payload),
+    files: (await filesystem.list('')).map((entry) => entry.path),
+  }
+}
+
+/** A promise, and how to fulfil it. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = (): void => undefined
+  const passed = new Promise<void>((resolve) => (open = resolve))
+  return { passed, open: () => open() }
+}
+
+describe('executeTool', () => {
+  it('R20 commits session and files when a tool succeeds', async () => {
+    const context = createContext()
+    const heard: string[] = []
+    context.session.subscribe((event) => heard.push(event.type))
+    const tool = changing('a', async ({ session, filesystem }) => {
+      // Inside the call its own changes show; outside nothing does yet.
+      expect(session.get(cart)).toEqual(['a'])
+      expect(await filesystem!.read('a/new.txt')).toBe('a')
+      expect(await stateOf(context)).toEqual({ cart: [], notes: [], files: ['kept.txt'] })
+      expect(heard).toEqual([])
+      return ok('Done.', 1)
+    })
+    expect(await executeTool(tool, {}, context)).toEqual({ ok: true, message: 'Done.', value: 1 })
+    expect(await stateOf(context)).toEqual({ cart: ['a'], notes: ['a'], files: ['a', 'kept.txt'] })
+    expect(heard).toEqual(['cart/added', 'test/noted'])
+  })
+
+  it.each([
+    ['fails', () => fail('No.'), 'No.'],
+    ['throws', () => Promise.reject(new Error('broken')), "Tool 'change_a' failed: broken"],
+    ['throws what is no error', () => Promise.reject('text'), "Tool 'change_a' failed: text"],
+    [
+      'returns no result',
+      () => 'text' as unknown as ToolResult,
+      "Tool 'change_a' failed: it returned no result. Its execute() must return ok(…) or fail(…).",
+    ],
+  ] satisfies [string, () => ToolResult | Promise<ToolResult>, string][])(
+    'R20 R24 leaves state and files as before, and logs with their entries, when a tool %s',
+    async (_, end, message) => {
+      const context = createContext()
+      const tool = changing('a', async ({ filesystem }) => {
+        await filesystem!.write('kept.txt', 'overwritten')
+        await filesystem!.remove('kept.txt')
+        return end()
+      })
+      const before = context.session.get(cart)
+      expect(await executeTool(tool, {}, context)).toEqual({ ok: false, message })
+      expect(await stateOf(context)).toEqual({ cart: [], notes: ['a'], files: ['kept.txt'] })
+      expect(context.session.get(cart)).toBe(before)
+      expect(await context.filesystem.read('kept.txt')).toBe('as it was')
+    },
+  )
+
+  it('R20 runs nothing, and so changes nothing, on wrong arguments', async () => {
+    const context = createContext()
+    const tool = defineTool({
+      name: 'add',
+      description: 'Adds.',
+      params: { type: 'object', properties: { item: { type: 'string' } }, required: ['item'] },
+      execute(params, { session }) {
+        session.dispatch(noted(String(params['item'])))
+        return ok('Added.')
+      },
+    })
+    expect((await executeTool(tool, { item: 1 }, context)).ok).toBe(false)
+    expect(await stateOf(context)).toEqual({ cart: [], notes: [], files: ['kept.txt'] })
+  })
+
+  it.each([
+    ['the first ends first', ['a', 'b']],
+    ['the second ends first', ['b', 'a']],
+  ])('R20 lets two tools at the same time both take effect: %s', async (_, order) => {
+    const context = createContext()
+    const gates = { a: gate(), b: gate() }
+    const run = (item: 'a' | 'b') =>
+      executeTool(
+        changing(item, async ({ session, filesystem }) => {
+          await gates[item].passed
+          session.dispatch(cart.events.added(`${item} again`))
+          await filesystem!.write(`${item}/more.txt`, item)
+          return ok('Done.')
+        }),
+        {},
+        context,
+      )
+    const running = { a: run('a'), b: run('b') }
+    for (const item of order as ('a' | 'b')[]) {
+      gates[item].open()
+      await running[item]
+    }
+    const [first, second] = order as [string, string]
+    expect(await stateOf(context)).toEqual({
+      cart: [first, `${first} again`, second, `${second} again`],
+      notes: order,
+      files: ['a', 'b', 'kept.txt'],
+    })
+    for (const item of order) {
+      expect((await context.filesystem.list(item)).map((entry) => entry.path)).toEqual([
+        `${item}/more.txt`,
+        `${item}/new.txt`,
+      ])
+    }
+  })
+
+  it.each(['the failing one ends first', 'the failing one ends last'])(
+    'R20 R24 undoes of two tools at the same time only what the failing one did: %s',
+    async (order) => {
+      const context = createContext()
+      const success = gate()
+      const failure = gate()
+      const succeeding = executeTool(
+        changing('good', async () => {
+          await success.passed
+          return ok('Done.')
+        }),
+        {},
+        context,
+      )
+      const failing = executeTool(
+        changing('bad', async ({ filesystem }) => {
+          await filesystem!.remove('kept.txt')
+          await failure.passed
+          throw new Error('broken')
+        }),
+        {},
+        context,
+      )
+      const ends = [
+        { open: failure.open, call: failing },
+        { open: success.open, call: succeeding },
+      ]
+      for (const { open, call } of order.endsWith('first') ? ends : ends.toReversed()) {
+        open()
+        await call
+      }
+      const { cart, files, notes } = await stateOf(context)
+      expect(cart).toEqual(['good'])
+      expect(files).toEqual(['good', 'kept.txt'])
+      expect(notes.toSorted()).toEqual(['bad', 'good'])
+    },
+  )
+
+  it('R20 R24 undoes with a failing tool what a tool inside it did', async () => {
+    const context = createContext()
+    const outer = changing('outer', async (inside) => {
+      const result = await executeTool(
+        changing('inner', () => ok('Done.')),
+        {},
+        inside,
+      )
+      expect(result.ok).toBe(true)
+      expect(await inside.filesystem!.read('inner/new.txt')).toBe('inner')
+      expect(inside.session.get(cart)).toEqual(['outer', 'inner'])
+      return fail('No.')
+    })
+    await executeTool(outer, {}, context)
+    expect(await stateOf(context)).toEqual({ cart: [], notes: ['outer', 'inner'], files: ['kept.txt'] })
+  })
+
+  it('R20 goes on when a tool inside fails, without what that one did', async () => {
+    const context = createContext()
+    const outer = changing('outer', async (inside) => {
+      await executeTool(
+        changing('inner', () => fail('No.')),
+        {},
+        inside,
+      )
+      return ok('Done.')
+    })
+    await executeTool(outer, {}, context)
+    expect(await stateOf(context)).toEqual({
+      cart: ['outer'],
+      notes: ['outer', 'inner'],
+      files: ['kept.txt', 'outer'],
+    })
+  })
+
+  it('R20 refuses what a tool does after its call has ended', async () => {
+    const context = createContext()
+    const late = gate()
+    let finished: Promise<void> | undefined
+    const tool = changing('a', ({ filesystem, session }) => {
+      finished = (async () => {
+        await late.passed
+        expect(() => session.dispatch(cart.events.added('late'))).toThrow('This transaction was abandoned before')
+        await expect(filesystem!.write('late.txt', '')).rejects.toThrow('This transaction was abandoned before')
+      })()
+      return fail('Too slow.')
+    })
+    await executeTool(tool, {}, context)
+    late.open()
+    await finished
+    expect(await stateOf(context)).toEqual({ cart: [], notes: ['a'], files: ['kept.txt'] })
+  })
+
+  it('R20 tells the model of the later of two calls that changed one file at the same time, and undoes it', async () => {
+    const context = createContext(memoryFilesystem({ 'f.txt': 'one two' }))
+    const edit = fileTools().find((tool) => tool.name === 'edit_file')!
+    const results = await Promise.all([
+      executeTool(edit, { path: 'f.txt', old_text: 'one', new_text: '1' }, context),
+      executeTool(edit, { path: 'f.txt', old_text: 'two', new_text: '2' }, context),
+    ])
+    expect(results.map((result) => result.message)).toEqual([
+      "Edited 'f.txt': replaced 1 occurrence.",
+      "Tool 'edit_file' failed: 'f.txt' was changed by another call at the same time, so this change was not made. Read it again and repeat the change.",
+    ])
+    expect(await context.filesystem.read('f.txt')).toBe('1 two')
+  })
+})

@@ -1,0 +1,157 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import {
+  createSession,
+  defineTool,
+  executeTool,
+  fail,
+  fromJsonSchema,
+  memoryFilesystem,
+  ok,
+  type AnyTool,
+  type ToolContext,
+} from '../entries/index.ts'
+
+const context = (): ToolContext => ({
+  session: createSession(),
+  signal: new AbortController().signal,
+  deadline: undefined,
+  filesystem: memoryFilesystem(),
+  prompt: undefined,
+})
+const call = (tool: AnyTool, args: unknown) => executeTool(tool, args, context())
+
+describe('R18 tools', () => {
+  const schemas = {
+    zod: z.object({ city: z.string().describe('A city'), days: z.number().default(3) }),
+    arktype: type({ city: type('string').describe('A city'), days: 'number = 3' }),
+    valibot: toStandardJsonSchema(
+      v.object({ city: v.pipe(v.string(), v.description('A city')), days: v.optional(v.number(), 3) }),
+    ),
+  }
+  it.each(Object.entries(schemas))(
+    'R18 take params of %s, and the field descriptions reach the schema',
+    async (_, params) => {
+      const tool = defineTool({
+        name: 'forecast',
+        description: 'Forecasts.',
+        params,
+        execute: ({ city, days }) => ok(`${city} ${days}`, { city, days }),
+      })
+      expect(tool.inputSchema).toMatchObject({
+        type: 'object',
+        properties: { city: { type: 'string', description: 'A city' } },
+        required: ['city'],
+      })
+      expect(tool.inputSchema).not.toHaveProperty('$schema')
+      expect(await call(tool, { city: 'Oslo' })).toEqual({
+        ok: true,
+        message: 'Oslo 3',
+        value: { city: 'Oslo', days: 3 },
+      })
+      const refused = await call(tool, { city: 5 })
+      expect(refused.ok).toBe(false)
+      expect(refused.message).toMatch(/^Wrong arguments for tool 'forecast': city: /)
+    },
+  )
+
+  it('R18 take a raw JSON Schema as it is, given plainly or by fromJsonSchema', async () => {
+    const schema = {
+      type: 'object',
+      properties: { n: { type: 'integer', minimum: 1, description: 'A count' } },
+      required: ['n'],
+      additionalProperties: false,
+    }
+    for (const params of [schema, fromJsonSchema<{ n: number }>(schema)]) {
+      const tool = defineTool({
+        name: 'count',
+        description: 'Counts.',
+        params,
+        execute: ({ n }) => ok(`counted ${String(n)}`),
+      })
+      expect(tool.inputSchema).toEqual(schema)
+      expect((await call(tool, { n: 2 })).message).toBe('counted 2')
+      expect((await call(tool, { n: 0 })).message).toBe(
+        `Wrong arguments for tool 'count': n: 0 is less than 1. Its arguments are: ${JSON.stringify(schema)}`,
+      )
+      expect((await call(tool, {})).ok).toBe(false)
+      expect((await call(tool, { n: 1, m: 2 })).ok).toBe(false)
+    }
+  })
+
+  it('R18 need no params', async () => {
+    const tool = defineTool({ name: 'ping', description: 'Pings.', execute: () => ok('pong') })
+    expect(tool.inputSchema).toEqual({ type: 'object', properties: {}, additionalProperties: false })
+    expect((await call(tool, undefined)).message).toBe('pong')
+  })
+
+  it.each(['', 'a b', 'é', 'a.b', 'a'.repeat(65)])('R18 cannot be named %j', (name) => {
+    expect(() => defineTool({ name, description: '', execute: () => ok('') })).toThrow(`'${name}' cannot name a tool.`)
+  })
+
+  it('R18 say what a library cannot give', () => {
+    const define = (params: unknown) => () =>
+      defineTool({ name: 't', description: '', params: params as never, execute: () => ok('') })
+    expect(define(v.object({ a: v.string() }))).toThrow(
+      "The params of tool 't' are a valibot schema that cannot say itself as JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.",
+    )
+    expect(define(z.object({ when: z.date() }))).toThrow(
+      "The params of tool 't' cannot be said as JSON Schema: Date cannot be represented in JSON Schema.",
+    )
+  })
+
+  it('R18 are frozen, and so is what a provider is told', () => {
+    const tool = defineTool({ name: 't', description: '', params: z.object({ a: z.string() }), execute: () => ok('') })
+    expect(Object.isFrozen(tool)).toBe(true)
+    expect(() => Object.assign(tool.inputSchema['properties'] as object, { b: 1 })).toThrow(TypeError)
+  })
+
+  it('R18 get session, signal, deadline, filesystem and prompt', async () => {
+    const seen: ToolContext[] = []
+    const tool = defineTool({ name: 't', description: '', execute: (_, given) => (seen.push(given), ok('')) })
+    const deadline = new Date()
+    const prompt = { text: 'x', tools: [], summarized: [], sectionOf: () => undefined }
+    const given = { ...context(), deadline, prompt }
+    await executeTool(tool, {}, given)
+    expect(seen[0]).toMatchObject({ deadline, prompt, signal: given.signal })
+    await seen[0]!.filesystem!.list('')
+    expect(seen[0]!.session.snapshot()).toEqual(given.session.snapshot())
+  })
+
+  it('R18 R20 a tool that throws or returns no result gives a failure', async () => {
+    const thrower = defineTool({
+      name: 'thrower',
+      description: '',
+      execute: () => {
+        throw new Error('no luck')
+      },
+    })
+    expect(await call(thrower, {})).toEqual({ ok: false, message: "Tool 'thrower' failed: no luck" })
+    const empty = defineTool({ name: 'empty', description: '', execute: () => undefined as never })
+    expect(await call(empty, {})).toEqual({
+      ok: false,
+      message: "Tool 'empty' failed: it returned no result. Its execute() must return ok(…) or fail(…).",
+    })
+    const rejects = defineTool({ name: 'rejects', description: '', execute: () => Promise.reject(new Error('later')) })
+    expect(await call(rejects, {})).toEqual({ ok: false, message: "Tool 'rejects' failed: later" })
+    expect(await call(defineTool({ name: 'f', description: '', execute: () => fail('Not today.') }), {})).toEqual({
+      ok: false,
+      message: 'Not today.',
+    })
+  })
+
+  it('R18 execute may use `this`', async () => {
+    const options = {
+      name: 'self',
+      description: '',
+      greeting: 'hi',
+      execute() {
+        return ok(this.greeting)
+      },
+    }
+    expect((await call(defineTool(options), {})).message).toBe('hi')
+  })
+})

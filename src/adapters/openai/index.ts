@@ -1,1 +1,0 @@
-export { openai, openaiCompatible, type OpenAICompatibleOptions, type OpenAIOptions } from './openai.ts'

@@ -1,1 +1,0 @@
-export { gptTokenizer, type Encoding, type GptTokenizerOptions } from './gpt-tokenizer.ts'

@@ -1,1 +1,0 @@
-export { libsqlStore, type LibsqlStoreOptions } from './libsql-store.ts'

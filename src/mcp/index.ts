@@ -1,8 +1,0 @@
-export type { McpClient, McpRequestOptions } from './from-client.ts'
-export { toolsFromMcp, type ToolsFromMcpOptions } from './from-mcp.ts'
-export type { ServedClient } from './serve-client.ts'
-export type { McpConnection } from './serve-connection.ts'
-export type { HttpOptions, ServedHttp } from './serve-http.ts'
-export { serveMcp, type ServedMcp } from './serve-mcp.ts'
-export type { ServeMcpOptions } from './serve-options.ts'
-export type { StdioOptions } from './serve-stdio.ts'

@@ -1,4 +1,0 @@
-import { sessionStoreSuite } from '../testing/store-suite.ts'
-import { memoryStore } from './memory-store.ts'
-
-sessionStoreSuite('memoryStore', async () => memoryStore())

@@ -1,0 +1,91 @@
+import { fieldTermsOf } from './fields.ts'
+import type { LabelledSet, LabelledTool } from './data.ts'
+import { describedExamples, labelledExamples } from './examples.ts'
+import type { GeneralWord } from './glove.ts'
+import { createModel, type Model } from './model.ts'
+import { createRandom } from './random.ts'
+import { startVectors } from './start.ts'
+import { createTrainer } from './trainer.ts'
+import { createVocabulary, type Vocabulary } from './vocabulary.ts'
+import { termsOf } from '../../packages/foldout/src/catalog/search/text/words.ts'
+
+export interface Settings {
+  readonly seed: number
+  readonly words: number
+  readonly dimensions: number
+  readonly steps: number
+  /** What share of the batches are labelled queries; the others are descriptions. */
+  readonly labelled: number
+  /** A set of n queries comes up as often as n to this power. */
+  readonly balance: number
+  readonly temperature: number
+  /** Whether to start from general English, from how words stand together in tools, or both. */
+  readonly general: boolean
+  readonly cooccurrence: boolean
+}
+
+export const SETTINGS: Settings = {
+  seed: 1,
+  words: 24_000,
+  dimensions: 128,
+  steps: 1_200,
+  labelled: 0.6,
+  balance: 0.5,
+  temperature: 0.07,
+  general: true,
+  cooccurrence: true,
+}
+
+/** How much a word of this share of all words weighs half of a rare one, before that is learned. */
+const COMMON_SHARE = 1e-3
+const RATES = { map: 0.001, shift: 0.03, emphasis: 0.05, field: 0.02 } as const
+/** Names and descriptions ask for each other alike; of tools only queries ask. */
+const BACKWARD = { labelled: 0.2, described: 0.5 } as const
+const LONGEST_PARAMETERS = 60
+
+export interface Material {
+  readonly corpus: readonly LabelledTool[]
+  readonly sets: readonly LabelledSet[]
+  readonly general: ReadonlyMap<string, GeneralWord>
+}
+
+export function learn(
+  { corpus, sets, general }: Material,
+  settings: Settings,
+  tell: (message: string) => void,
+): { readonly model: Model; readonly vocabulary: Vocabulary } {
+  const tools = [...corpus, ...sets.flatMap(({ tools }) => tools)]
+  const texts: (readonly string[])[] = []
+  for (const tool of tools) {
+    const { name, source, description, tags, category, parameters } = fieldTermsOf(tool)
+    texts.push([...source, ...name, ...description], [...tags, ...category], parameters.slice(0, LONGEST_PARAMETERS))
+  }
+  for (const { queries } of sets) for (const { query } of queries) texts.push(termsOf(query))
+  const vocabulary = createVocabulary(texts, general, settings.words)
+  tell(`${vocabulary.words.length} words`)
+
+  const sources = { general: settings.general ? general : undefined, texts: settings.cooccurrence ? texts : undefined }
+  const start = startVectors(vocabulary, sources, settings.dimensions, settings.seed)
+  const emphasis = Float32Array.from(vocabulary.shares, (share) => Math.log(COMMON_SHARE / (COMMON_SHARE + share)))
+  const model = createModel(start, settings.dimensions, emphasis)
+  tell('start')
+
+  const random = createRandom(settings.seed)
+  const nextLabelled = labelledExamples(vocabulary, sets, settings.balance, random)
+  const nextDescribed = describedExamples(vocabulary, tools, random)
+  const trainer = createTrainer(model)
+  for (let step = 0; step < settings.steps; step++) {
+    const left = 1 - step / settings.steps
+    const kind = random() < settings.labelled ? 'labelled' : 'described'
+    const loss = trainer.step(kind === 'labelled' ? nextLabelled() : nextDescribed(), {
+      map: RATES.map * left,
+      shift: RATES.shift * left,
+      emphasis: RATES.emphasis * left,
+      field: RATES.field * left,
+      temperature: settings.temperature,
+      backward: BACKWARD[kind],
+    })
+    if ((step + 1) % 200 === 0) tell(`step ${step + 1}: loss ${loss.toFixed(3)} (${kind})`)
+  }
+  return { model, vocabulary }
+}

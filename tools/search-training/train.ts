@@ -1,0 +1,52 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { unpackVectors } from '../../packages/foldout/src/catalog/search/vectors/vectors.ts'
+import { readCorpus, readDevSets, readTrainingSets } from './data.ts'
+import { prepare } from './evaluate.ts'
+import { readGlove } from './glove.ts'
+import { learn, SETTINGS, type Settings } from './learn.ts'
+import { moduleOf, pack } from './pack.ts'
+import { report } from './report.ts'
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
+const WEIGHTS = [0, 0.3, 0.6, 1, 1.5, Infinity]
+
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
+    out: { type: 'string', default: join(ROOT, 'packages/foldout/src/catalog/search/vectors/word-vectors.ts') },
+    /** A setting and its value, such as `steps=400`; may come several times. */
+    set: { type: 'string', multiple: true, default: [] },
+    /** Score the development sets with at most so many queries each. */
+    queries: { type: 'string', default: 'Infinity' },
+    /** Leave the table of the package as it is. */
+    'dry-run': { type: 'boolean', default: false },
+  },
+})
+
+const started = Date.now()
+const tell = (message: string): void => console.log(`${((Date.now() - started) / 1000).toFixed(0)} s  ${message}`)
+const settings: Settings = { ...SETTINGS, ...Object.fromEntries(values.set.map(settingOf)) }
+
+tell('reading')
+const material = { corpus: readCorpus(values.data), sets: readTrainingSets(values.data), general: readGlove() }
+const { model, vocabulary } = learn(material, settings, tell)
+const packed = pack(model, vocabulary.words)
+const source = moduleOf(packed)
+if (!values['dry-run']) writeFileSync(values.out, source)
+tell(`${(source.length / 1e6).toFixed(2)} MB; what fields weigh: ${JSON.stringify(packed.fields)}`)
+
+const vectors = unpackVectors(packed)
+const devSets = readDevSets(values.data).map((set) => prepare(set, Number(values.queries)))
+const encoder = { dimensions: vectors.dimensions, query: vectors.vectorOf, tool: vectors.toolVectorOf }
+console.log(report(devSets, encoder, WEIGHTS))
+tell('done')
+
+function settingOf(text: string): readonly [string, number | boolean] {
+  const [name = '', value = ''] = text.split('=')
+  if (!(name in SETTINGS))
+    throw new Error(`There is no setting ${name}. There are ${Object.keys(SETTINGS).join(', ')}.`)
+  return [name, value === 'true' || (value === 'false' ? false : Number(value))]
+}
