@@ -38,9 +38,9 @@ interface Task {
 export async function catalogRuns(
   counter: TokenCounter,
 ): Promise<{ readonly listed: CatalogAgent; readonly searched: CatalogAgent; readonly found: number }> {
-  const { catalog, tasks } = tasksOf()
-  const listed = promptOf(catalog, all())
-  const searched = promptOf(catalog, hybrid())
+  const { catalog, tasks } = getTasks()
+  const listed = getPrompt(catalog, all())
+  const searched = getPrompt(catalog, hybrid())
   const shown = hybrid().expose(catalog, { id: 'bench', takesListChanges: false })
   const runs: { listed: SimulatedRun[]; searched: SimulatedRun[] } = { listed: [], searched: [] }
   let found = 0
@@ -65,7 +65,7 @@ export async function catalogRuns(
   }
 }
 
-function promptOf(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
+function getPrompt(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
   const task = defineSection({
     key: 'task',
     title: 'Task',
@@ -75,7 +75,7 @@ function promptOf(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
 }
 
 /** Requests that people wrote for a real server among the tools of many others; made-up ones where that is not at hand. */
-function tasksOf(): { readonly catalog: Catalog; readonly tasks: readonly Task[] } {
+function getTasks(): { readonly catalog: Catalog; readonly tasks: readonly Task[] } {
   const { tools } = sampleTools()
   const folder = join(DATA_FOLDER, 'azure-mcp')
   if (!existsSync(folder)) {

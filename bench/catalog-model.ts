@@ -22,7 +22,7 @@ export async function findAndUse(
 ): Promise<Spent> {
   const searches: Spent['searches'][number][] = []
   for (const query of queries.slice(0, RETRIES + 1)) {
-    const answer = textOf(await exposed.call('search_tools', { query }, {}))
+    const answer = getText(await exposed.call('search_tools', { query }, {}))
     searches.push({ argumentsTokens: counter.count(JSON.stringify({ query })), resultTokens: counter.count(answer) })
     if (!answer.split('\n').some((line) => line.startsWith(`${wanted.name}(`))) continue
     const call = JSON.stringify({ name: wanted.name, arguments: sampleArguments(wanted) })
@@ -31,7 +31,7 @@ export async function findAndUse(
   return { searches, callTokens: undefined }
 }
 
-export function textOf({ content }: CallResult): string {
+export function getText({ content }: CallResult): string {
   return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n')
 }
 

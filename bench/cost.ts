@@ -81,13 +81,13 @@ export const costBench: Bench = {
     const goals: Goal[] = []
     for (const agent of AGENTS) {
       progress(`${agent.name} ...`)
-      const costs = await costsOf(agent, counter)
+      const costs = await computeCosts(agent, counter)
       rows.push(...costs.rows)
       for (const [billing, saving] of costs.savings) {
         const { label, goal: least } = BILLINGS[billing]
         goals.push(goal(`${agent.name}: saved by readSection, ${label}`, saving, '>=', least))
       }
-      const most = Math.max(...agent.runs.map((run) => openedBy(run).length / foldedOf(agent).length))
+      const most = Math.max(...agent.runs.map((run) => openedBy(run).length / getFolded(agent).length))
       for (const manner of ['one a turn', 'all at once'] as const) {
         progress(`${agent.name}, break-even, ${manner} ...`)
         const uncached = await lossFrom(agent, manner, { ...BILLINGS.uncached.options, counter })
@@ -122,13 +122,13 @@ async function costsOfCatalog(
   progress(`${CATALOG_AGENT} ...`)
   const { listed, searched, found } = await catalogRuns(counter)
   const options = { strategy: EVERYTHING, adapter: ADAPTERS[0]!, counter } as const
-  const full = await costOf({ ...listed, name: CATALOG_AGENT }, options)
-  const cost = await costOf({ ...searched, name: CATALOG_AGENT }, options)
+  const full = await computeCost({ ...listed, name: CATALOG_AGENT }, options)
+  const cost = await computeCost({ ...searched, name: CATALOG_AGENT }, options)
   const agent = { ...searched, name: CATALOG_AGENT }
   return {
     rows: [
-      rowOf(agent, { strategy: 'all()', adapter: null }, full, full),
-      rowOf(agent, { strategy: 'hybrid()', adapter: null }, cost, full),
+      toRow(agent, { strategy: 'all()', adapter: null }, full, full),
+      toRow(agent, { strategy: 'hybrid()', adapter: null }, cost, full),
     ],
     goals: [
       goal(`${CATALOG_AGENT}: tasks whose tool was found`, found, '>=', 0.9),
@@ -150,17 +150,17 @@ interface Costs {
   readonly savings: ReadonlyMap<BillingName, number>
 }
 
-async function costsOf(agent: Agent, counter: TokenCounter): Promise<Costs> {
-  const full = await costOf(agent, { strategy: EVERYTHING, counter })
-  const rows: Row[] = [rowOf(agent, { strategy: EVERYTHING, adapter: null }, full, full)]
+async function computeCosts(agent: Agent, counter: TokenCounter): Promise<Costs> {
+  const full = await computeCost(agent, { strategy: EVERYTHING, counter })
+  const rows: Row[] = [toRow(agent, { strategy: EVERYTHING, adapter: null }, full, full)]
   const savings = new Map<BillingName, number>()
-  const first = await costOf(agent, { strategy: STRATEGIES[0]!, adapter: ADAPTERS[0]!, counter })
+  const first = await computeCost(agent, { strategy: STRATEGIES[0]!, adapter: ADAPTERS[0]!, counter })
   assertEnough(agent, first, full)
   for (const strategy of STRATEGIES) {
     for (const adapter of ADAPTERS) {
-      const cost = await costOf(agent, { strategy, adapter, counter })
+      const cost = await computeCost(agent, { strategy, adapter, counter })
       assert.deepEqual(cost.ends, first.ends, `${strategy.name} on ${adapter} ends with other texts or tools.`)
-      rows.push(rowOf(agent, { strategy: strategy.name, adapter }, cost, full))
+      rows.push(toRow(agent, { strategy: strategy.name, adapter }, cost, full))
     }
   }
   for (const billing of BILLING_NAMES) savings.set(billing, 1 - first.billed[billing] / full.billed[billing])
@@ -174,7 +174,7 @@ interface Cost {
   readonly ends: readonly Pick<Simulation, 'sections' | 'tools'>[]
 }
 
-async function costOf(agent: Agent, options: SimulationOptions): Promise<Cost> {
+async function computeCost(agent: Agent, options: SimulationOptions): Promise<Cost> {
   const billed: Record<BillingName, number> = { uncached: 0, anthropic: 0, openai: 0, warm: 0 }
   const ends: Pick<Simulation, 'sections' | 'tools'>[] = []
   let requests = 0
@@ -200,7 +200,7 @@ function assertEnough(agent: Agent, cost: Cost, full: Cost): void {
   }
 }
 
-function rowOf(agent: Agent, names: Row, cost: Cost, full: Cost): Row {
+function toRow(agent: Agent, names: Row, cost: Cost, full: Cost): Row {
   const figures = BILLING_NAMES.map((billing): Row => ({
     [billing]: Math.round(cost.billed[billing]),
     [`${billing}Saving`]: cost === full ? null : percent(1 - cost.billed[billing] / full.billed[billing]),
@@ -216,7 +216,7 @@ function openedBy(run: SimulatedRun): readonly string[] {
 }
 
 /** The sections that can be opened, in an order that mixes long and short, near and far. */
-function foldedOf({ prompt }: Agent): readonly string[] {
+function getFolded({ prompt }: Agent): readonly string[] {
   const { summarized } = prompt.render()
   const step = 7
   return Array.from({ length: step }, (_, start) => summarized.filter((_path, i) => i % step === start)).flat()
@@ -231,7 +231,7 @@ async function lossFrom(
   manner: 'one a turn' | 'all at once',
   options: Omit<SimulationOptions, 'strategy'>,
 ): Promise<number> {
-  const folded = foldedOf(agent)
+  const folded = getFolded(agent)
   const work = Array.from({ length: 4 }, () => ({
     calls: [{ name: 'read_file', argumentsTokens: 20, resultTokens: 200 }],
   }))

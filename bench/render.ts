@@ -45,11 +45,11 @@ export const renderBench: Bench = {
       const contenders = await renderContenders(size)
       times.set(size, await measure(contenders, quick ? QUICK : THOROUGH))
     }
-    return { rows: rowsOf(times), goals: goalsOf(times) }
+    return { rows: toRows(times), goals: toGoals(times) }
   },
 }
 
-function rowsOf(times: Times): Row[] {
+function toRows(times: Times): Row[] {
   return SIZES.flatMap((size) =>
     CONTENDERS.map((contender): Row => {
       const nanoseconds = times.get(size)!.get(contender)!
@@ -70,7 +70,7 @@ function growth(times: Times, contender: string, size: number): number {
   return times.get(size)!.get(contender)! / size / (times.get(100)!.get(contender)! / 100)
 }
 
-function goalsOf(times: Times): Goal[] {
+function toGoals(times: Times): Goal[] {
   const at1000 = times.get(1_000)!
   const fromNothing = at1000.get(FROM_NOTHING)!
   return [

@@ -4,7 +4,7 @@ import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
 import { progress, type Row } from './report.ts'
 import { DEV_SETS, MEAN_SETS, searchable, type DataSet } from './search-data.ts'
 import { createIndex, TUNING } from './search-engines.ts'
-import { meanScores, scoresOf } from './search-scores.ts'
+import { meanScores, computeScores } from './search-scores.ts'
 
 interface Variant {
   readonly name: string
@@ -43,21 +43,21 @@ export async function ablationRows(sets: readonly DataSet[]): Promise<readonly R
   for (const { name, tuning, options } of VARIANTS) {
     progress(`${name} ...`)
     const row: Record<string, string | number> = { variant: name }
-    for (const set of sets) row[set.name] = await ndcgOf(set, tuning, options)
+    for (const set of sets) row[set.name] = await computeNdcg(set, tuning, options)
     row['mean'] = MEAN_SETS.reduce((sum, set) => sum + Number(row[set] ?? 0), 0) / MEAN_SETS.length
     rows.push(row)
   }
   return rows
 }
 
-async function ndcgOf(set: DataSet, tuning?: Partial<Tuning>, options?: SearchIndexOptions): Promise<number> {
+async function computeNdcg(set: DataSet, tuning?: Partial<Tuning>, options?: SearchIndexOptions): Promise<number> {
   const index = createIndex(tuning, options)
   for (const tool of set.tools) index.add(searchable(tool))
   const scores = []
   for (const { query, relevant } of set.queries) {
     const { hits } = await index.search(query, { limit: 10 })
     scores.push(
-      scoresOf(
+      computeScores(
         hits.map(({ tool }) => tool.qualified),
         relevant,
       ),

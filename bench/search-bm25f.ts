@@ -21,7 +21,7 @@ interface Posting {
 
 export function createPlainBm25f(tools: readonly DataTool[]): (query: string, limit: number) => readonly string[] {
   const postings = new Map<string, Posting[]>()
-  const documents = tools.map(fieldsOf)
+  const documents = tools.map(getFields)
   documents.forEach((fields, tool) => {
     const counts = new Map<string, number[]>()
     fields.forEach((words, field) => {
@@ -41,7 +41,7 @@ export function createPlainBm25f(tools: readonly DataTool[]): (query: string, li
 
   return (query, limit) => {
     const scores = new Map<number, number>()
-    for (const word of new Set(wordsOf(query))) {
+    for (const word of new Set(getWords(query))) {
       const found = postings.get(word) ?? []
       const idf = Math.log(1 + (tools.length - found.length + 0.5) / (found.length + 0.5))
       for (const { tool, counts } of found) {
@@ -60,27 +60,27 @@ export function createPlainBm25f(tools: readonly DataTool[]): (query: string, li
   }
 }
 
-function fieldsOf({ name, description = '', category = '', tags = [], inputSchema }: DataTool): readonly string[][] {
+function getFields({ name, description = '', category = '', tags = [], inputSchema }: DataTool): readonly string[][] {
   return [
-    wordsOf(name),
-    wordsOf(`${tags.join(' ')} ${category}`),
-    wordsOf(description),
-    wordsOf(parametersOf(inputSchema).join(' ')),
+    getWords(name),
+    getWords(`${tags.join(' ')} ${category}`),
+    getWords(description),
+    getWords(getParameters(inputSchema).join(' ')),
   ]
 }
 
 /** Names and descriptions of parameters, at every depth. */
-export function parametersOf(schema: unknown): readonly string[] {
+export function getParameters(schema: unknown): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const { properties = {}, items } = schema as { properties?: Record<string, unknown>; items?: unknown }
   const own = Object.entries(properties).flatMap(([name, property]) => {
     const { description } = (property ?? {}) as { description?: unknown }
-    return [name, typeof description === 'string' ? description : '', ...parametersOf(property)]
+    return [name, typeof description === 'string' ? description : '', ...getParameters(property)]
   })
-  return [...own, ...parametersOf(items)]
+  return [...own, ...getParameters(items)]
 }
 
-function wordsOf(text: string): string[] {
+function getWords(text: string): string[] {
   return text
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/([A-Za-z])([0-9])/g, '$1 $2')

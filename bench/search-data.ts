@@ -50,7 +50,7 @@ export function loadDevSets(folder: string): readonly DataSet[] | string {
 }
 
 /** `azure-mcp` of `…/azure-mcp/tools.jsonl`, `my-tools` of `…/my-tools.jsonl`. */
-export function setNameOf(toolsFile: string): string {
+export function getSetName(toolsFile: string): string {
   const name = basename(toolsFile).replace(/\.jsonl?$/, '')
   return name === 'tools' ? basename(dirname(toolsFile)) : name
 }

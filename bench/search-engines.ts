@@ -2,7 +2,7 @@ import { create, insertMultiple, search } from '@orama/orama'
 import MiniSearch from 'minisearch'
 import type { Searchable, SearchIndex, SearchIndexOptions } from '../packages/foldout/src/catalog/search/contract.ts'
 import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
-import { createPlainBm25f, parametersOf } from './search-bm25f.ts'
+import { createPlainBm25f, getParameters } from './search-bm25f.ts'
 import { searchable, type DataTool } from './search-data.ts'
 import type * as confidenceModule from '../packages/foldout/src/catalog/search/confidence.ts'
 import type * as engineModule from '../packages/foldout/src/catalog/search/engine.ts'
@@ -53,8 +53,8 @@ const plainBm25f: Contestant = {
   },
 }
 
-function textOf({ name, description = '', category = '', tags = [], inputSchema }: DataTool) {
-  return { name, description, category, tags: tags.join(' '), parameters: parametersOf(inputSchema).join(' ') }
+function getText({ name, description = '', category = '', tags = [], inputSchema }: DataTool) {
+  return { name, description, category, tags: tags.join(' '), parameters: getParameters(inputSchema).join(' ') }
 }
 
 const FIELDS = ['name', 'description', 'category', 'tags', 'parameters']
@@ -63,7 +63,7 @@ const minisearch: Contestant = {
   name: 'minisearch',
   build: async (tools) => {
     const index = new MiniSearch({ fields: FIELDS, searchOptions: { boost: { name: 3, tags: 1.5, category: 1.5 } } })
-    index.addAll(tools.map((tool, id) => ({ id, ...textOf(tool) })))
+    index.addAll(tools.map((tool, id) => ({ id, ...getText(tool) })))
     return async (query, limit) =>
       index
         .search(query)
@@ -78,7 +78,7 @@ const orama: Contestant = {
     const database = create({
       schema: { name: 'string', description: 'string', category: 'string', tags: 'string', parameters: 'string' },
     })
-    await insertMultiple(database, tools.map(textOf))
+    await insertMultiple(database, tools.map(getText))
     return async (query, limit) => {
       const { hits } = await search(database, { term: query, limit, boost: { name: 3, tags: 1.5, category: 1.5 } })
       return hits.map(({ document }) => document.name)

@@ -42,15 +42,15 @@ export async function nothingFitsCases(
     const take = async (kind: Kind, query: string) => {
       const found = await engine.find(query)
       const [top] = found.best(1)
-      const features = top === undefined ? undefined : confidence.featuresOf(found, top)
-      cases.push({ set: set.name, kind, features, rejected: !confidence.confidenceOf(found, top).fits })
+      const features = top === undefined ? undefined : confidence.getFeatures(found, top)
+      cases.push({ set: set.name, kind, features, rejected: !confidence.computeConfidence(found, top).fits })
     }
     for (const { query, relevant } of spread(set.queries, MOST_QUERIES)) {
       const right = set.tools.filter(({ name }) => relevant.includes(name))
       if (right.length === 0) continue
       await take('answerable', query)
       await without(engine, right, () => take('removed', query))
-      await without(engine, groupOf(right, set.tools), () => take('group removed', query))
+      await without(engine, getGroup(right, set.tools), () => take('group removed', query))
     }
     for (const other of sets.filter(({ name }) => FOREIGN[set.name]?.includes(name))) {
       for (const { query } of spread(other.queries, MOST_FOREIGN)) await take('foreign', query)
@@ -75,7 +75,7 @@ async function without(
 }
 
 /** All tools of a category that one of some tools is in; in a catalog of tools without one, those tools. */
-function groupOf(tools: readonly DataTool[], all: readonly DataTool[]): readonly DataTool[] {
+function getGroup(tools: readonly DataTool[], all: readonly DataTool[]): readonly DataTool[] {
   const categories = new Set(tools.map(({ category }) => category).filter((category) => category !== undefined))
   return all.filter((tool) => tools.includes(tool) || (tool.category !== undefined && categories.has(tool.category)))
 }

@@ -10,7 +10,7 @@ export interface Scores {
 /** How many tools an engine is asked for: the reciprocal rank looks that far. */
 export const DEPTH = 50
 
-export function scoresOf(ranked: readonly string[], relevant: readonly string[]): Scores {
+export function computeScores(ranked: readonly string[], relevant: readonly string[]): Scores {
   const right = new Set(relevant)
   const recall = (k: number) => ranked.slice(0, k).filter((name) => right.has(name)).length / right.size
   const gain = (rank: number) => 1 / Math.log2(rank + 2)

@@ -10,14 +10,14 @@ import {
   loadDevSets,
   loadSet,
   MEAN_SETS,
-  setNameOf,
+  getSetName,
   spread,
   type DataSet,
 } from './search-data.ts'
 import { BM25F, CONTESTANTS, FOLDOUT, type Contestant } from './search-engines.ts'
 import { nothingFitsCases, rejectedShare, type Case, type Kind } from './search-nothing-fits.ts'
 import { scaleGoals } from './search-scale.ts'
-import { DEPTH, meanScores, percentile, scoresOf, type Scores } from './search-scores.ts'
+import { DEPTH, meanScores, percentile, computeScores, type Scores } from './search-scores.ts'
 
 const USAGE = `npm run -s bench:search -- [--tools <file.jsonl> --queries <file.jsonl>] [--data <folder>] [--json] [--quick]
   --tools, --queries  score one pair of files instead of the development sets
@@ -66,7 +66,7 @@ interface SetRow extends Row, Scores {
   readonly set: string
 }
 
-async function rowOf(contestant: Contestant, set: DataSet): Promise<SetRow> {
+async function toRow(contestant: Contestant, set: DataSet): Promise<SetRow> {
   progress(`${set.name}: ${contestant.name} ...`)
   const before = await memoryNow()
   const start = performance.now()
@@ -80,7 +80,7 @@ async function rowOf(contestant: Contestant, set: DataSet): Promise<SetRow> {
     const start = performance.now()
     const ranked = await search(query, DEPTH)
     times.push(performance.now() - start)
-    scores.push(scoresOf(ranked, relevant))
+    scores.push(computeScores(ranked, relevant))
     if (ranked.length === 0) empty++
   }
   return {
@@ -110,7 +110,7 @@ async function memoryNow(): Promise<number> {
 async function scorePair(set: DataSet): Promise<Omit<BenchResult, 'bench'>> {
   const rows: SetRow[] = []
   for (const contestant of CONTESTANTS.filter(({ name }) => name === FOLDOUT || name === BM25F)) {
-    rows.push(await rowOf(contestant, set))
+    rows.push(await toRow(contestant, set))
   }
   const [ours, plain] = rows
   return { rows, goals: [goal('nDCG@10 beyond fielded BM25', ours!.ndcg10 - plain!.ndcg10, '>=', 0)] }
@@ -118,7 +118,7 @@ async function scorePair(set: DataSet): Promise<Omit<BenchResult, 'bench'>> {
 
 async function scoreDevSets(sets: readonly DataSet[]): Promise<Omit<BenchResult, 'bench'>> {
   const rows: SetRow[] = []
-  for (const set of sets) for (const contestant of CONTESTANTS) rows.push(await rowOf(contestant, set))
+  for (const set of sets) for (const contestant of CONTESTANTS) rows.push(await toRow(contestant, set))
   const ndcg = (engine: string, set: string) => rows.find((row) => row.engine === engine && row.set === set)!.ndcg10
   const mean = (engine: string) => MEAN_SETS.reduce((sum, set) => sum + ndcg(engine, set), 0) / MEAN_SETS.length
   const others = CONTESTANTS.map(({ name }) => name).filter((name) => name !== FOLDOUT)
@@ -196,7 +196,7 @@ async function main(): Promise<void> {
   }
   if ((options.tools === undefined) !== (options.queries === undefined)) refuse('--tools and --queries go together.')
   if (options.tools !== undefined) {
-    const set = loadSet(setNameOf(options.tools), options.tools, options.queries!)
+    const set = loadSet(getSetName(options.tools), options.tools, options.queries!)
     return print(bench, { bench: 'search', ...(await scorePair(set)) })
   }
   print(bench, { bench: 'search', ...(await bench.run(options)) })

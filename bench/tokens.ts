@@ -9,7 +9,7 @@ import {
   type TokenCounter,
 } from 'foldout'
 import { gptTokenizer } from 'foldout/gpt-tokenizer'
-import { findAndUse, textOf } from './catalog-model.ts'
+import { findAndUse, getText } from './catalog-model.ts'
 import { goal, progress, type Bench, type Row } from './report.ts'
 import { sampleTools } from './sample-tools.ts'
 import { spread } from './search-data.ts'
@@ -111,7 +111,7 @@ async function answerTokens(catalog: Catalog, questions: number, counter: TokenC
   let answers = 0
   for (const { shortDescription } of spread(catalog.tools, questions)) {
     if (shortDescription === '') continue
-    sum += counter.count(textOf(await shown.call('search_tools', { query: shortDescription, limit: 5 }, {})))
+    sum += counter.count(getText(await shown.call('search_tools', { query: shortDescription, limit: 5 }, {})))
     answers += 1
   }
   return sum / answers

@@ -30,7 +30,7 @@ export const text: string = prompt.bind(${count === 0 ? '' : `{ ${valuesSource(c
 type Kind = 'plain' | 'declared' | 'folded' | 'selected'
 
 /** Of ten sections five are plain, one declares its values, three are folded, and one is enabled by a selector. */
-function kindOf(index: number): Kind {
+function getKind(index: number): Kind {
   const place = index % (CHILDREN + 1)
   if (place === 3) return 'declared'
   if (place === 5) return 'selected'
@@ -40,21 +40,21 @@ function kindOf(index: number): Kind {
 const NAMES = ['product', 'customer', 'agent', 'team', 'region', 'language', 'plan', 'currency', 'contact', 'version']
 
 /** The two values a section names. Some are shared, one in five sections has one of its own. */
-function namesOf(index: number): readonly [string, string] {
-  const kind = kindOf(index)
+function getNames(index: number): readonly [string, string] {
+  const kind = getKind(index)
   if (kind === 'declared') return [`owner${index}`, `limit${index}`]
   const first = NAMES[index % NAMES.length]!
   return kind === 'selected' ? [first, `detail${index}`] : [first, NAMES[(index * 3 + 1) % NAMES.length]!]
 }
 
 function sectionSource(index: number, children: readonly string[]): string {
-  const [first, second] = namesOf(index)
+  const [first, second] = getNames(index)
   const lines = [
     `key: 'topic-${index}'`,
     `title: 'Topic ${index}'`,
     `template: 'Rules for case ${index}: what \${${first}} expects, what is allowed, and when \${${second}} has to be asked.'`,
   ]
-  const kind = kindOf(index)
+  const kind = getKind(index)
   if (kind === 'declared') lines.push(`params: z.object({ ${first}: z.string(), ${second}: z.number() })`)
   if (kind === 'declared' || kind === 'folded') {
     lines.push(`summary: 'Rules for case ${index}, for \${${first}}.'`, `visibility: 'summary'`)
@@ -67,8 +67,8 @@ function sectionSource(index: number, children: readonly string[]): string {
 function valuesSource(count: number): string {
   const values = new Map<string, string>()
   for (let index = 0; index < count; index++) {
-    const [first, second] = namesOf(index)
-    values.set(first, `'some words'`).set(second, kindOf(index) === 'declared' ? '3' : `'other words'`)
+    const [first, second] = getNames(index)
+    values.set(first, `'some words'`).set(second, getKind(index) === 'declared' ? '3' : `'other words'`)
   }
   return [...values].map(([name, value]) => `${name}: ${value}`).join(', ')
 }

@@ -46,8 +46,8 @@ export const typesBench: Bench = {
         progress(`${name}, ${size.toLocaleString('en')} sections ...`)
         costs.set(size, await check(script, size))
       }
-      rows.push(...SIZES.map((size) => rowOf(name, size, costs)))
-      goals.push(...goalsOf(name, costs))
+      rows.push(...SIZES.map((size) => toRow(name, size, costs)))
+      goals.push(...toGoals(name, costs))
     }
     return { rows, goals }
   },
@@ -114,7 +114,7 @@ function readDiagnostics(text: string): Cost {
   }
 }
 
-function rowOf(compiler: string, size: number, costs: Costs): Row {
+function toRow(compiler: string, size: number, costs: Costs): Row {
   const instantiationsPerSection = size === 0 ? null : perSection(size, costs)
   return { compiler, sections: size, ...costs.get(size)!, instantiationsPerSection }
 }
@@ -124,7 +124,7 @@ function perSection(size: number, costs: Costs): number {
   return (costs.get(size)!.instantiations - costs.get(0)!.instantiations) / size
 }
 
-function goalsOf(compiler: string, costs: Costs): Goal[] {
+function toGoals(compiler: string, costs: Costs): Goal[] {
   const at250 = perSection(250, costs)
   return [
     goal(`instantiations per section at 250, ${compiler}`, at250, '<', 300),

@@ -1,6 +1,6 @@
 // One catalog of tools from several places: searched in a user's words, explained, and called.
 import assert from 'node:assert/strict'
-import { createCatalog, defineTool, ok, signatureOf, type RawTool } from 'foldout'
+import { createCatalog, defineTool, ok, formatSignature, type RawTool } from 'foldout'
 import * as z from 'zod'
 
 const sendInvoice = defineTool({
@@ -51,7 +51,7 @@ for (const query of [
 ]) {
   const { hits, parts } = await catalog.search(query, { limit: 2 })
   console.log(`${query}${parts.length > 1 ? ` (${parts.length} parts)` : ''}`)
-  for (const { tool } of hits) console.log(`  ${signatureOf(tool)}`)
+  for (const { tool } of hits) console.log(`  ${formatSignature(tool)}`)
 }
 const first = async (query: string): Promise<string | undefined> =>
   (await catalog.search(query)).hits[0]?.tool.qualified

@@ -1,12 +1,12 @@
 // Which tools should be listed from the start? Learned from what clients did with a catalog whose tools were all hidden.
 import assert from 'node:assert/strict'
-import { createCatalog, hybrid, learnCore, recordCatalog } from 'foldout'
+import { createCatalog, hybrid, learnCore, createCatalogRecorder } from 'foldout'
 import { createHome } from './home/home.ts'
 import { homeMetadata } from './home/metadata.ts'
 import { homeTools } from './home/tools.ts'
 
 const catalog = createCatalog(homeTools(createHome()), { metadata: homeMetadata })
-const recorder = recordCatalog(catalog)
+const recorder = createCatalogRecorder(catalog)
 
 type Request = readonly [words: string, tool: string, args: Readonly<Record<string, unknown>>]
 const night: Request = ['run the good night flow', 'trigger_any_flow', { flow: 'good-night' }]

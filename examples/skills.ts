@@ -1,11 +1,11 @@
 // A folder of skills on a prompt: the model sees what each is for, reads one that it needs, and then a file of it.
 import assert from 'node:assert/strict'
-import { definePrompt, defineSection, memoryFilesystem, runAgent } from 'foldout'
+import { definePrompt, defineSection, createMemoryFilesystem, runAgent } from 'foldout'
 import { skillSections } from 'foldout/skills'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 
-// `hostFilesystem` of foldout/node reads such a folder from disk.
-const files = memoryFilesystem({
+// `createHostFilesystem` of foldout/node reads such a folder from disk.
+const files = createMemoryFilesystem({
   'skills/release-notes/SKILL.md': `---
 name: release-notes
 description: Write release notes from merged changes. Use when somebody asks for a changelog.

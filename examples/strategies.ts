@@ -1,7 +1,15 @@
 // The same task with each of the four strategies, with and without dynamic tools, on a scripted model or, if OPENAI_API_KEY is set, on a real one. What differs is how the
 // model is told and what a restart costs; what it has seen and can call in the end is the same.
 import assert from 'node:assert/strict'
-import { contextFiles, createSession, memoryFilesystem, openOrRead, openSections, readSection, runAgent } from 'foldout'
+import {
+  contextFiles,
+  createSession,
+  createMemoryFilesystem,
+  openOrRead,
+  openSections,
+  readSection,
+  runAgent,
+} from 'foldout'
 import { openai } from 'foldout/openai'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { question, refunds, supportDesk, supportDeskWithFiles } from './support/support-desk.ts'
@@ -28,7 +36,7 @@ for (const { disclosure, script } of strategies) {
     const scripted = scriptedAdapter(script, { supportsDynamicTools })
     const adapter = apiKey ? { ...openai({ model: 'gpt-5', apiKey }), supportsDynamicTools } : scripted
     const session = createSession({ slices: [refunds] })
-    const filesystem = memoryFilesystem()
+    const filesystem = createMemoryFilesystem()
     const prompt = disclosure.name === 'contextFiles' ? supportDeskWithFiles : supportDesk
     const seen: string[] = []
     let requests = 0

@@ -44,7 +44,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 const files = tracked
   .map((file) => relative(src, join(repository, file)))
   .filter((file) => !file.startsWith('..') && /(?<!\.test|\.fixtures)\.ts$/.test(file))
-const folderOf = (file: string): string => file.split(sep)[0] ?? ''
+const getFolder = (file: string): string => file.split(sep)[0] ?? ''
 
 interface Import {
   readonly target: string
@@ -52,7 +52,7 @@ interface Import {
 }
 
 /** Static and dynamic imports and re-exports of a file; `import type`, `export type` and `import('…').X` are types. */
-function importsOf(file: string): readonly Import[] {
+function getImports(file: string): readonly Import[] {
   const text = readFileSync(join(src, file), 'utf8')
   const statements = [...text.matchAll(/^(import|export) (type )?(?:[^'";]*? from )?'([^']+)'/gm)]
   const calls = [...text.matchAll(/(await |typeof )?\bimport\('([^']+)'\)/g)]
@@ -64,19 +64,19 @@ function importsOf(file: string): readonly Import[] {
 
 describe('rooms', () => {
   it('every folder is listed', () => {
-    const folders = new Set(files.map(folderOf))
+    const folders = new Set(files.map(getFolder))
     expect([...folders].filter((folder) => folder !== 'entries' && !(folder in ROOMS))).toEqual([])
   })
 
   it('every import stays within them', () => {
     const broken = files
-      .filter((file) => folderOf(file) !== 'entries')
+      .filter((file) => getFolder(file) !== 'entries')
       .flatMap((file) => {
-        const from = folderOf(file)
+        const from = getFolder(file)
         const room = ROOMS[from]
-        return importsOf(file)
+        return getImports(file)
           .filter(({ target }) => target.startsWith('.'))
-          .map(({ target, isType }) => ({ to: folderOf(relative(src, join(src, dirname(file), target))), isType }))
+          .map(({ target, isType }) => ({ to: getFolder(relative(src, join(src, dirname(file), target))), isType }))
           .filter(({ to, isType }) => {
             if (to === from || room?.imports.includes(to)) return false
             return !(isType && room?.types?.includes(to))
@@ -88,7 +88,7 @@ describe('rooms', () => {
 
   it('nothing imports an entry', () => {
     const broken = files.filter((file) =>
-      importsOf(file).some(
+      getImports(file).some(
         ({ target }) => target.startsWith('.') && join(dirname(file), target).startsWith('entries/'),
       ),
     )

@@ -87,7 +87,7 @@ export const switchableNames = named
   .filter(([, { settable, type }]) => settable && type === 'boolean')
   .map(([name]) => name)
 
-export function capabilityOf(name: string): Capability {
+export function getCapability(name: string): Capability {
   const capability = capabilities[name]
   if (!capability)
     throw new HomeError(`There is no capability '${name}'. Capabilities are ${capabilityNames.join(', ')}.`)
@@ -96,15 +96,15 @@ export function capabilityOf(name: string): Capability {
 
 /** Says no to a value that a capability cannot have, and to one that nobody can set. */
 export function checkValue(name: string, value: Value): void {
-  const capability = capabilityOf(name)
+  const capability = getCapability(name)
   if (!capability.settable) {
     throw new HomeError(`${name} is measured and cannot be set. What can be set is ${settableNames.join(', ')}.`)
   }
-  const problem = problemOf(capability, value)
+  const problem = describeProblem(capability, value)
   if (problem) throw new HomeError(`${name} takes ${problem}, not ${JSON.stringify(value)}.`)
 }
 
-function problemOf(capability: Capability, value: Value): string | undefined {
+function describeProblem(capability: Capability, value: Value): string | undefined {
   if (capability.type === 'boolean') {
     const [yes, no] = capability.words
     return typeof value === 'boolean' ? undefined : `true (${yes}) or false (${no})`
@@ -120,7 +120,7 @@ function problemOf(capability: Capability, value: Value): string | undefined {
 
 /** A value as people say it: `on`, `dim 0.8`, `21.5 °C`. */
 export function spoken(name: string, value: Value): string {
-  const capability = capabilityOf(name)
+  const capability = getCapability(name)
   if (capability.type === 'boolean') return capability.words[value ? 0 : 1]
   if (capability.type === 'enum' || !capability.unit) return `${name} ${value}`
   return `${name} ${value} ${capability.unit}`

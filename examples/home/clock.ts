@@ -21,7 +21,7 @@ export function clockText(at: number): string {
 const twoDigits = (value: number): string => String(Math.floor(value)).padStart(2, '0')
 
 /** Hours since midnight, with their fraction. */
-export function hourOf(at: number): number {
+export function getHour(at: number): number {
   return (at % day) / hour
 }
 

@@ -48,7 +48,7 @@ export function parseColor(text: string): Hue {
 }
 
 /** 0 is the coldest white and 1 the warmest, as lamps have it. */
-export function temperatureOf(kelvin: number): number {
+export function getTemperature(kelvin: number): number {
   return round((coldest - kelvin) / (coldest - warmest))
 }
 

@@ -47,11 +47,11 @@ export interface Narrator {
 export async function converse(url: string, script: readonly Call[], narrator: Narrator = {}): Promise<Conversation> {
   const client = await connect(url, 'auto')
   try {
-    const opening = await openingOf(client)
+    const opening = await getOpening(client)
     narrator.opened?.(opening)
     const exchanges: Exchange[] = []
     for (const call of script) {
-      const exchange = { call, answer: await answerOf(client, call) }
+      const exchange = { call, answer: await getAnswer(client, call) }
       narrator.exchanged?.(exchange)
       exchanges.push(exchange)
     }
@@ -65,7 +65,7 @@ export async function converse(url: string, script: readonly Call[], narrator: N
 export async function legacyOpening(url: string): Promise<Opening> {
   const client = await connect(url, 'legacy')
   try {
-    return await openingOf(client)
+    return await getOpening(client)
   } finally {
     await client.close()
   }
@@ -77,7 +77,7 @@ async function connect(url: string, mode: 'auto' | 'legacy'): Promise<Client> {
   return client
 }
 
-async function openingOf(client: Client): Promise<Opening> {
+async function getOpening(client: Client): Promise<Opening> {
   const { tools } = await client.listTools()
   return {
     era: `${client.getProtocolEra()} era, protocol ${client.getNegotiatedProtocolVersion()}`,
@@ -86,7 +86,7 @@ async function openingOf(client: Client): Promise<Opening> {
   }
 }
 
-async function answerOf(client: Client, call: Call): Promise<string> {
+async function getAnswer(client: Client, call: Call): Promise<string> {
   const { content, isError } = await client.callTool({ ...call })
   const text = content.map((part) => (part.type === 'text' ? part.text : `<${part.type}>`)).join('\n')
   assert(!isError, text)

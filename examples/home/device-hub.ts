@@ -1,5 +1,5 @@
 // The devices and what follows by itself when one of them changes: a lamp that is dimmed is on, what is on uses power.
-import { capabilityOf, checkValue } from './capabilities.ts'
+import { getCapability, checkValue } from './capabilities.ts'
 import { HomeError, type Change, type Device, type Value } from './model.ts'
 
 export type ChangeListener = (change: Change, before: Value) => void
@@ -46,7 +46,7 @@ export function createDeviceHub(furnishing: readonly Device[], onChange: ChangeL
     let total = standbyWatts
     const changes: Change[] = []
     for (const device of devices.values()) {
-      const watts = Math.round(powerOf(device, loads.get(device.id) ?? 1) * 10) / 10
+      const watts = Math.round(computePower(device, loads.get(device.id) ?? 1) * 10) / 10
       total += watts
       if (device.class === 'socket') changes.push({ device: device.id, capability: 'measure_power', value: watts })
     }
@@ -94,7 +94,7 @@ function implied(device: Device, { capability, value }: Change): Change[] {
   return []
 }
 
-function powerOf(device: Device, load: number): number {
+function computePower(device: Device, load: number): number {
   if (device.unavailable || device.state['onoff'] !== true) return 0
   const { dim } = device.state
   return device.watts * load * (typeof dim === 'number' ? dim : 1)
@@ -102,5 +102,5 @@ function powerOf(device: Device, load: number): number {
 
 /** Whether a device can be told to take on values of a capability. */
 export function canSet(device: Device, capability: string): boolean {
-  return capability in device.state && capabilityOf(capability).settable
+  return capability in device.state && getCapability(capability).settable
 }

@@ -7,7 +7,7 @@ import { nearest } from './nearest.ts'
 export function findDevice(home: Home, wanted: string): Device {
   return find(wanted, home.devices(), {
     kind: 'device',
-    namesOf: (device) => [device.id, device.name, `${zoneName(home, device.zone)} ${device.name}`],
+    getNames: (device) => [device.id, device.name, `${zoneName(home, device.zone)} ${device.name}`],
     label: (device) => deviceLabel(home, device),
     advice: 'get_home_structure lists every device.',
   })
@@ -16,7 +16,7 @@ export function findDevice(home: Home, wanted: string): Device {
 export function findZone(home: Home, wanted: string): Zone {
   return find(wanted, home.zones(), {
     kind: 'zone',
-    namesOf: ({ id, name }) => [id, name],
+    getNames: ({ id, name }) => [id, name],
     label: ({ id, name }) => `${id} (${name})`,
     advice: 'get_home_structure lists every zone.',
   })
@@ -25,7 +25,7 @@ export function findZone(home: Home, wanted: string): Zone {
 export function findFlow(home: Home, wanted: string): Flow {
   return find(wanted, home.flows(), {
     kind: 'flow',
-    namesOf: ({ id, name }) => [id, name],
+    getNames: ({ id, name }) => [id, name],
     label: ({ id, name }) => `${id} (${name})`,
     advice: 'get_flow_overview lists every flow; call refresh_homey_flows first if it was made just now.',
   })
@@ -34,7 +34,7 @@ export function findFlow(home: Home, wanted: string): Flow {
 export function findLog(home: Home, wanted: string): InsightLog {
   return find(wanted, home.insightLogs(), {
     kind: 'insight log',
-    namesOf: ({ id }) => [id],
+    getNames: ({ id }) => [id],
     label: ({ id }) => id,
     advice: 'get_insight_logs lists every log.',
   })
@@ -52,23 +52,23 @@ export function zoneName(home: Home, id: string): string {
 interface Lookup<T> {
   readonly kind: string
   /** The id first. */
-  readonly namesOf: (item: T) => readonly string[]
+  readonly getNames: (item: T) => readonly string[]
   readonly label: (item: T) => string
   readonly advice: string
 }
 
-function find<T>(wanted: string, items: readonly T[], { kind, namesOf, label, advice }: Lookup<T>): T {
+function find<T>(wanted: string, items: readonly T[], { kind, getNames, label, advice }: Lookup<T>): T {
   const key = wanted.trim().toLowerCase()
-  const byId = items.find((item) => namesOf(item)[0] === key)
+  const byId = items.find((item) => getNames(item)[0] === key)
   if (byId) return byId
-  const byName = items.filter((item) => namesOf(item).some((name) => name.toLowerCase() === key))
+  const byName = items.filter((item) => getNames(item).some((name) => name.toLowerCase() === key))
   if (byName.length === 1) return byName[0]!
   if (byName.length > 1) {
     throw new HomeError(
       `${byName.length} ${kind}s are called '${wanted}': ${byName.map((item) => label(item)).join(', ')}. Use the id.`,
     )
   }
-  const known = new Map(items.flatMap((item) => namesOf(item).map((name) => [name, item] as const)))
+  const known = new Map(items.flatMap((item) => getNames(item).map((name) => [name, item] as const)))
   const near = new Set(nearest(wanted, [...known.keys()], 6).map((name) => known.get(name)!))
   const labels = [...near].slice(0, 3).map((item) => label(item))
   throw new HomeError(`There is no ${kind} '${wanted}'. Nearest: ${labels.join(', ')}. ${advice}`)

@@ -46,7 +46,7 @@ export function flowTools(home: Home): Readonly<Record<FlowTool, AnyTool>> {
         const found = home
           .flows()
           .filter((flow) => (!type || flow.kind === type) && (!enabled_only || flow.enabled))
-          .map((flow) => overviewOf(flow, runs))
+          .map((flow) => describeOverview(flow, runs))
           .filter((flow) => !query || JSON.stringify(flow).toLowerCase().includes(query.toLowerCase()))
         if (found.length === 0) return ok('No flow fits these filters. Without filters every flow is listed.', [])
         return ok(found.map((flow) => overviewText(flow)).join('\n'), found)
@@ -83,7 +83,7 @@ interface FlowOverview {
   readonly lastRun: string | undefined
 }
 
-function overviewOf(flow: Flow, runs: readonly FlowRun[]): FlowOverview {
+function describeOverview(flow: Flow, runs: readonly FlowRun[]): FlowOverview {
   const last = runs.findLast((run) => run.flow === flow.id)
   return {
     id: flow.id,

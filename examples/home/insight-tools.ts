@@ -7,8 +7,8 @@ import { findDevice, findLog, findZone, zoneName } from './find.ts'
 import type { Home } from './home.ts'
 import type { InsightData, InsightLog, InsightPoint } from './insights.ts'
 
-const hoursOf = { last_hour: 1, last_6_hours: 6, last_24_hours: 24, last_3_days: 72, last_7_days: 168 } as const
-const periods = Object.keys(hoursOf) as (keyof typeof hoursOf)[]
+const getHours = { last_hour: 1, last_6_hours: 6, last_24_hours: 24, last_3_days: 72, last_7_days: 168 } as const
+const periods = Object.keys(getHours) as (keyof typeof getHours)[]
 
 export function insightTools(home: Home): Readonly<Record<'get_insight_logs' | 'get_insight_data', AnyTool>> {
   return {
@@ -59,7 +59,7 @@ export function insightTools(home: Home): Readonly<Record<'get_insight_logs' | '
       execute: ({ log_id, period, points }) =>
         answer(() => {
           const log = findLog(home, log_id)
-          const data = home.insightData(log, { minutes: hoursOf[period] * 60, points })
+          const data = home.insightData(log, { minutes: getHours[period] * 60, points })
           return ok(dataText(data, period), {
             log: log.id,
             unit: log.unit,

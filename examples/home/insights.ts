@@ -1,5 +1,5 @@
 // The home's memory: what sensors and switches said, step by step.
-import { capabilityOf, recordedNames } from './capabilities.ts'
+import { getCapability, recordedNames } from './capabilities.ts'
 import { day, step } from './clock.ts'
 import type { Device } from './model.ts'
 
@@ -52,7 +52,7 @@ export function createInsights(): Insights {
   const byId = new Map<string, Series>()
   const byDevice = new Map<string, readonly Series[]>()
 
-  function seriesOf(device: Device): readonly Series[] {
+  function getSeries(device: Device): readonly Series[] {
     const known = byDevice.get(device.id)
     if (known) return known
     const own = Object.keys(device.state)
@@ -67,7 +67,7 @@ export function createInsights(): Insights {
     record(at, devices) {
       for (const device of devices) {
         if (device.unavailable) continue
-        for (const { log, times, values } of seriesOf(device)) {
+        for (const { log, times, values } of getSeries(device)) {
           times.push(at)
           values.push(Number(device.state[log.capability]))
           if (times.length > keptSamples) {
@@ -104,7 +104,7 @@ export function createInsights(): Insights {
 }
 
 function newSeries(device: string, capability: string): Series {
-  const known = capabilityOf(capability)
+  const known = getCapability(capability)
   const kind = capability.startsWith('meter_') ? 'meter' : known.type === 'boolean' ? 'switch' : 'measure'
   return {
     log: { id: `${device}:${capability}`, device, capability, kind, unit: known.type === 'number' ? known.unit : '' },

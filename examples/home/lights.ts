@@ -1,6 +1,6 @@
 // What set_light and control_zone_lights have in common.
 import * as z from 'zod'
-import { coldest, parseColor, temperatureOf, warmest } from './colors.ts'
+import { coldest, parseColor, getTemperature, warmest } from './colors.ts'
 import { HomeError, type Change, type Device, type Value } from './model.ts'
 
 export const lightFields = {
@@ -43,7 +43,7 @@ export function lightValues(setting: LightSetting): readonly (readonly [capabili
     const { hue, saturation } = parseColor(color)
     values.push(['light_hue', hue], ['light_saturation', saturation])
   }
-  if (kelvin !== undefined) values.push(['light_temperature', temperatureOf(kelvin)])
+  if (kelvin !== undefined) values.push(['light_temperature', getTemperature(kelvin)])
   if (brightness !== undefined) values.push(['dim', Math.round(brightness) / 100])
   else values.push(['onoff', on ?? true])
   return values

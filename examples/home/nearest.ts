@@ -1,15 +1,15 @@
 /** Of the known words those most like one that is not known, best first; ties in the order given. */
 export function nearest(word: string, known: readonly string[], limit = 3): string[] {
-  const wanted = pairsOf(word)
+  const wanted = getPairs(word)
   return known
-    .map((candidate) => ({ candidate, likeness: likeness(wanted, pairsOf(candidate)) }))
+    .map((candidate) => ({ candidate, likeness: likeness(wanted, getPairs(candidate)) }))
     .sort((a, b) => b.likeness - a.likeness)
     .slice(0, limit)
     .map(({ candidate }) => candidate)
 }
 
 /** The pairs of neighbouring letters, which the words in another order still share. */
-function pairsOf(text: string): string[] {
+function getPairs(text: string): string[] {
   const letters = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, ' ')
   return Array.from({ length: Math.max(letters.length - 1, 0) }, (_, at) => letters.slice(at, at + 2))
 }

@@ -23,7 +23,7 @@ export function queryTools(home: Home): Readonly<Record<'get_home_structure' | '
       execute: ({ zone_id, include_devices }) =>
         answer(() => {
           const start = zone_id === undefined ? root : findZone(home, zone_id)
-          const structure = structureOf(start, include_devices)
+          const structure = getStructure(start, include_devices)
           return ok(structureText(structure, 0).join('\n'), structure)
         }),
     }),
@@ -45,7 +45,7 @@ export function queryTools(home: Home): Readonly<Record<'get_home_structure' | '
           const zone = zone_id === undefined ? root : findZone(home, zone_id)
           const found = home
             .zonesWithin(zone.id)
-            .flatMap((room) => devicesOf(room))
+            .flatMap((room) => getDevices(room))
             .filter((device) => !ids || ids.has(device.id))
             .filter((device) => !device_class || device.class === device_class)
             .filter((device) => capability === undefined || capability in device.state)
@@ -60,12 +60,12 @@ export function queryTools(home: Home): Readonly<Record<'get_home_structure' | '
     }),
   }
 
-  function devicesOf(zone: Zone): Device[] {
+  function getDevices(zone: Zone): Device[] {
     return home.devices().filter((device) => device.zone === zone.id)
   }
 
-  function structureOf(zone: Zone, withDevices: boolean): ZoneStructure {
-    const devices = devicesOf(zone).map(({ id, name, class: kind, state, unavailable }) => ({
+  function getStructure(zone: Zone, withDevices: boolean): ZoneStructure {
+    const devices = getDevices(zone).map(({ id, name, class: kind, state, unavailable }) => ({
       id,
       name,
       class: kind,
@@ -79,7 +79,7 @@ export function queryTools(home: Home): Readonly<Record<'get_home_structure' | '
       zones: home
         .zones()
         .filter(({ parent }) => parent === zone.id)
-        .map((inner) => structureOf(inner, withDevices)),
+        .map((inner) => getStructure(inner, withDevices)),
     }
   }
 

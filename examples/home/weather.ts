@@ -1,6 +1,6 @@
 // What happens in and around the home while time passes: weather, people, heating. Drawn from a seed, so that it happens
 // the same way each time; what the home does about it is up to its devices.
-import { day, hour, hourOf, step } from './clock.ts'
+import { day, hour, getHour, step } from './clock.ts'
 import type { DeviceHub } from './device-hub.ts'
 import type { Change, Device } from './model.ts'
 
@@ -37,7 +37,7 @@ export function createWeather(seed: number): Weather {
 
   return {
     measure(at, hub) {
-      const time = hourOf(at)
+      const time = getHour(at)
       front = 0.995 * front + 0.3 * (draw() - 0.5)
       const outdoor = 4 + 3 * Math.sin(((time - 9) / 12) * Math.PI) + 4 * front
       const daylight = Math.max(0, Math.sin(((time - 8) / 9) * Math.PI)) * (6000 + 5000 * draw())
@@ -101,7 +101,7 @@ function regulate(device: Device, warmth: number, at: number): Change[] {
   const say = (capability: string, value: boolean | number): Change => ({ device: device.id, capability, value })
   const { thermostat_mode: mode, target_temperature: target, heating } = device.state
   const planned =
-    mode === 'auto' ? schedule[device.id]?.find(([time]) => Math.abs(time - hourOf(at)) < 1e-6) : undefined
+    mode === 'auto' ? schedule[device.id]?.find(([time]) => Math.abs(time - getHour(at)) < 1e-6) : undefined
   const wanted = planned?.[1] ?? Number(target)
   // It starts a little below the target and stops a little above it, so that it does not flutter.
   const isHeating = mode !== 'off' && warmth < wanted + (heating === true ? 0.2 : -0.2)

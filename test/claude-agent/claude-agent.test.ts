@@ -4,7 +4,7 @@ import { claudeAgent, type ClaudeAgentSdk } from '../../packages/foldout/src/ent
 import type { ProviderAdapter, ToolCall, ToolMessage } from '../../packages/foldout/src/adapters/contract.ts'
 import { definePrompt, defineSection, defineTool, ok, runAgent } from '../../packages/foldout/src/entries/index.ts'
 import {
-  evaluationOf,
+  createEvaluation,
   importSdk,
   installSdk,
   runningExecutables,
@@ -26,7 +26,7 @@ const open = defineTool({
 })
 const added = defineTool({ name: 'add_numbers', description: 'Adds numbers.', execute: () => ok('unused') })
 
-const resultOf = ({ id, name }: ToolCall, text: string, isError = false): ToolMessage => ({
+const toResult = ({ id, name }: ToolCall, text: string, isError = false): ToolMessage => ({
   role: 'tool',
   callId: id,
   name,
@@ -63,7 +63,7 @@ describe('the real executable', () => {
       },
       { chunkSize: 5 },
     )
-    const { evaluation, messages, events } = evaluationOf({ tools: [] })
+    const { evaluation, messages, events } = createEvaluation({ tools: [] })
     const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
     const message = { role: 'assistant', text: 'It is done, as you wished.', toolCalls: [] }
     expect(await adapter.evaluate(evaluation)).toEqual({ type: 'final', text: message.text, usage })
@@ -82,9 +82,9 @@ describe('the real executable', () => {
     const long = 'A long section. '.repeat(20_000)
     provider.mock.on({ predicate: hasResult }, { content: 'Read.' })
     provider.mock.on({}, { toolCalls: [{ name: 'read_section', arguments: { key: 'all' } }] })
-    const { evaluation } = evaluationOf(
+    const { evaluation } = createEvaluation(
       { tools: [open], system, messages: [{ role: 'user', text: '/context @harness.ts' }] },
-      async ([call]) => ({ type: 'continue', results: [resultOf(call!, long)], added: [] }),
+      async ([call]) => ({ type: 'continue', results: [toResult(call!, long)], added: [] }),
     )
     expect(await adapter.evaluate(evaluation)).toMatchObject({ type: 'final', text: 'Read.' })
     const [first, second] = provider.requests
@@ -106,9 +106,9 @@ describe('the real executable', () => {
         ],
       },
     )
-    const { evaluation, messages, calls } = evaluationOf({ tools: [open] }, async (asked) => ({
+    const { evaluation, messages, calls } = createEvaluation({ tools: [open] }, async (asked) => ({
       type: 'continue',
-      results: asked.map((call, index) => resultOf(call, `Result ${index}`, index === 1)),
+      results: asked.map((call, index) => toResult(call, `Result ${index}`, index === 1)),
       added: [],
     }))
     expect(await adapter.evaluate(evaluation)).toMatchObject({ type: 'final', text: 'Two sections.' })
@@ -139,10 +139,10 @@ describe('the real executable', () => {
     provider.mock.on({}, { toolCalls: [{ name: 'read_section', arguments: { key: 'sums' } }] })
     for (let count = 0; count < conversations; count++) {
       provider.requests.length = 0
-      const { evaluation, messages, events, calls } = evaluationOf({ tools: [open] }, async ([call]) =>
+      const { evaluation, messages, events, calls } = createEvaluation({ tools: [open] }, async ([call]) =>
         call!.name === 'read_section'
-          ? { type: 'continue', results: [resultOf(call!, 'Opened')], added: [added] }
-          : { type: 'continue', results: [resultOf(call!, 'Added')], added: [] },
+          ? { type: 'continue', results: [toResult(call!, 'Opened')], added: [added] }
+          : { type: 'continue', results: [toResult(call!, 'Added')], added: [] },
       )
       expect(await adapter.evaluate(evaluation)).toMatchObject({ type: 'final', text: 'Sum.' })
       const [first, second, third] = provider.requests
@@ -172,9 +172,9 @@ describe('the real executable', () => {
       },
     }
     const deaf = claudeAgent({ model: 'claude-sonnet-4-5', sdk: silent, env: provider.env, relistTimeoutMs: 200 })
-    const { evaluation, events } = evaluationOf({ tools: [open] }, async ([call]) => ({
+    const { evaluation, events } = createEvaluation({ tools: [open] }, async ([call]) => ({
       type: 'continue',
-      results: [resultOf(call!, 'Opened')],
+      results: [toResult(call!, 'Opened')],
       added: [added],
     }))
     expect(await deaf.evaluate(evaluation)).toMatchObject({ type: 'final', text: 'Sum.' })
@@ -223,9 +223,9 @@ describe('the real executable', () => {
 
   it('R33 a halt ends it at once: nothing more is sent', async () => {
     provider.mock.on({}, { toolCalls: [{ name: 'read_section', arguments: { key: 'a' } }], usage: { input_tokens: 7 } })
-    const { evaluation, messages } = evaluationOf({ tools: [open] }, async ([call]) => ({
+    const { evaluation, messages } = createEvaluation({ tools: [open] }, async ([call]) => ({
       type: 'halt',
-      results: [resultOf(call!, 'Opening')],
+      results: [toResult(call!, 'Opening')],
     }))
     expect(await adapter.evaluate(evaluation)).toMatchObject({ type: 'halted', usage: { inputTokens: 7 } })
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool'])
@@ -236,7 +236,7 @@ describe('the real executable', () => {
   it('names what the provider refuses', async () => {
     provider.mock.on({}, { error: { message: 'invalid x-api-key', type: 'authentication_error' }, status: 401 })
     const once = claudeAgent({ model: 'claude-sonnet-4-5', sdk, env: provider.env, maxRetries: 0 })
-    await expect(once.evaluate(evaluationOf({ tools: [] }).evaluation)).rejects.toMatchObject({
+    await expect(once.evaluate(createEvaluation({ tools: [] }).evaluation)).rejects.toMatchObject({
       code: 'adapter-refused',
       message: expect.stringContaining('401') as string,
     })
@@ -245,7 +245,7 @@ describe('the real executable', () => {
   it('an abort ends it promptly with its reason', async () => {
     const controller = new AbortController()
     provider.mock.on({}, { toolCalls: [{ name: 'read_section', arguments: { key: 'a' } }] })
-    const { evaluation } = evaluationOf(
+    const { evaluation } = createEvaluation(
       { tools: [open] },
       () => {
         controller.abort(new Error('Enough.'))

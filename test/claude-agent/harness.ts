@@ -109,7 +109,7 @@ export interface Recording {
 }
 
 /** An evaluation whose tools are answered by `outcome`, with all that the adapter told. */
-export function evaluationOf(
+export function createEvaluation(
   given: { readonly tools: readonly AnyTool[]; readonly system?: string; readonly messages?: readonly Message[] },
   outcome: (calls: readonly ToolCall[]) => Promise<TurnOutcome> = () => Promise.reject(new Error('No tools here.')),
   signal = new AbortController().signal,

@@ -12,8 +12,8 @@ import { coreTools } from '../../examples/home/metadata.ts'
 import { homeServer, type HomeServer } from '../../examples/home/server.ts'
 import { homeTools } from '../../examples/home/tools.ts'
 import { contextTokens, tokenTable } from '../../examples/home/token-table.ts'
-import { allKinds, overHttp, textOf, type TestClient } from '../../packages/foldout/src/mcp/server/clients.fixtures.ts'
-import { stage, stateOf } from './stage.ts'
+import { allKinds, overHttp, getText, type TestClient } from '../../packages/foldout/src/mcp/server/clients.fixtures.ts'
+import { stage, getState } from './stage.ts'
 
 const listed = ['get_flow_overview', 'get_home_structure', 'get_states', 'trigger_any_flow', 'search_tools', 'use_tool']
 
@@ -32,7 +32,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
   })
 
   const search = async (args: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
-    const text = textOf(await client.call('search_tools', args))
+    const text = getText(await client.call('search_tools', args))
     return Array.from(text.matchAll(/^(\w+)[(,]/gm), ([, name]) => name!)
   }
 
@@ -44,7 +44,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
 
   it('R47 search_tools finds the right tools for "lights"', async () => {
     expect((await search({ query: 'lights' })).slice(0, 2)).toEqual(['set_light', 'control_zone_lights'])
-    expect(textOf(await client.call('search_tools', { query: 'lights', limit: 1 }))).toMatch(
+    expect(getText(await client.call('search_tools', { query: 'lights', limit: 1 }))).toMatch(
       /^set_light\(device_id: string .*brightness\?: number 0\.\.100.*\) — Control light brightness, color, and power state\n\d+ more fit: raise limit, or say more in query\.$/,
     )
   })
@@ -67,11 +67,11 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
   })
 
   it('R47 use_tool runs set_light, and the light really changes', async () => {
-    expect(stateOf(server.home, 'light-bedroom-bedside')).toMatchObject({ onoff: false, dim: 1 })
+    expect(getState(server.home, 'light-bedroom-bedside')).toMatchObject({ onoff: false, dim: 1 })
     const args = { device_id: 'light-bedroom-bedside', brightness: 40, color: '#ff0000' }
     const result = await client.call('use_tool', { name: 'set_light', arguments: args })
     expect(result.isError).toBeFalsy()
-    expect(stateOf(server.home, 'light-bedroom-bedside')).toMatchObject({
+    expect(getState(server.home, 'light-bedroom-bedside')).toMatchObject({
       onoff: true,
       dim: 0.4,
       light_mode: 'color',
@@ -79,9 +79,9 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
       light_saturation: 1,
     })
     const { call } = stage()
-    expect(textOf(result)).toBe((await call('set_light', args)).message)
+    expect(getText(result)).toBe((await call('set_light', args)).message)
     const states = await client.call('get_states', { device_ids: ['light-bedroom-bedside'], capability: 'dim' })
-    expect(textOf(states)).toContain('light-bedroom-bedside "Bedside lamp": dim 0.4')
+    expect(getText(states)).toContain('light-bedroom-bedside "Bedside lamp": dim 0.4')
   })
 
   it('R47 use_tool says what is wrong with an unknown tool', async () => {
@@ -90,7 +90,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
       arguments: { device_id: 'light-bedroom-bedside' },
     })
     expect(result.isError).toBe(true)
-    expect(textOf(result)).toBe(
+    expect(getText(result)).toBe(
       "Tool 'set_ligth' not found. Use search_tools to discover available tools. Nearest: set_light, get_states, set_thermostat.",
     )
   })
@@ -100,7 +100,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
     const args = { device_id: 'light-living-floor', brightness: 180 }
     const result = await client.call('use_tool', { name: 'set_light', arguments: args })
     expect(result.isError).toBe(true)
-    expect(textOf(result)).toMatch(/^Wrong arguments for tool 'set_light': .*brightness/)
+    expect(getText(result)).toMatch(/^Wrong arguments for tool 'set_light': .*brightness/)
     expect(server.home.devices()).toEqual(before)
   })
 
@@ -108,7 +108,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
     const { call } = stage()
     const structure = await client.call('get_home_structure')
     expect(structure.isError).toBeFalsy()
-    expect(textOf(structure)).toBe((await call('get_home_structure')).message)
+    expect(getText(structure)).toBe((await call('get_home_structure')).message)
     const flow = await client.call('trigger_any_flow', { flow: 'good-night' })
     expect(flow.isError).toBeFalsy()
     expect(server.home.flowRuns().at(-1)?.flow).toBe('good-night')
@@ -117,7 +117,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
   it('R47 a client that knows a hidden tool from before can still call it directly', async () => {
     const result = await client.call('set_thermostat', { device_id: 'thermostat-living', target_temperature: 21.5 })
     expect(result.isError).toBeFalsy()
-    expect(stateOf(server.home, 'thermostat-living')).toMatchObject({ target_temperature: 21.5 })
+    expect(getState(server.home, 'thermostat-living')).toMatchObject({ target_temperature: 21.5 })
   })
 
   it('R48 the instructions explain both steps', () => {
@@ -138,9 +138,9 @@ describe.each(allKinds)('the flag that lists everything, %s', (kind) => {
       expect(client.instructions()).toBeFalsy()
       for (const [name, args] of Object.entries(calls)) {
         const result = await client.call(name, args)
-        expect(result.isError, `${name}: ${textOf(result)}`).toBeFalsy()
+        expect(result.isError, `${name}: ${getText(result)}`).toBeFalsy()
       }
-      expect(stateOf(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 0.2 })
+      expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 0.2 })
     } finally {
       await client.close()
       await served.close()

@@ -13,7 +13,7 @@ import {
   allKinds,
   clientKinds,
   overHttp,
-  textOf,
+  getText,
   type ClientKind,
 } from '../../packages/foldout/src/mcp/server/clients.fixtures.ts'
 
@@ -127,13 +127,13 @@ describe('--stdio', { timeout: 60_000 }, () => {
       const listing = await client.list()
       expect(listing.tools).toHaveLength(6)
       expect('ttlMs' in listing, 'which only the modern era has').toBe(kind === 'v2 client, modern')
-      const found = textOf(await client.call('search_tools', { query: 'turn the heating up' }))
+      const found = getText(await client.call('search_tools', { query: 'turn the heating up' }))
       expect(found).toMatch(/^set_thermostat\(/)
       const args = { device_id: 'thermostat-living', target_temperature: 22 }
-      expect(textOf(await client.call('use_tool', { name: 'set_thermostat', arguments: args }))).toContain(
+      expect(getText(await client.call('use_tool', { name: 'set_thermostat', arguments: args }))).toContain(
         'is now: target_temperature 22',
       )
-      expect(textOf(await client.call('get_states', { device_ids: ['thermostat-living'] }))).toContain(
+      expect(getText(await client.call('get_states', { device_ids: ['thermostat-living'] }))).toContain(
         'target_temperature 22',
       )
     } finally {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createHome, type Home } from '../../examples/home/home.ts'
 import { coreTools, homeCategories, homeMetadata } from '../../examples/home/metadata.ts'
 import { homeTools } from '../../examples/home/tools.ts'
-import { stage, stateOf } from './stage.ts'
+import { stage, getState } from './stage.ts'
 
 describe('the tools', () => {
   const tools = homeTools(createHome())
@@ -111,19 +111,19 @@ describe('one device', () => {
     expect(result.message).toBe(
       'light-living-floor (Floor lamp, Living room) is now: on, dim 0.8, light_temperature 0.6, light_mode color, light_hue 0.08, light_saturation 1.',
     )
-    expect(stateOf(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 0.8, light_mode: 'color' })
+    expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 0.8, light_mode: 'color' })
     await call('set_light', { device_id: 'light-living-floor', color_temperature: 2200 })
-    expect(stateOf(home, 'light-living-floor')).toMatchObject({ light_mode: 'temperature', light_temperature: 1 })
+    expect(getState(home, 'light-living-floor')).toMatchObject({ light_mode: 'temperature', light_temperature: 1 })
     await call('set_light', { device_id: 'Living room floor lamp', on: false })
-    expect(stateOf(home, 'light-living-floor')).toMatchObject({ onoff: false, dim: 0.8 })
+    expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: false, dim: 0.8 })
     const again = await call('set_light', { device_id: 'light-living-floor', on: false })
     expect(again.message).toMatch(/^light-living-floor \(Floor lamp, Living room\) already was: off/)
     await call('set_light', { device_id: 'light-living-floor', color: '#00ff00' })
-    expect(stateOf(home, 'light-living-floor')).toMatchObject({ onoff: true, light_hue: 0.33, light_saturation: 1 })
+    expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: true, light_hue: 0.33, light_saturation: 1 })
     await call('set_light', { device_id: 'light-living-floor', brightness: 0 })
-    expect(stateOf(home, 'light-living-floor')).toMatchObject({ onoff: false, dim: 0 })
+    expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: false, dim: 0 })
     await call('set_light', { device_id: 'light-living-floor', on: true })
-    expect(stateOf(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 1 })
+    expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 1 })
   })
 
   it('R47 set_thermostat sets a target that the room then follows', async () => {
@@ -138,50 +138,50 @@ describe('one device', () => {
     )
     // At half past eleven the good-night flow lowers it.
     home.advance(8 * 60)
-    expect(stateOf(home, 'thermostat-living')['target_temperature']).toBe(17)
+    expect(getState(home, 'thermostat-living')['target_temperature']).toBe(17)
     home.advance(5 * 60)
     await call('set_thermostat', { device_id: 'thermostat-living', target_temperature: 23 })
     home.advance(7 * 60)
-    expect(stateOf(home, 'thermostat-living')['measure_temperature']).toBeGreaterThan(22.5)
+    expect(getState(home, 'thermostat-living')['measure_temperature']).toBeGreaterThan(22.5)
     await call('set_thermostat', { device_id: 'thermostat-living', mode: 'off' })
     home.advance(6 * 60)
-    expect(stateOf(home, 'thermostat-living')['measure_temperature']).toBeLessThan(22)
-    expect(stateOf(home, 'thermostat-living')['heating']).toBe(false)
+    expect(getState(home, 'thermostat-living')['measure_temperature']).toBeLessThan(22)
+    expect(getState(home, 'thermostat-living')['heating']).toBe(false)
   })
 
   it('R47 a thermostat on auto goes back to its schedule, one on heat does not', async () => {
     const { home, call } = stage()
     await call('set_thermostat', { device_id: 'thermostat-bedroom', target_temperature: 22, mode: 'heat' })
     home.advance(3 * 60)
-    expect(stateOf(home, 'thermostat-bedroom')['target_temperature']).toBe(22)
+    expect(getState(home, 'thermostat-bedroom')['target_temperature']).toBe(22)
     await call('set_thermostat', { device_id: 'thermostat-bedroom', mode: 'auto' })
     home.advance(24 * 60)
-    expect(stateOf(home, 'thermostat-bedroom')['target_temperature']).toBe(18)
+    expect(getState(home, 'thermostat-bedroom')['target_temperature']).toBe(18)
   })
 
   it('R47 control_device sets any capability, and says which flow that set off', async () => {
     const { home, call } = stage()
     await call('control_device', { device_id: 'blinds-living', capability: 'windowcoverings_set', value: 0.25 })
-    expect(stateOf(home, 'blinds-living')['windowcoverings_set']).toBe(0.25)
+    expect(getState(home, 'blinds-living')['windowcoverings_set']).toBe(0.25)
     await call('set_light', { device_id: 'light-hallway-ceiling', on: false })
     const unlocked = await call('control_device', { device_id: 'lock-front-door', capability: 'locked', value: false })
     expect(unlocked.message).toBe(
       'lock-front-door (Front door lock, Hallway) is now: unlocked, measure_battery 62.3 %. This set off the flow coming-home.',
     )
-    expect(stateOf(home, 'light-hallway-ceiling')).toEqual({ onoff: true, dim: 0.7 })
+    expect(getState(home, 'light-hallway-ceiling')).toEqual({ onoff: true, dim: 0.7 })
   })
 
   it('R47 toggle_device switches back and forth, and power follows', async () => {
     const { home, call } = stage()
-    const before = Number(stateOf(home, 'meter-main')['measure_power'])
+    const before = Number(getState(home, 'meter-main')['measure_power'])
     await call('toggle_device', { device_id: 'TV' })
-    expect(stateOf(home, 'plug-living-tv')['onoff']).toBe(true)
-    expect(Number(stateOf(home, 'meter-main')['measure_power']) - before).toBeGreaterThan(80)
+    expect(getState(home, 'plug-living-tv')['onoff']).toBe(true)
+    expect(Number(getState(home, 'meter-main')['measure_power']) - before).toBeGreaterThan(80)
     await call('toggle_device', { device_id: 'TV' })
-    expect(stateOf(home, 'plug-living-tv')).toMatchObject({ onoff: false, measure_power: 0 })
-    expect(stateOf(home, 'meter-main')['measure_power']).toBe(before)
+    expect(getState(home, 'plug-living-tv')).toMatchObject({ onoff: false, measure_power: 0 })
+    expect(getState(home, 'meter-main')['measure_power']).toBe(before)
     await call('toggle_device', { device_id: 'speaker-living' })
-    expect(stateOf(home, 'speaker-living')['speaker_playing']).toBe(true)
+    expect(getState(home, 'speaker-living')['speaker_playing']).toBe(true)
   })
 })
 
@@ -199,10 +199,10 @@ describe('zones', () => {
         '- light-hallway-ceiling (Ceiling light, Hallway): dim 0.4',
       ].join('\n'),
     )
-    expect(stateOf(home, 'light-hallway-ceiling')).toEqual({ onoff: true, dim: 0.4 })
-    expect(stateOf(home, 'light-bedroom-ceiling')['onoff']).toBe(false)
+    expect(getState(home, 'light-hallway-ceiling')).toEqual({ onoff: true, dim: 0.4 })
+    expect(getState(home, 'light-bedroom-ceiling')['onoff']).toBe(false)
     await call('control_zone_lights', { zone_id: 'garden', brightness: 0 })
-    expect(stateOf(home, 'light-garden-path')['onoff']).toBe(false)
+    expect(getState(home, 'light-garden-path')['onoff']).toBe(false)
     await call('control_zone_lights', { zone_id: 'home', on: false })
     expect(home.devices().filter(({ class: kind, state }) => kind === 'light' && state['onoff'])).toEqual([])
     const own = await call('control_zone_lights', { zone_id: 'home', on: true, include_subzones: false })
@@ -217,10 +217,10 @@ describe('zones', () => {
     expect(result.message).toMatch(
       /\nCould not be reached: plug-garden-pump \(Pond pump, Garden\): its app com\.raingarden does not run \(crashed\)\.$/,
     )
-    expect(stateOf(home, 'plug-kitchen-fridge')['onoff']).toBe(false)
+    expect(getState(home, 'plug-kitchen-fridge')['onoff']).toBe(false)
     await call('control_zone_capability', { zone_id: 'bedroom', capability: 'windowcoverings_set', value: 0 })
-    expect(stateOf(home, 'blinds-bedroom')['windowcoverings_set']).toBe(0)
-    expect(stateOf(home, 'blinds-living')['windowcoverings_set']).toBe(1)
+    expect(getState(home, 'blinds-bedroom')['windowcoverings_set']).toBe(0)
+    expect(getState(home, 'blinds-living')['windowcoverings_set']).toBe(1)
   })
 })
 
@@ -231,8 +231,8 @@ describe('flows', () => {
     expect(result.message).toBe(
       "Flow 'Movie time' ran:\n- light-living-ceiling: off\n- light-living-floor: dim 0.2\n- blinds-living: windowcoverings_set 0\n- plug-living-tv: on",
     )
-    expect(stateOf(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 0.2 })
-    expect(stateOf(home, 'plug-living-tv')['onoff']).toBe(true)
+    expect(getState(home, 'light-living-floor')).toMatchObject({ onoff: true, dim: 0.2 })
+    expect(getState(home, 'plug-living-tv')['onoff']).toBe(true)
     await call('trigger_any_flow', { flow: 'announce', text: 'Dinner is ready.' })
     expect(home.notifications().at(-1)).toEqual({ at: home.now(), text: 'Dinner is ready.' })
   })
@@ -252,7 +252,7 @@ describe('flows', () => {
     const { home } = stage()
     home.set([{ device: 'lock-front-door', capability: 'locked', value: false }])
     home.advance(5 * 60)
-    expect(stateOf(home, 'lock-front-door')['locked']).toBe(true)
+    expect(getState(home, 'lock-front-door')['locked']).toBe(true)
     expect(home.devices().filter(({ class: kind, state }) => kind === 'light' && state['onoff'])).toEqual([])
     const causes = new Set(home.flowRuns().map(({ cause }) => cause))
     expect(causes).toContain('every day at 23:30')

@@ -18,4 +18,4 @@ export function stage(): { readonly home: Home; readonly call: Call } {
   return { home, call: (name, args = {}) => executeTool(tools.get(name)!, args, context) }
 }
 
-export const stateOf = (home: Home, id: string): Readonly<Record<string, unknown>> => home.device(id)!.state
+export const getState = (home: Home, id: string): Readonly<Record<string, unknown>> => home.device(id)!.state

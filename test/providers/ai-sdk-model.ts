@@ -28,7 +28,7 @@ export function scriptedModel(script: readonly ModelStep[]): {
       requests.push({ options, tools: JSON.stringify(tools), prompt: JSON.stringify(prompt) })
       if (step === undefined) return Promise.reject(new Error('The script has ended.'))
       if ('refuses' in step) return Promise.reject(refusal(step))
-      return Promise.resolve({ stream: streamOf(step, requests.length, options.abortSignal) })
+      return Promise.resolve({ stream: getStream(step, requests.length, options.abortSignal) })
     },
   })
   return { model, requests }
@@ -44,12 +44,12 @@ function refusal({ refuses, message = 'Refused.', headers = {} }: Extract<ModelS
   })
 }
 
-function streamOf(
+function getStream(
   step: Exclude<ModelStep, { readonly refuses: number }>,
   turn: number,
   signal: AbortSignal | undefined,
 ): ReadableStream<Part> {
-  const { parts, end } = partsOf(step, turn)
+  const { parts, end } = getParts(step, turn)
   const rest = parts.values()
   return new ReadableStream<Part>({
     pull(controller) {
@@ -67,7 +67,7 @@ function streamOf(
   })
 }
 
-function partsOf(
+function getParts(
   step: Exclude<ModelStep, { readonly refuses: number }>,
   turn: number,
 ): { readonly parts: readonly Part[]; readonly end: EarlyEnd['how'] } {
@@ -98,12 +98,12 @@ function partsOf(
   return { parts: [start, ...(where === 'in text' ? text.slice(0, 2) : [])], end: how }
 }
 
-type Reading = Pick<AdapterSuiteOptions<ModelRequest>, 'toolsOf' | 'resultsOf' | 'prefixesOf' | 'outputSchemaOf'>
+type Reading = Pick<AdapterSuiteOptions<ModelRequest>, 'getTools' | 'getResults' | 'getPrefixes' | 'getOutputSchema'>
 
 /** How to read what a model was asked. */
 export const modelWire: Reading = {
-  toolsOf: ({ options }) => (options.tools ?? []).map(({ name }) => name),
-  resultsOf: ({ options }) =>
+  getTools: ({ options }) => (options.tools ?? []).map(({ name }) => name),
+  getResults: ({ options }) =>
     options.prompt.flatMap(({ role, content }) =>
       role === 'tool'
         ? content.flatMap((part) =>
@@ -113,7 +113,7 @@ export const modelWire: Reading = {
           )
         : [],
     ),
-  prefixesOf: ({ tools, prompt }) => [tools.slice(0, -1), prompt.slice(0, -1)],
-  outputSchemaOf: ({ options }) =>
+  getPrefixes: ({ tools, prompt }) => [tools.slice(0, -1), prompt.slice(0, -1)],
+  getOutputSchema: ({ options }) =>
     options.responseFormat?.type === 'json' ? options.responseFormat.schema : undefined,
 }

@@ -15,12 +15,12 @@ beforeAll(async () => {
   sdk = await importSdk()
 }, 300_000)
 
-const { toolsOf, resultsOf, prefixesOf } = messagesWire('plain')
+const { getTools, getResults, getPrefixes } = messagesWire('plain')
 
 adapterSuite<RecordedRequest>('claudeAgent', {
-  toolsOf,
-  resultsOf,
-  prefixesOf,
+  getTools,
+  getResults,
+  getPrefixes,
   supportsDynamicTools: true,
   hasForeignRetries: true,
   skips: {

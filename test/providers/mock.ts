@@ -83,7 +83,7 @@ async function record(incoming: IncomingMessage): Promise<RecordedRequest> {
 
 async function startModel(current: () => ModelStep | undefined): Promise<{ url: string; stop(): Promise<void> }> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent' })
-  const reply = () => replyOf(current())
+  const reply = () => toReply(current())
   const isMalformed = () => malformedIn(current()) !== undefined
   // In one part, so that what stands for malformed arguments is found in one piece.
   mock.on({ predicate: isMalformed }, reply, { chunkSize: 10_000 })
@@ -92,7 +92,7 @@ async function startModel(current: () => ModelStep | undefined): Promise<{ url: 
   return { url: mock.url, stop: () => mock.stop() }
 }
 
-function replyOf(step: ModelStep | undefined) {
+function toReply(step: ModelStep | undefined) {
   if (step === undefined || 'refuses' in step) throw new Error('There is no reply to this request.')
   const usage = step.usage
     ? { usage: { input_tokens: step.usage.inputTokens, output_tokens: step.usage.outputTokens } }

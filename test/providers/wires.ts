@@ -6,7 +6,7 @@ import { chatRules, messagesRules, responsesRules, toolNameRules, type Rule } fr
 
 /** How to read the requests of one interface. */
 export type Wire = Required<
-  Pick<AdapterSuiteOptions<RecordedRequest>, 'toolsOf' | 'resultsOf' | 'prefixesOf' | 'outputSchemaOf' | 'check'>
+  Pick<AdapterSuiteOptions<RecordedRequest>, 'getTools' | 'getResults' | 'getPrefixes' | 'getOutputSchema' | 'check'>
 >
 
 /** `native`: tools are added at their place in the conversation; `plain`: at the end of the tool list. */
@@ -39,55 +39,59 @@ interface MessagesBody {
 
 export function chatWire(): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as ChatBody
-  const toolsOf = (request: RecordedRequest) => (body(request).tools ?? []).map((tool) => tool.function.name)
+  const getTools = (request: RecordedRequest) => (body(request).tools ?? []).map((tool) => tool.function.name)
   return {
-    toolsOf,
-    resultsOf: (request) => body(request).messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])),
-    prefixesOf: (request) => prefixesOf(request, 'plain', 'messages'),
-    outputSchemaOf: (request) => body(request).response_format?.json_schema?.schema,
-    check: judge('openai-chat', '/v1/chat/completions', chatRules, toolsOf),
+    getTools,
+    getResults: (request) => body(request).messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])),
+    getPrefixes: (request) => getPrefixes(request, 'plain', 'messages'),
+    getOutputSchema: (request) => body(request).response_format?.json_schema?.schema,
+    check: judge('openai-chat', '/v1/chat/completions', chatRules, getTools),
   }
 }
 
 export function responsesWire(additions: Additions): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as ResponsesBody
-  const toolsOf = (request: RecordedRequest) => {
+  const getTools = (request: RecordedRequest) => {
     const { tools = [], input } = body(request)
     return [...tools, ...input.flatMap((item) => item.tools ?? [])].map(({ name }) => name)
   }
   return {
-    toolsOf,
-    resultsOf: (request) =>
+    getTools,
+    getResults: (request) =>
       body(request).input.flatMap(({ type, output }) => (type === 'function_call_output' ? [output ?? ''] : [])),
-    prefixesOf: (request) => prefixesOf(request, additions, 'input'),
-    outputSchemaOf: (request) => body(request).text?.format?.schema,
-    check: judge('openai-responses', '/v1/responses', responsesRules, toolsOf),
+    getPrefixes: (request) => getPrefixes(request, additions, 'input'),
+    getOutputSchema: (request) => body(request).text?.format?.schema,
+    check: judge('openai-responses', '/v1/responses', responsesRules, getTools),
   }
 }
 
 export function messagesWire(additions: Additions): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as MessagesBody
   const blocks = (request: RecordedRequest) => body(request).messages.flatMap(({ content }) => content)
-  const toolsOf = (request: RecordedRequest) => {
+  const getTools = (request: RecordedRequest) => {
     const added = blocks(request).flatMap(({ tool }) => (tool?.definition ? [tool.definition] : []))
     return [...(body(request).tools ?? []), ...added].map(({ name }) => name)
   }
   return {
-    toolsOf,
-    resultsOf: (request) =>
-      blocks(request).flatMap(({ type, content = '' }) => (type === 'tool_result' ? [textOf(content)] : [])),
-    prefixesOf: (request) => prefixesOf(request, additions, 'messages'),
-    outputSchemaOf: (request) => body(request).output_config?.format?.schema,
-    check: judge('anthropic-messages', '/v1/messages', messagesRules, toolsOf),
+    getTools,
+    getResults: (request) =>
+      blocks(request).flatMap(({ type, content = '' }) => (type === 'tool_result' ? [getText(content)] : [])),
+    getPrefixes: (request) => getPrefixes(request, additions, 'messages'),
+    getOutputSchema: (request) => body(request).output_config?.format?.schema,
+    check: judge('anthropic-messages', '/v1/messages', messagesRules, getTools),
   }
 }
 
-function textOf(content: NonNullable<MessagesBlock['content']>): string {
+function getText(content: NonNullable<MessagesBlock['content']>): string {
   return typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')
 }
 
 /** In the order of the providers' caches: tools, system text, conversation; before them what all requests must share. */
-function prefixesOf({ body, headers }: RecordedRequest, additions: Additions, conversation: string): readonly string[] {
+function getPrefixes(
+  { body, headers }: RecordedRequest,
+  additions: Additions,
+  conversation: string,
+): readonly string[] {
   const { tools, system, instructions, [conversation]: messages, ...others } = body
   const shared = said([headers['anthropic-beta'], others])
   const rest = `${said([system, instructions])}${open(messages)}`
@@ -106,7 +110,7 @@ function judge(
   schemaName: string,
   expectedPath: string,
   rule: Rule,
-  toolsOf: (request: RecordedRequest) => readonly string[],
+  getTools: (request: RecordedRequest) => readonly string[],
 ): (request: RecordedRequest) => void {
   const text = readFileSync(new URL(`wire-schemas/${schemaName}.json`, import.meta.url), 'utf8')
   const validator = new Validator(JSON.parse(text) as Schema, '7', false)
@@ -116,7 +120,7 @@ function judge(
     // The deepest place says most.
     const deepest = errors.toSorted((a, b) => b.instanceLocation.length - a.instanceLocation.length).slice(0, 5)
     const wrong = valid
-      ? [...rule(body), ...toolNameRules(toolsOf(request))]
+      ? [...rule(body), ...toolNameRules(getTools(request))]
       : deepest.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`)
     if (`${method} ${path.split('?')[0]}` !== `POST ${expectedPath}`) wrong.push(`it goes to ${method} ${path}`)
     if (wrong.length > 0) throw new Error(`${schemaName} does not take this:\n${wrong.join('\n')}\n${raw}`)

@@ -7,7 +7,7 @@ const WEIGHTS = { name: 3, source: 3, tags: 1.5, category: 1.5, description: 1, 
 /** Fielded BM25 as the data's README describes it: what word vectors have to add to. */
 export interface Bm25f {
   /** Every tool's score for a query's terms. */
-  scoresOf(terms: readonly string[]): Float32Array
+  computeScores(terms: readonly string[]): Float32Array
 }
 
 export function createBm25f(tools: readonly FieldTerms[]): Bm25f {
@@ -25,7 +25,7 @@ export function createBm25f(tools: readonly FieldTerms[]): Bm25f {
     }
   }
   return {
-    scoresOf(terms) {
+    computeScores(terms) {
       const scores = new Float32Array(tools.length)
       for (const term of new Set(terms)) {
         const found = postings.get(term)

@@ -1,7 +1,7 @@
-import { termsOf } from '../../packages/foldout/src/catalog/search/text/words.ts'
+import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
 import { createBm25f } from './bm25f.ts'
 import type { LabelledSet } from './data.ts'
-import { fieldTermsOf, type FieldTerms } from './fields.ts'
+import { getFieldTerms, type FieldTerms } from './fields.ts'
 
 /** Turns terms into unit vectors; what is measured. */
 export interface Encoder {
@@ -23,7 +23,7 @@ export interface SetScore {
 }
 
 export function prepare(set: LabelledSet, atMost = Infinity): DevSet {
-  const tools = set.tools.map(fieldTermsOf)
+  const tools = set.tools.map(getFieldTerms)
   const engine = createBm25f(tools)
   const indexOf = new Map(set.tools.map((tool, at) => [tool.name, at]))
   const step = Math.max(1, set.queries.length / atMost)
@@ -32,8 +32,8 @@ export function prepare(set: LabelledSet, atMost = Infinity): DevSet {
     name: set.name,
     tools,
     queries: queries.map(({ query, relevant }) => {
-      const terms = termsOf(query)
-      const words = engine.scoresOf(terms)
+      const terms = getTerms(query)
+      const words = engine.computeScores(terms)
       const top = words.reduce((a, b) => Math.max(a, b), 0)
       if (top > 0) for (let i = 0; i < words.length; i++) words[i]! /= top
       return { terms, relevant: new Set(relevant.map((name) => indexOf.get(name)!)), words }
@@ -66,7 +66,7 @@ export function evaluate(set: DevSet, encoder: Encoder | undefined, weights: rea
       for (let at = 0; at < scores.length; at++) {
         scores[at] = weight === Infinity ? cosines[at]! : query.words[at]! + weight * cosines[at]!
       }
-      const top = topOf(scores, 10)
+      const top = takeTop(scores, 10)
       let gain = 0
       let ideal = 0
       let found = 0
@@ -87,7 +87,7 @@ export function evaluate(set: DevSet, encoder: Encoder | undefined, weights: rea
   }))
 }
 
-function topOf(scores: Float32Array, count: number): number[] {
+function takeTop(scores: Float32Array, count: number): number[] {
   const top: number[] = []
   for (let at = 0; at < scores.length; at++) {
     const score = scores[at]!

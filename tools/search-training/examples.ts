@@ -1,6 +1,6 @@
-import { termsOf } from '../../packages/foldout/src/catalog/search/text/words.ts'
+import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
 import type { LabelledSet, LabelledTool } from './data.ts'
-import { fieldTermsOf, type FieldTerms } from './fields.ts'
+import { getFieldTerms, type FieldTerms } from './fields.ts'
 import type { Text } from './model.ts'
 import { below } from './random.ts'
 import { queryText, thinned, toolText } from './texts.ts'
@@ -73,13 +73,13 @@ export function describedExamples(
   random: () => number,
 ): () => Batch {
   const tools = described.map((tool) => ({
-    fields: fieldTermsOf(tool),
+    fields: getFieldTerms(tool),
     sentences: (tool.description ?? '')
       .split(SENTENCE_END)
-      .map(termsOf)
+      .map(getTerms)
       .filter((sentence) => sentence.length >= SHORTEST_SENTENCE),
   }))
-  const groups = groupsOf(described)
+  const groups = getGroups(described)
   return () => {
     const chosen = new Set<number>()
     while (chosen.size < DESCRIPTIONS) {
@@ -87,7 +87,7 @@ export function describedExamples(
       for (let i = 0; i < SIBLINGS; i++) chosen.add(group[below(random, group.length)]!)
     }
     const pairs = [...chosen]
-      .map((at) => pairOf(vocabulary, tools[at]!.fields, tools[at]!.sentences, random))
+      .map((at) => getPair(vocabulary, tools[at]!.fields, tools[at]!.sentences, random))
       .filter(([query, tool]) => query.words.length > 0 && tool.words.length > 0)
     const labels = new Int8Array(pairs.length ** 2)
     for (const row of pairs.keys()) labels[row * pairs.length + row] = RIGHT
@@ -100,7 +100,7 @@ export function describedExamples(
 }
 
 /** Tools that belong together: those of a server, or of a category if they name no server. */
-function groupsOf(tools: readonly LabelledTool[]): readonly (readonly number[])[] {
+function getGroups(tools: readonly LabelledTool[]): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>()
   for (const [at, { name, category }] of tools.entries()) {
     const [server = '', ...rest] = name.split('/')
@@ -112,7 +112,7 @@ function groupsOf(tools: readonly LabelledTool[]): readonly (readonly number[])[
   return [...groups.values()]
 }
 
-function pairOf(
+function getPair(
   vocabulary: Vocabulary,
   fields: FieldTerms,
   sentences: readonly (readonly string[])[],
@@ -131,10 +131,10 @@ function prepare(vocabulary: Vocabulary, set: LabelledSet): TrainingSet {
   const indexOf = new Map(set.tools.map(({ name }, at) => [name, at]))
   const queries = set.queries.map(({ query, relevant }) => {
     const found = relevant.map((name) => indexOf.get(name)).filter((at) => at !== undefined)
-    return { text: queryText(vocabulary, termsOf(query)), relevant: found }
+    return { text: queryText(vocabulary, getTerms(query)), relevant: found }
   })
   return {
-    tools: set.tools.map((tool) => toolText(vocabulary, fieldTermsOf(tool))),
+    tools: set.tools.map((tool) => toolText(vocabulary, getFieldTerms(tool))),
     queries: queries.filter(({ text, relevant }) => text.words.length > 0 && relevant.length > 0),
   }
 }

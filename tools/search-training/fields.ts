@@ -1,20 +1,20 @@
 import type { Searchable, SearchField } from '../../packages/foldout/src/catalog/search/contract.ts'
-import { FIELDS, fieldTextsOf } from '../../packages/foldout/src/catalog/search/text/tool-text.ts'
-import { termsOf } from '../../packages/foldout/src/catalog/search/text/words.ts'
+import { FIELDS, getFieldTexts } from '../../packages/foldout/src/catalog/search/text/tool-text.ts'
+import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
 import type { LabelledTool } from './data.ts'
 
 /** The terms of a tool by where they stand, as a search index has them. */
 export type FieldTerms = Readonly<Record<SearchField, readonly string[]>>
 
-export function fieldTermsOf(tool: LabelledTool): FieldTerms {
-  const texts = fieldTextsOf(searchableOf(tool))
-  return Object.fromEntries(FIELDS.map((field, at) => [field, termsOf(texts[at]!)])) as Record<
+export function getFieldTerms(tool: LabelledTool): FieldTerms {
+  const texts = getFieldTexts(getSearchable(tool))
+  return Object.fromEntries(FIELDS.map((field, at) => [field, getTerms(texts[at]!)])) as Record<
     string,
     readonly string[]
   > as FieldTerms
 }
 
-function searchableOf({ name, description, category, tags, inputSchema }: LabelledTool): Searchable {
+function getSearchable({ name, description, category, tags, inputSchema }: LabelledTool): Searchable {
   return {
     name,
     qualified: name,

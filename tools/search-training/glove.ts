@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { STOP_WORDS } from '../../packages/foldout/src/catalog/search/text/stop-words.ts'
-import { stemOf } from '../../packages/foldout/src/catalog/search/text/words.ts'
+import { getStem } from '../../packages/foldout/src/catalog/search/text/words.ts'
 
 export const GLOVE_DIMENSIONS = 100
 /** Beyond these, words are rare names and misspellings. */
@@ -26,7 +26,7 @@ export function readGlove(): ReadonlyMap<string, GeneralWord> {
   for (const word of Object.keys(vectors)) {
     if (rank++ === MOST_WORDS) break
     if (!PLAIN.test(word) || STOP_WORDS.has(word)) continue
-    const stem = stemOf(word)
+    const stem = getStem(word)
     let sum = sums.get(stem)
     if (sum === undefined) sums.set(stem, (sum = { vector: new Float32Array(GLOVE_DIMENSIONS), mass: 0 }))
     const mass = 1 / (rank + 9)

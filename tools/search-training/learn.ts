@@ -1,4 +1,4 @@
-import { fieldTermsOf } from './fields.ts'
+import { getFieldTerms } from './fields.ts'
 import type { LabelledSet, LabelledTool } from './data.ts'
 import { describedExamples, labelledExamples } from './examples.ts'
 import type { GeneralWord } from './glove.ts'
@@ -7,7 +7,7 @@ import { createRandom } from './random.ts'
 import { startVectors } from './start.ts'
 import { createTrainer } from './trainer.ts'
 import { createVocabulary, type Vocabulary } from './vocabulary.ts'
-import { termsOf } from '../../packages/foldout/src/catalog/search/text/words.ts'
+import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
 
 export interface Settings {
   readonly seed: number
@@ -57,10 +57,10 @@ export function learn(
   const tools = [...corpus, ...sets.flatMap(({ tools }) => tools)]
   const texts: (readonly string[])[] = []
   for (const tool of tools) {
-    const { name, source, description, tags, category, parameters } = fieldTermsOf(tool)
+    const { name, source, description, tags, category, parameters } = getFieldTerms(tool)
     texts.push([...source, ...name, ...description], [...tags, ...category], parameters.slice(0, LONGEST_PARAMETERS))
   }
-  for (const { queries } of sets) for (const { query } of queries) texts.push(termsOf(query))
+  for (const { queries } of sets) for (const { query } of queries) texts.push(getTerms(query))
   const vocabulary = createVocabulary(texts, general, settings.words)
   tell(`${vocabulary.words.length} words`)
 

@@ -50,12 +50,12 @@ export function emphasisAt(model: Model, text: Text, k: number): number {
   return text.fields[k] === QUERY ? text.words[k]! : model.size + text.words[k]!
 }
 
-export function weightOf(model: Model, text: Text, k: number): number {
+export function computeWeight(model: Model, text: Text, k: number): number {
   return text.counts[k]! * Math.exp(model.emphasis[emphasisAt(model, text, k)]! + model.fieldEmphasis[text.fields[k]!]!)
 }
 
 /** The vectors of single words as they are used: mapped and shifted. */
-export function wordVectorsOf({ size, dimensions, start, map, shift }: Model): Matrix {
+export function getWordVectors({ size, dimensions, start, map, shift }: Model): Matrix {
   const vectors = shift.slice()
   for (let word = 0; word < size; word++) {
     const row = word * dimensions

@@ -1,13 +1,13 @@
 import type { SearchField } from '../../packages/foldout/src/catalog/search/contract.ts'
 import { DIGITS, ZERO, type PackedVectors } from '../../packages/foldout/src/catalog/search/vectors/vectors.ts'
-import { FIELDS, wordVectorsOf, type Model } from './model.ts'
+import { FIELDS, getWordVectors, type Model } from './model.ts'
 
 const LARGEST = DIGITS.length - 1 - ZERO
 
 /** A model as a table of six-bit numbers. Each row has its own scale, which goes into its weights. */
 export function pack(model: Model, words: readonly string[]): PackedVectors {
   const { dimensions, size, emphasis } = model
-  const vectors = wordVectorsOf(model).values
+  const vectors = getWordVectors(model).values
   const heads: [number, number][] = []
   const bodies: string[] = []
   for (let word = 0; word < size; word++) {
@@ -27,12 +27,12 @@ export function pack(model: Model, words: readonly string[]): PackedVectors {
     words: words.join(' '),
     rows: bodies.map((body, word) => digit(heads[word]![0]) + digit(heads[word]![1]) + body).join(''),
     weights: [rounded(low), rounded(high)],
-    fields: fieldWeightsOf(model),
+    fields: getFieldWeights(model),
   }
 }
 
 /** The source of the module that carries a table. Its types are wide, so that declarations do not repeat it. */
-export function moduleOf({ dimensions, words, rows, weights, fields }: PackedVectors): string {
+export function formatModule({ dimensions, words, rows, weights, fields }: PackedVectors): string {
   return `// Made by \`npm run search:train\`. Do not edit.
 import type { SearchField } from '../contract.ts'
 
@@ -44,16 +44,16 @@ export const rows: string = '${rows}'
 `
 }
 
-function fieldWeightsOf(model: Model): Record<SearchField, number> {
-  const weightOf = (field: (typeof FIELDS)[number]): number =>
+function getFieldWeights(model: Model): Record<SearchField, number> {
+  const computeWeight = (field: (typeof FIELDS)[number]): number =>
     rounded(Math.exp(model.fieldEmphasis[FIELDS.indexOf(field)]!))
   return {
-    name: weightOf('name'),
-    source: weightOf('source'),
-    description: weightOf('description'),
-    tags: weightOf('tags'),
-    category: weightOf('category'),
-    parameters: weightOf('parameters'),
+    name: computeWeight('name'),
+    source: computeWeight('source'),
+    description: computeWeight('description'),
+    tags: computeWeight('tags'),
+    category: computeWeight('category'),
+    parameters: computeWeight('parameters'),
   }
 }
 

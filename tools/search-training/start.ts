@@ -52,7 +52,7 @@ function generalVectors(vocabulary: Vocabulary, general: ReadonlyMap<string, Gen
 
 function toolVectors(vocabulary: Vocabulary, texts: readonly (readonly string[])[], seed: number): Matrix {
   const ids = texts.map((text) =>
-    Int32Array.from(text.map((term) => vocabulary.idOf.get(term) ?? -1).filter((id) => id >= 0)),
+    Int32Array.from(text.map((term) => vocabulary.getId.get(term) ?? -1).filter((id) => id >= 0)),
   )
   const values = cooccurrenceVectors(ids, vocabulary.words.length, COOCCURRENCE_DIMENSIONS, seed)
   const vectors = matrix(vocabulary.words.length, COOCCURRENCE_DIMENSIONS, values)

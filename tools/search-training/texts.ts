@@ -5,14 +5,14 @@ import { FIELDS, QUERY, type Text } from './model.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 export function queryText(vocabulary: Vocabulary, terms: readonly string[]): Text {
-  return textOf(vocabulary, [[QUERY, terms]])
+  return getText(vocabulary, [[QUERY, terms]])
 }
 
 export function toolText(vocabulary: Vocabulary, fields: Partial<FieldTerms>): Text {
   const parts = Object.entries(fields).map(
     ([field, terms]) => [FIELDS.indexOf(field as SearchField), terms.slice(0, MOST_TERMS)] as const,
   )
-  return textOf(vocabulary, parts)
+  return getText(vocabulary, parts)
 }
 
 /** A text without some of its words, so that no word is relied on. */
@@ -27,14 +27,14 @@ export function thinned(text: Text, share: number, random: () => number): Text {
   }
 }
 
-function textOf(vocabulary: Vocabulary, parts: readonly (readonly [field: number, terms: readonly string[]])[]): Text {
+function getText(vocabulary: Vocabulary, parts: readonly (readonly [field: number, terms: readonly string[]])[]): Text {
   const words: number[] = []
   const counts: number[] = []
   const fields: number[] = []
   for (const [field, terms] of parts) {
     const occurrences = new Map<number, number>()
     for (const term of terms) {
-      const word = vocabulary.idOf.get(term)
+      const word = vocabulary.getId.get(term)
       if (word !== undefined) occurrences.set(word, (occurrences.get(word) ?? 0) + 1)
     }
     for (const [word, count] of occurrences) {

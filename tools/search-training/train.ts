@@ -7,7 +7,7 @@ import { readCorpus, readDevSets, readTrainingSets } from './data.ts'
 import { prepare } from './evaluate.ts'
 import { readGlove } from './glove.ts'
 import { learn, SETTINGS, type Settings } from './learn.ts'
-import { moduleOf, pack } from './pack.ts'
+import { formatModule, pack } from './pack.ts'
 import { report } from './report.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -28,23 +28,23 @@ const { values } = parseArgs({
 
 const started = Date.now()
 const tell = (message: string): void => console.log(`${((Date.now() - started) / 1000).toFixed(0)} s  ${message}`)
-const settings: Settings = { ...SETTINGS, ...Object.fromEntries(values.set.map(settingOf)) }
+const settings: Settings = { ...SETTINGS, ...Object.fromEntries(values.set.map(readSetting)) }
 
 tell('reading')
 const material = { corpus: readCorpus(values.data), sets: readTrainingSets(values.data), general: readGlove() }
 const { model, vocabulary } = learn(material, settings, tell)
 const packed = pack(model, vocabulary.words)
-const source = moduleOf(packed)
+const source = formatModule(packed)
 if (!values['dry-run']) writeFileSync(values.out, source)
 tell(`${(source.length / 1e6).toFixed(2)} MB; what fields weigh: ${JSON.stringify(packed.fields)}`)
 
 const vectors = unpackVectors(packed)
 const devSets = readDevSets(values.data).map((set) => prepare(set, Number(values.queries)))
-const encoder = { dimensions: vectors.dimensions, query: vectors.vectorOf, tool: vectors.toolVectorOf }
+const encoder = { dimensions: vectors.dimensions, query: vectors.computeVector, tool: vectors.computeToolVector }
 console.log(report(devSets, encoder, WEIGHTS))
 tell('done')
 
-function settingOf(text: string): readonly [string, number | boolean] {
+function readSetting(text: string): readonly [string, number | boolean] {
   const [name = '', value = ''] = text.split('=')
   if (!(name in SETTINGS))
     throw new Error(`There is no setting ${name}. There are ${Object.keys(SETTINGS).join(', ')}.`)

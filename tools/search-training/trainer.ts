@@ -1,5 +1,5 @@
 import { dots, matrix, transposed, type Matrix } from './matrix.ts'
-import { emphasisAt, FIELDS, weightOf, type Model, type Text } from './model.ts'
+import { emphasisAt, FIELDS, computeWeight, type Model, type Text } from './model.ts'
 
 /** The label of a tool that answers a query. */
 export const RIGHT = 1
@@ -55,7 +55,7 @@ export function createTrainer(model: Model): Trainer {
     const bases = matrix(texts.length, dimensions)
     const shifts = new Float32Array(texts.length * dimensions)
     const weights = texts.map((text, at) => {
-      const ofWords = Float32Array.from(text.words, (_, k) => weightOf(model, text, k))
+      const ofWords = Float32Array.from(text.words, (_, k) => computeWeight(model, text, k))
       const to = at * dimensions
       for (let k = 0; k < ofWords.length; k++) {
         const weight = ofWords[k]!

@@ -2,7 +2,7 @@ import type { GeneralWord } from './glove.ts'
 
 export interface Vocabulary {
   readonly words: readonly string[]
-  readonly idOf: ReadonlyMap<string, number>
+  readonly getId: ReadonlyMap<string, number>
   /** How often each word occurs in what is learned from. */
   readonly counts: Float64Array
   /** Each word's share of all words, half from what is learned from and half from general English. */
@@ -19,13 +19,13 @@ export function createVocabulary(
   general: ReadonlyMap<string, GeneralWord>,
   size: number,
 ): Vocabulary {
-  const countOf = new Map<string, number>()
+  const count = new Map<string, number>()
   let total = 0
   for (const text of texts) {
     total += text.length
-    for (const term of text) countOf.set(term, (countOf.get(term) ?? 0) + 1)
+    for (const term of text) count.set(term, (count.get(term) ?? 0) + 1)
   }
-  const words = [...countOf]
+  const words = [...count]
     .filter(([word, count]) => word.length <= LONGEST && count >= (general.has(word) ? 1 : FEWEST))
     .sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))
     .slice(0, size)
@@ -38,11 +38,8 @@ export function createVocabulary(
   }
   return {
     words,
-    idOf: new Map(words.map((word, id) => [word, id])),
-    counts: Float64Array.from(words, (word) => countOf.get(word) ?? 0),
-    shares: Float64Array.from(
-      words,
-      (word) => ((countOf.get(word) ?? 0) / total + (general.get(word)?.share ?? 0)) / 2,
-    ),
+    getId: new Map(words.map((word, id) => [word, id])),
+    counts: Float64Array.from(words, (word) => count.get(word) ?? 0),
+    shares: Float64Array.from(words, (word) => ((count.get(word) ?? 0) / total + (general.get(word)?.share ?? 0)) / 2),
   }
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../core/errors.ts'
+import { getErrorMessage } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 
 /** What a failed request tells, whichever SDK threw it. */
@@ -33,13 +33,13 @@ export function cutStream(message: string, options?: ErrorOptions): Error {
  * Reads the errors of the providers' SDKs by their shape, since a client that was passed in may come from another copy.
  * Undefined for what is no failed request, such as a mistake in a program.
  */
-export function failureOf(error: unknown): RequestFailure | undefined {
-  const read = readerOf(field(error, 'headers') ?? field(error, 'responseHeaders'))
-  const status = statusOf(error)
-  const failure = { status, retryAfterMs: retryAfterOf(read), message: messageOf(error) }
+export function toFailure(error: unknown): RequestFailure | undefined {
+  const read = createReader(field(error, 'headers') ?? field(error, 'responseHeaders'))
+  const status = getStatus(error)
+  const failure = { status, retryAfterMs: readRetryAfter(read), message: getErrorMessage(error) }
   if (error instanceof CutStreamError || isConnectionLoss(error)) return { ...failure, isTransient: true }
   if (!isApiError(error)) return undefined
-  const types = typesOf(error)
+  const types = getTypes(error)
   if (types.some((type) => FINAL_TYPES.test(type))) return { ...failure, isTransient: false }
   if (status === undefined) return { ...failure, isTransient: types.some((type) => TRANSIENT_TYPES.test(type)) }
   const advice = read('x-should-retry')
@@ -52,7 +52,7 @@ function isApiError(error: unknown): boolean {
 }
 
 /** Errors that arrive inside of a stream have no status of their own; some servers write it as their code. */
-function statusOf(error: unknown): number | undefined {
+function getStatus(error: unknown): number | undefined {
   const status = field(error, 'status') ?? field(error, 'statusCode')
   if (typeof status === 'number') return status
   const code = Number(field(error, 'code') ?? NaN)
@@ -60,7 +60,7 @@ function statusOf(error: unknown): number | undefined {
 }
 
 /** The provider's names for what went wrong: `code` and `type`, of the error itself and of what it answered. */
-function typesOf(error: unknown): readonly string[] {
+function getTypes(error: unknown): readonly string[] {
   const bodies = [error, field(error, 'error'), field(field(error, 'error'), 'error')]
   return bodies
     .flatMap((body) => [field(body, 'code'), field(body, 'type')])
@@ -76,7 +76,7 @@ function isConnectionLoss(error: unknown): boolean {
   return false
 }
 
-function retryAfterOf(read: (name: string) => string | undefined): number | undefined {
+function readRetryAfter(read: (name: string) => string | undefined): number | undefined {
   const milliseconds = Number.parseFloat(read('retry-after-ms') ?? '')
   if (milliseconds >= 0) return milliseconds
   const after = read('retry-after')
@@ -86,7 +86,7 @@ function retryAfterOf(read: (name: string) => string | undefined): number | unde
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 
-function readerOf(headers: unknown): (name: string) => string | undefined {
+function createReader(headers: unknown): (name: string) => string | undefined {
   if (headers instanceof Headers) return (name) => headers.get(name) ?? undefined
   if (!isPlainObject(headers)) return () => undefined
   const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

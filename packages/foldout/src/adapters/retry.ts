@@ -1,6 +1,6 @@
 import { FoldoutError } from '../core/errors.ts'
 import type { ModelEvent } from './contract.ts'
-import { failureOf, type RequestFailure } from './failure.ts'
+import { toFailure, type RequestFailure } from './failure.ts'
 
 export interface RetryOptions {
   /** How often a failed request is sent again. Default 3. */
@@ -8,7 +8,7 @@ export interface RetryOptions {
   readonly signal: AbortSignal
   emit(event: ModelEvent): void
   /** The wait before the retry of this number, from 1. Default: what the provider asks for, or else twice as long each time. */
-  readonly delayOf?: (failure: RequestFailure, attempt: number) => number
+  readonly computeDelay?: (failure: RequestFailure, attempt: number) => number
   /** Waits; rejects when the signal aborts. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
@@ -26,7 +26,7 @@ const LONGEST_WAIT_MS = 120_000
  * see it twice. Errors of the provider come out as `FoldoutError`, others as they are, an abort as the signal's reason.
  */
 export async function withRetries<T>(work: Attempt<T>, options: RetryOptions): Promise<T> {
-  const { retries = DEFAULT_RETRIES, signal, emit, delayOf = delayBefore, sleep = pause } = options
+  const { retries = DEFAULT_RETRIES, signal, emit, computeDelay = delayBefore, sleep = pause } = options
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted()
     let hasText = false
@@ -40,11 +40,11 @@ export async function withRetries<T>(work: Attempt<T>, options: RetryOptions): P
       return await abortable(work(watch), signal)
     } catch (error) {
       signal.throwIfAborted()
-      const failure = error instanceof FoldoutError ? undefined : failureOf(error)
+      const failure = error instanceof FoldoutError ? undefined : toFailure(error)
       if (failure === undefined) throw error
       if (!failure.isTransient) throw refused(failure, error)
       if (hasText) throw streamCut(failure, error)
-      const delayMs = delayOf(failure, attempt)
+      const delayMs = computeDelay(failure, attempt)
       if (attempt > retries || delayMs > LONGEST_WAIT_MS) throw unavailable(failure, attempt, delayMs, error)
       emit({ type: 'request/retried', attempt, delayMs, reason: failure.message })
       await sleep(delayMs, signal)

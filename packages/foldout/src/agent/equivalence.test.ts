@@ -4,14 +4,14 @@ import {
   chatAdapter,
   contextFiles,
   createSession,
-  memoryFilesystem,
+  createMemoryFilesystem,
   openOrRead,
   openSections,
   readSection,
   runAgent,
   type AgentOptions,
 } from '../entries/index.ts'
-import { boundOf, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
+import { getBound, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
 
 type Way = Pick<AgentOptions, 'disclosure' | 'opening'> & { readonly dynamic: boolean }
 const ways: readonly Way[] = [readSection(), openSections(), openOrRead(), contextFiles()].flatMap((disclosure) =>
@@ -44,10 +44,10 @@ async function run(sections: readonly Shape[], steps: readonly (readonly string[
       return { message: { role: 'assistant', text: calls.length === 0 ? 'Done.' : '', toolCalls: calls }, usage }
     },
   })
-  const filesystem = memoryFilesystem()
+  const filesystem = createMemoryFilesystem()
   const { dynamic, ...options } = way
   const adapter = { ...model, supportsDynamicTools: dynamic }
-  await runAgent(boundOf(sections), {
+  await runAgent(getBound(sections), {
     adapter,
     session: createSession(),
     input: 'Go.',

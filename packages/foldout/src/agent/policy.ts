@@ -23,7 +23,7 @@ export function mergeOpenings(openings: readonly Opening[]): Expansion {
 }
 
 /** The first section of an expansion with what it lies in, and the keys that are left. */
-export function firstOf(expansion: Expansion): { readonly first: Expansion; readonly left: readonly string[] } {
+export function takeFirst(expansion: Expansion): { readonly first: Expansion; readonly left: readonly string[] } {
   const [key, ...left] = expansion.keys
   const paths = expansion.paths.filter((path) => path === key || key?.startsWith(`${path}.`))
   return { first: { keys: key === undefined ? [] : [key], paths, reason: expansion.reason }, left }

@@ -13,7 +13,7 @@ import {
   runAgent,
   type SessionStore,
 } from '../entries/index.ts'
-import { libsqlStore } from '../entries/libsql.ts'
+import { createLibsqlStore } from '../entries/libsql.ts'
 import * as z from 'zod'
 
 export const TURNS = 12
@@ -88,7 +88,7 @@ function telling(store: SessionStore): SessionStore {
 
 const [path] = process.argv.slice(2)
 if (path) {
-  const store = telling(await libsqlStore({ path }))
+  const store = telling(await createLibsqlStore({ path }))
   const session = await openSession({ store, id: 'run', slices: [agentRun, done] })
   const isNew = session.get(agentRun).status === 'new'
   const result = await runAgent(prompt.bind(), { adapter: model, session, ...(isNew ? { input: 'Go.' } : {}) })

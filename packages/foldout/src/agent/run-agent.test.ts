@@ -8,7 +8,7 @@ import {
   defineSlice,
   defineTool,
   fail,
-  memoryFilesystem,
+  createMemoryFilesystem,
   ok,
   openSections,
   readSection,
@@ -234,7 +234,7 @@ describe('a run', () => {
   })
 
   it("R32 contextFiles writes through the run's filesystem and the turn goes on", async () => {
-    const filesystem = memoryFilesystem()
+    const filesystem = createMemoryFilesystem()
     const { run } = setup([calls('open_sections', { section_keys: ['rules'], reason: '' }), says('Done.')], {
       disclosure: contextFiles(),
       filesystem,

@@ -1,4 +1,4 @@
-import { errorTypeOf } from '../core/errors.ts'
+import { getErrorType } from '../core/errors.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import { LimitReachedError, VisibilityExpansionRequired } from './errors.ts'
 import type { AgentEvent } from './events.ts'
@@ -99,17 +99,17 @@ async function telling<Result>(
   push: (event: AgentEvent) => void,
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
-  const tell = tellerOf(options, push)
+  const tell = createTeller(options, push)
   try {
     return await work(createRun(bound, options, tell))
   } catch (error) {
-    tell({ type: 'run/failed', errorType: errorTypeOf(error) })
+    tell({ type: 'run/failed', errorType: getErrorType(error) })
     throw error
   }
 }
 
 /** Tells everyone who listens. What a listener throws is its own affair. */
-function tellerOf(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
+function createTeller(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
   return (event) => {
     push(event)
     try {

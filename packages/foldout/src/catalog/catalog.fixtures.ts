@@ -20,7 +20,7 @@ export function failed(text: string): CallResult {
 }
 
 /** The text of an answer that is nothing but text. */
-export function textOf({ content }: CallResult): string {
+export function getText({ content }: CallResult): string {
   return content.map((part) => (part.type === 'text' ? String(part['text']) : `[${part.type}]`)).join('\n')
 }
 
@@ -30,7 +30,7 @@ export async function callText(
   args?: unknown,
   context: CallContext = {},
 ): Promise<string> {
-  return textOf(await exposed.call(name, args, context))
+  return getText(await exposed.call(name, args, context))
 }
 
 /** Tools of which no two do the same, to fill catalogs with. */

@@ -10,7 +10,7 @@ import {
   type JsonSchema,
   type RawTool,
 } from '../entries/index.ts'
-import { failed, said, textOf, tool } from './catalog.fixtures.ts'
+import { failed, said, getText, tool } from './catalog.fixtures.ts'
 import { isUnknown } from './catalog.ts'
 
 const namesIn = (catalog: Catalog): string[] => catalog.tools.map(({ name }) => name)
@@ -59,7 +59,7 @@ describe('R43 a catalog', () => {
     expect(catalog.broken).toHaveLength(1)
     catalog.replace('a', [tool('y', { call: async () => said('new') }), now, { name: '' }])
     expect(catalog.tools.map(({ qualified }) => qualified)).toEqual(['a/now', 'b/x', 'a/y'])
-    expect(textOf(await catalog.call('y', {}))).toBe('new')
+    expect(getText(await catalog.call('y', {}))).toBe('new')
     expect(catalog.broken).toEqual([{ source: 'a', name: '?', reason: 'Its definition has no name.' }])
     catalog.replace('a', [])
     expect(catalog.tools.map(({ qualified }) => qualified)).toEqual(['b/x'])
@@ -241,10 +241,10 @@ describe('R46 a call', () => {
         'Wrong arguments for tool \'send\': lines[1].text: Instance type "number" is invalid. Expected "string"; copies: 9 is greater than 5. Nothing was run. Schema: {"lines[1].text":{"type":"string"},"copies":{"type":"integer","minimum":1,"maximum":5}}',
       ),
     )
-    expect(textOf(await catalog.call('send', {}))).toBe(
+    expect(getText(await catalog.call('send', {}))).toBe(
       'Wrong arguments for tool \'send\': to: is required. Nothing was run. Schema: {"to":{"type":"string","description":"Who gets it","format":"email"}}',
     )
-    expect(textOf(await catalog.call('send', [1]))).toBe(
+    expect(getText(await catalog.call('send', [1]))).toBe(
       "Wrong arguments for tool 'send': they must be one JSON object. Nothing was run.",
     )
     expect(call).not.toHaveBeenCalled()
@@ -260,7 +260,7 @@ describe('R46 a call', () => {
         },
       }),
     ])
-    const text = textOf(await wide.call('wide', Object.fromEntries(names.map((name) => [name, 1]))))
+    const text = getText(await wide.call('wide', Object.fromEntries(names.map((name) => [name, 1]))))
     for (const name of names) expect(text).toContain(`${name}: Instance type "number" is invalid`)
     expect(text.split('Schema: ')[1]).toBe('{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"}}')
   })
@@ -271,7 +271,7 @@ describe('R46 a call', () => {
     const giant = createCatalog([
       tool('giant', { inputSchema: { type: 'object', properties: { list: { type: 'array', items } } } }),
     ])
-    const text = textOf(await giant.call('giant', { list: Array.from({ length: 100 }, () => 'x') }))
+    const text = getText(await giant.call('giant', { list: Array.from({ length: 100 }, () => 'x') }))
     expect(text).toMatch(/^Wrong arguments for tool 'giant': list\[0\]: /)
     expect(text).toContain('; and 95 more. Nothing was run. Schema: {"list[0]":')
     expect(text.length).toBeLessThan(3_000)
@@ -318,7 +318,7 @@ describe('R46 a call', () => {
         return said(this.secret)
       },
     }
-    expect(textOf(await createCatalog([own as never]).call('own', {}))).toBe('kept')
+    expect(getText(await createCatalog([own as never]).call('own', {}))).toBe('kept')
   })
 
   it('R46 that is aborted rejects at once, though the tool does not listen', async () => {

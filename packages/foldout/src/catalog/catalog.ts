@@ -1,5 +1,5 @@
 import { untilAborted } from '../core/abort.ts'
-import { FoldoutError, messageOf } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { namedSome, nearest, shortened } from '../core/text.ts'
 import { createSession, type Session } from '../session/session.ts'
@@ -191,7 +191,7 @@ class LiveCatalog implements Catalog {
       return readResult(found.name, await candidate.call(read.args, context))
     } catch (error) {
       if (context.signal?.aborted) throw error
-      return failure(`Tool '${found.name}' failed: ${messageOf(error)}`)
+      return failure(`Tool '${found.name}' failed: ${getErrorMessage(error)}`)
     }
   }
 
@@ -263,7 +263,7 @@ class LiveCatalog implements Catalog {
   #rename(touched: Iterable<string>): void {
     for (const qualified of touched) {
       const before = this.#entries.get(qualified)
-      const name = this.#names.nameOf(qualified)
+      const name = this.#names.getName(qualified)
       if (before?.name === name) continue
       if (before) this.#forget(before)
       const entry = this.#candidates.get(qualified)!.named(name)

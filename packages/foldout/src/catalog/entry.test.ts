@@ -12,8 +12,8 @@ import {
   type CatalogInput,
   type JsonSchema,
 } from '../entries/index.ts'
-import { said, textOf, tool } from './catalog.fixtures.ts'
-import { listingOf } from './listing.ts'
+import { said, getText, tool } from './catalog.fixtures.ts'
+import { getListing } from './listing.ts'
 
 const good = tool('good')
 
@@ -26,7 +26,7 @@ function withOdd(odd: unknown) {
 }
 
 function expectListable(entry: CatalogEntry): void {
-  const { meta, ...listing } = listingOf(entry)
+  const { meta, ...listing } = getListing(entry)
   expect(() => ToolSchema.parse({ ...listing, _meta: meta })).not.toThrow()
 }
 
@@ -122,7 +122,7 @@ describe('R43 definitions', () => {
     })
     expect(await catalog.call('add', { a: 2 })).toEqual({ ...said('3'), structuredContent: { sum: 3 } })
     expect(await catalog.call('add', { a: -1 })).toEqual({ ...said('No.'), isError: true })
-    expect(textOf(await catalog.call('add', { a: 'x' }))).toBe(
+    expect(getText(await catalog.call('add', { a: 'x' }))).toBe(
       `Wrong arguments for tool 'add': a: Invalid input: expected number, received string. Nothing was run. Schema: {"a":{"type":"number"}}`,
     )
   })
@@ -184,7 +184,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     expect(catalog.broken).toEqual([
       { source: 's', name: 'a', reason: "There is another tool 's/a'; the first one is kept." },
     ])
-    expect(textOf(await catalog.call('a', {}))).toBe('a {}')
+    expect(getText(await catalog.call('a', {}))).toBe('a {}')
   })
 
   it('R43 no description: the name tells what it does, in lists too', () => {
@@ -192,7 +192,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
       const entry = readOdd({ name: 'read_mail', description })
       expect(entry).toMatchObject({ description: '', problem: undefined })
       expect(entry.shortDescription.toLowerCase()).toContain('read mail')
-      expect(listingOf(entry).description).toBe(entry.shortDescription)
+      expect(getListing(entry).description).toBe(entry.shortDescription)
     }
   })
 
@@ -238,7 +238,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
       const catalog = createCatalog([tool(name), good])
       const entry = catalog.tools.find(({ declared }) => declared === name)
       expect(entry!.name).toMatch(/^[\w-]{1,64}$/)
-      expect(textOf(await catalog.call(entry!.name, { x: 1 }))).toBe(`${name} {"x":1}`)
+      expect(getText(await catalog.call(entry!.name, { x: 1 }))).toBe(`${name} {"x":1}`)
     }
   })
 
@@ -296,7 +296,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     const inputSchema: Record<string, unknown> = { type: 'object' }
     inputSchema['properties'] = { self: inputSchema }
     const catalog = withOdd(tool('odd', { inputSchema }))
-    expect(textOf(await catalog.call('odd', { a: 1 }))).toBe('odd {"a":1}')
+    expect(getText(await catalog.call('odd', { a: 1 }))).toBe('odd {"a":1}')
   })
 
   it('R43 an output schema that cannot be used is left out, and one of no object is not listed', () => {
@@ -308,6 +308,6 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     expect(readOdd({ outputSchema: null })).toMatchObject({ outputSchema: undefined, problem: undefined })
     const list = readOdd({ outputSchema: { type: 'array', items: { type: 'string' } } })
     expect(list.outputSchema).toEqual({ type: 'array', items: { type: 'string' } })
-    expect(listingOf(list)).not.toHaveProperty('outputSchema')
+    expect(getListing(list)).not.toHaveProperty('outputSchema')
   })
 })

@@ -1,4 +1,4 @@
-import { messageOf } from '../core/errors.ts'
+import { getErrorMessage } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import {
   fromJsonSchema,
@@ -12,7 +12,7 @@ import { executeTool } from '../tools/execute.ts'
 import type { ToolResult } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import { qualifiedName } from './names.ts'
-import { shortDescriptionOf } from './signatures/short-description.ts'
+import { shortenDescription } from './signatures/short-description.ts'
 import { isJson, readInputSchema, readOutputSchema } from './tool-schemas.ts'
 import type {
   BrokenTool,
@@ -49,7 +49,7 @@ export function readTool(input: CatalogInput, options: CandidateOptions): Candid
   const given: unknown = input
   if (!isPlainObject(given)) return { source: undefined, name: '?', reason: 'Its definition is no object.' }
   const { name, title } = given
-  const source = textOf(given['source']) || undefined
+  const source = getText(given['source']) || undefined
   const shownName = [name, title].find((text): text is string => typeof text === 'string' && text.trim() !== '') ?? '?'
   if (typeof name !== 'string' || name.trim() === '')
     return { source, name: shownName, reason: 'Its definition has no name.' }
@@ -58,7 +58,7 @@ export function readTool(input: CatalogInput, options: CandidateOptions): Candid
       ? candidate(fromDefinedTool(input, options.session), source, options, input.params)
       : candidate(input, source, options)
   } catch (error) {
-    return { source, name: shownName, reason: `Its definition cannot be read: ${messageOf(error)}` }
+    return { source, name: shownName, reason: `Its definition cannot be read: ${getErrorMessage(error)}` }
   }
 }
 
@@ -75,17 +75,17 @@ function candidate(
   const qualified = qualifiedName(source, raw.name)
   const known = options.metadata(raw.name, qualified)
   const faults: string[] = []
-  const title = readAs(textOf, 'title', raw.title, faults)
-  const description = readAs(textOf, 'description', raw.description, faults) ?? ''
+  const title = readAs(getText, 'title', raw.title, faults)
+  const description = readAs(getText, 'description', raw.description, faults) ?? ''
   const { schema: inputSchema, isCheckable } = readInputSchema(raw.inputSchema, faults)
-  const category = readAs(textOf, 'category', known?.category ?? raw.category, faults) ?? source
-  const tags = readAs(textsOf, 'tags', known?.tags ?? raw.tags, faults) ?? []
-  let short = readAs(textOf, 'shortDescription', known?.shortDescription ?? raw.shortDescription, faults)
+  const category = readAs(getText, 'category', known?.category ?? raw.category, faults) ?? source
+  const tags = readAs(getTexts, 'tags', known?.tags ?? raw.tags, faults) ?? []
+  let short = readAs(getText, 'shortDescription', known?.shortDescription ?? raw.shortDescription, faults)
   const core = (known?.core ?? raw.core) === true
   const outputSchema = readOutputSchema(raw.outputSchema, faults)
-  const annotations = readAs(annotationsOf, 'annotations', raw.annotations, faults)
-  const icons = readAs(iconsOf, 'icons', raw.icons, faults)
-  const meta = readAs(jsonObjectOf, 'meta', raw.meta, faults)
+  const annotations = readAs(getAnnotations, 'annotations', raw.annotations, faults)
+  const icons = readAs(getIcons, 'icons', raw.icons, faults)
+  const meta = readAs(toJsonObject, 'meta', raw.meta, faults)
   const problem = faults.length > 0 ? faults.join(' ') : undefined
   let schema = params
   return {
@@ -102,7 +102,7 @@ function candidate(
         description,
         // Most of a large catalog is never shown, and this takes as long as all the rest.
         get shortDescription() {
-          return (short ??= shortDescriptionOf({ name: raw.name, title, description, inputSchema }))
+          return (short ??= shortenDescription({ name: raw.name, title, description, inputSchema }))
         },
         category,
         tags,
@@ -141,26 +141,26 @@ function readAs<T>(
   return found
 }
 
-function textOf(value: unknown): string | undefined {
+function getText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function textsOf(value: unknown): readonly string[] | undefined {
+function getTexts(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : undefined
 }
 
-function jsonObjectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+function toJsonObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isPlainObject(value) && isJson(value) ? value : undefined
 }
 
 /** Clients refuse a whole list for one icon without a source, too. */
-function iconsOf(value: unknown): readonly unknown[] | undefined {
+function getIcons(value: unknown): readonly unknown[] | undefined {
   const isIcon = (icon: unknown): boolean => isPlainObject(icon) && typeof icon['src'] === 'string' && isJson(icon)
   return Array.isArray(value) && value.every(isIcon) ? (value as readonly unknown[]) : undefined
 }
 
-function annotationsOf(value: unknown): ToolAnnotations | undefined {
-  const annotations = jsonObjectOf(value)
+function getAnnotations(value: unknown): ToolAnnotations | undefined {
+  const annotations = toJsonObject(value)
   // Clients refuse a whole list for one hint of the wrong type.
   return (
     annotations &&
@@ -179,7 +179,7 @@ function isDefinedTool(input: CatalogInput): input is AnyTool {
 function fromDefinedTool(tool: AnyTool & ToolMetadata, session: () => Session): RawTool {
   const { category, tags, shortDescription, core } = tool
   const known = Object.entries({ category, tags, shortDescription, core }).filter(([, value]) => value !== undefined)
-  const outputSchema = outputSchemaOf(tool)
+  const outputSchema = getOutputSchema(tool)
   return {
     ...Object.fromEntries(known),
     name: tool.name,
@@ -194,7 +194,7 @@ function fromDefinedTool(tool: AnyTool & ToolMetadata, session: () => Session): 
   }
 }
 
-function outputSchemaOf(tool: AnyTool): JsonSchema | undefined {
+function getOutputSchema(tool: AnyTool): JsonSchema | undefined {
   if (!tool.result || !isToolSchema(tool.result)) return undefined
   try {
     const schema = toJsonSchema(tool.result, 'output')

@@ -4,7 +4,7 @@ import type { CatalogEntry } from './tool.ts'
 const listings = new WeakMap<CatalogEntry, ListedTool>()
 
 /** A tool of a catalog as a client lists it. */
-export function listingOf(entry: CatalogEntry): ListedTool {
+export function getListing(entry: CatalogEntry): ListedTool {
   let listing = listings.get(entry)
   if (!listing) listings.set(entry, (listing = Object.freeze(makeListing(entry))))
   return listing

@@ -4,7 +4,7 @@ import { META_TOOL_NAMES, createNameTable, qualifiedName } from './names.ts'
 
 type Identity = readonly [source: string | undefined, declared: string]
 
-function namesOf(tools: readonly Identity[]): Readonly<Record<string, string>> {
+function getNames(tools: readonly Identity[]): Readonly<Record<string, string>> {
   const table = createNameTable()
   for (const [source, declared] of tools) table.add(source, declared)
   return seenIn(table, tools)
@@ -14,7 +14,7 @@ function seenIn(table: ReturnType<typeof createNameTable>, tools: readonly Ident
   return Object.fromEntries(
     tools.map(([source, declared]) => {
       const qualified = qualifiedName(source, declared)
-      return [qualified, table.nameOf(qualified)]
+      return [qualified, table.getName(qualified)]
     }),
   )
 }
@@ -53,7 +53,7 @@ const identities: fc.Arbitrary<readonly Identity[]> = fc.uniqueArray(fc.oneof(cr
 describe('R43 names', () => {
   it('R43 are the declared ones where these are unique and fit', () => {
     expect(
-      namesOf([
+      getNames([
         ['git', 'commit'],
         ['mail', '_send-2'],
         [undefined, 'now'],
@@ -67,7 +67,7 @@ describe('R43 names', () => {
 
   it('R43 begin with the source where two sources share one', () => {
     expect(
-      namesOf([
+      getNames([
         ['git', 'search'],
         ['mail', 'search'],
         [undefined, 'search'],
@@ -83,7 +83,7 @@ describe('R43 names', () => {
 
   it('R43 give way to a tool that is declared with the longer name', () => {
     expect(
-      namesOf([
+      getNames([
         ['git', 'search'],
         ['mail', 'search'],
         ['x', 'git__search'],
@@ -98,7 +98,7 @@ describe('R43 names', () => {
   it('R43 that pass 64 characters keep what the tool does, and end in a hash', () => {
     const long = 'list_all_repository_collaborators_with_permissions'
     expect(
-      namesOf([
+      getNames([
         ['enterprise-github', long],
         ['community-github', long],
         ['x', 'y'.repeat(80)],
@@ -111,7 +111,7 @@ describe('R43 names', () => {
   })
 
   it('R43 of other scripts and of characters that providers refuse can be told apart', () => {
-    const names = namesOf([
+    const names = getNames([
       ['w', '天气预报'],
       ['w', '天气'],
       ['w', 'Über uns!'],
@@ -130,7 +130,7 @@ describe('R43 names', () => {
   })
 
   it('R43 are never those of a meta tool', () => {
-    for (const name of META_TOOL_NAMES) expect(namesOf([['x', name]])).toEqual({ [`x/${name}`]: `x__${name}` })
+    for (const name of META_TOOL_NAMES) expect(getNames([['x', name]])).toEqual({ [`x/${name}`]: `x__${name}` })
   })
 
   it('R43 with a hash cannot be claimed by another tool', () => {
@@ -138,8 +138,8 @@ describe('R43 names', () => {
       ['s', 'a.b'],
       ['s', 'a_b'],
     ]
-    const taken = namesOf(tools)['s/a.b']!
-    const names = namesOf([...tools, ['evil', taken]])
+    const taken = getNames(tools)['s/a.b']!
+    const names = getNames([...tools, ['evil', taken]])
     expect(names['s/a.b']).toBe(taken)
     expect(names[`evil/${taken}`]).not.toBe(taken)
   })
@@ -157,7 +157,7 @@ describe('R43 names', () => {
   it('R43 are unique and fit every provider', () => {
     fc.assert(
       fc.property(identities, (tools) => {
-        const names = Object.values(namesOf(tools))
+        const names = Object.values(getNames(tools))
         expect(new Set(names).size).toBe(tools.length)
         for (const name of names) {
           expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
@@ -177,16 +177,16 @@ describe('R43 names', () => {
         const shuffled = [...tools, ...leaving].sort((one, other) => order(one) - order(other))
         const seen = new Map<string, string>()
         const apply = (touched: readonly string[]): void => {
-          for (const qualified of touched) seen.set(qualified, table.nameOf(qualified))
+          for (const qualified of touched) seen.set(qualified, table.getName(qualified))
         }
         for (const [from, name] of shuffled) apply(table.add(from, name))
         for (const [from, name] of leaving) {
           apply(table.remove(qualifiedName(from, name)))
           seen.delete(qualifiedName(from, name))
         }
-        expect(seenIn(table, tools)).toEqual(namesOf(tools))
+        expect(seenIn(table, tools)).toEqual(getNames(tools))
         // And whoever was not said to be touched has the name it had.
-        expect(Object.fromEntries(seen)).toEqual(namesOf(tools))
+        expect(Object.fromEntries(seen)).toEqual(getNames(tools))
       }),
       { numRuns: 300 },
     )

@@ -37,7 +37,7 @@ export interface NameTable {
   /** Takes a tool in. Gives back the qualified names of the tools whose name may be another now, itself included. */
   add(source: string | undefined, declared: string): readonly string[]
   remove(qualified: string): readonly string[]
-  nameOf(qualified: string): string
+  getName(qualified: string): string
 }
 
 export function createNameTable(): NameTable {
@@ -73,7 +73,7 @@ export function createNameTable(): NameTable {
       if (count(byShort, short) === 0) addAll(touched, byLong.get(short))
       return [...touched]
     },
-    nameOf(qualified) {
+    getName(qualified) {
       const { short, long } = tools.get(qualified)!
       if (count(byShort, short) === 1 && fits(short)) return short
       if (count(byLong, long) === 1 && !byShort.has(long) && fits(long)) return long

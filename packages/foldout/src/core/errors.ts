@@ -46,12 +46,12 @@ export class PromptRenderError extends PromptError {
 }
 
 /** What a thrown thing says, whatever was thrown. */
-export function messageOf(thrown: unknown): string {
+export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
 /** A short name of a thrown thing that says nothing of its content: an error's code, or its name. */
-export function errorTypeOf(thrown: unknown): string {
+export function getErrorType(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name
 }

@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from './errors.ts'
+import { FoldoutError, getErrorMessage } from './errors.ts'
 
 /** Loads an optional package, `importPeer('libsql', () => import('libsql'))`, or says how to install it. */
 export async function importPeer<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
@@ -14,7 +14,7 @@ export async function importPeer<Module>(name: string, load: () => Promise<Modul
     }
     throw new FoldoutError(
       'peer-broken',
-      `The package '${name}' cannot be loaded, though it seems to be installed. Install it again: npm install ${name}. The reason: ${messageOf(error)}`,
+      `The package '${name}' cannot be loaded, though it seems to be installed. Install it again: npm install ${name}. The reason: ${getErrorMessage(error)}`,
       { cause: error },
     )
   }
@@ -24,5 +24,5 @@ function isMissing(error: unknown, name: string): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const isNotFound = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
   // The package may be there and lack a dependency of its own, which the quotes tell apart from a name that contains it.
-  return isNotFound && (messageOf(error).includes(`'${name}'`) || messageOf(error).includes(`'${name}/`))
+  return isNotFound && (getErrorMessage(error).includes(`'${name}'`) || getErrorMessage(error).includes(`'${name}/`))
 }

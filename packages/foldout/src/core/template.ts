@@ -171,7 +171,7 @@ export function checkValues(template: Template, values: Values, path: string): v
   for (const name of template.names) {
     const value = values[name]
     if (typeof value === 'string' || isPrintable(value)) continue
-    const fault = value === undefined ? 'is missing. Bind it' : `is ${kindOf(value)}. Bind a string, number or boolean`
+    const fault = value === undefined ? 'is missing. Bind it' : `is ${getKind(value)}. Bind a string, number or boolean`
     throw new PromptRenderError(`Section '${path}' cannot be rendered: the value '${name}' ${fault}.`, {
       path,
       placeholder: name,
@@ -186,7 +186,7 @@ export function isPrintable(value: unknown): value is Printable {
 }
 
 /** What a value is, for a message. */
-export function kindOf(value: unknown): string {
+export function getKind(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -41,7 +41,7 @@ export function shortened(text: string, most = 80): string {
 }
 
 /** The paths a path lies in, outermost first: `a.b.c` → `a`, `a.b`. */
-export function ancestorsOf(path: string): string[] {
+export function getAncestors(path: string): string[] {
   const ancestors: string[] = []
   for (let at = path.indexOf('.'); at !== -1; at = path.indexOf('.', at + 1)) ancestors.push(path.slice(0, at))
   return ancestors

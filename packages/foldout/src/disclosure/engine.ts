@@ -1,4 +1,4 @@
-import { ancestorsOf, nearest } from '../core/text.ts'
+import { getAncestors, nearest } from '../core/text.ts'
 import { fail, type Opening, type ToolFailure } from '../tools/result.ts'
 import type { DisclosureView } from './strategy.ts'
 
@@ -9,7 +9,7 @@ export interface OpeningPlan {
   readonly keys: readonly string[]
   readonly reason: string
   /** For each key what has to open: the section itself and every folded section it lies in, outermost first. */
-  readonly pathsOf: ReadonlyMap<string, readonly string[]>
+  readonly getPaths: ReadonlyMap<string, readonly string[]>
   /** Whether anything that opens has tools, in itself or below. */
   readonly hasTools: boolean
 }
@@ -37,17 +37,17 @@ function unknownSection(view: DisclosureView, key: string): string {
 
 /** Plans the opening of folded sections. The keys have been checked. */
 export function planOpening(view: DisclosureView, keys: readonly string[], reason: string): OpeningPlan {
-  const pathsOf = new Map<string, readonly string[]>()
+  const getPaths = new Map<string, readonly string[]>()
   for (const key of keys)
-    pathsOf.set(
+    getPaths.set(
       key,
-      [...ancestorsOf(key), key].filter((path) => view.state(path) === 'folded'),
+      [...getAncestors(key), key].filter((path) => view.state(path) === 'folded'),
     )
   return {
-    keys: [...pathsOf.keys()],
+    keys: [...getPaths.keys()],
     reason: reason.slice(0, MAX_REASON),
-    pathsOf,
-    hasTools: [...pathsOf.keys()].some((key) => bearsTools(view, pathsOf.get(key)!)),
+    getPaths,
+    hasTools: [...getPaths.keys()].some((key) => bearsTools(view, getPaths.get(key)!)),
   }
 }
 
@@ -57,16 +57,16 @@ export function bearsTools(view: DisclosureView, paths: readonly string[]): bool
 }
 
 /** A plan carried out in a view of its own: the texts it shows, and what a result says of it. */
-export function openingOf(
+export function getOpening(
   view: DisclosureView,
   plan: OpeningPlan,
   options: { readonly halts: boolean },
 ): { readonly content: string; readonly opening: Opening } {
-  const paths = [...new Set([...plan.pathsOf.values()].flat())]
+  const paths = [...new Set([...plan.getPaths.values()].flat())]
   const after = view.opened(paths)
   const offered = new Set(view.tools.map((tool) => tool.name))
   const tools = after.tools.filter((tool) => !offered.has(tool.name))
-  const roots = outermost([...plan.pathsOf.values()].map((path) => path[0]!))
+  const roots = outermost([...plan.getPaths.values()].map((path) => path[0]!))
   const content = roots.map((root) => after.content(root)).join('\n\n')
   return { content, opening: { keys: plan.keys, reason: plan.reason, paths, tools, halts: options.halts } }
 }

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import {
   contextFiles,
   createSession,
-  memoryFilesystem,
+  createMemoryFilesystem,
   openOrRead,
   openSections,
   readSection,
   type DisclosureStrategy,
 } from '../entries/index.ts'
 import { createConversation, type Conversation } from '../testing/conversation.ts'
-import { boundOf, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
+import { getBound, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
 
 const strategies: readonly DisclosureStrategy[] = [readSection(), openSections(), openOrRead(), contextFiles()]
 const ways = strategies.flatMap((disclosure) => [true, false].map((dynamicTools) => ({ disclosure, dynamicTools })))
@@ -29,9 +29,9 @@ async function run(
   steps: readonly (readonly string[])[],
   way: (typeof ways)[number],
 ): Promise<Outcome> {
-  const filesystem = memoryFilesystem()
+  const filesystem = createMemoryFilesystem()
   const session = createSession()
-  const conversation = createConversation({ bound: boundOf(sections), session, ...way, filesystem })
+  const conversation = createConversation({ bound: getBound(sections), session, ...way, filesystem })
   for (const keys of steps) await open(conversation, keys)
   const files = await Promise.all(
     (await filesystem.list('')).length > 0

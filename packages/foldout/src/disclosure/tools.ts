@@ -1,7 +1,7 @@
 import { fromJsonSchema, type JsonSchema, type ToolSchema } from '../core/schema/schema.ts'
 import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
-import { checkKeys, openingOf, planOpening, type OpeningPlan } from './engine.ts'
+import { checkKeys, getOpening, planOpening, type OpeningPlan } from './engine.ts'
 import type { DisclosureView } from './strategy.ts'
 
 export const READ_SECTION = 'read_section'
@@ -101,12 +101,12 @@ export function openSectionsTool(
 
 /** The result that holds the text, so that the turn can go on. */
 export function shown(view: DisclosureView, plan: OpeningPlan): ToolResult {
-  const { content, opening } = openingOf(view, plan, { halts: false })
+  const { content, opening } = getOpening(view, plan, { halts: false })
   return { ...ok(content || 'The section has no content.', { content }), opening }
 }
 
 /** The result that ends the turn: the prompt must be rendered anew with the sections open. */
 export function halted(view: DisclosureView, plan: OpeningPlan): ToolResult {
-  const { opening } = openingOf(view, plan, { halts: true })
+  const { opening } = getOpening(view, plan, { halts: true })
   return { ...ok(`Sections requested for expansion: ${plan.keys.join(', ')}.`), opening }
 }

@@ -17,11 +17,11 @@ export {
   type UnknownPlaceholder,
   type UnprintablePlaceholder,
 } from '../core/template.ts'
-export { cachedCounter, estimatedTokens, type TokenCount, type TokenCounter } from '../core/tokens/tokens.ts'
+export { createCachedCounter, estimatedTokens, type TokenCount, type TokenCounter } from '../core/tokens/tokens.ts'
 
 export { defineEvent, type Event, type EventCreator } from '../session/event.ts'
 export { Log, defineLog, type LogOptions } from '../session/log.ts'
-export { memoryStore } from '../session/stores/memory-store.ts'
+export { createMemoryStore } from '../session/stores/memory-store.ts'
 export {
   DispatchError,
   createSession,
@@ -62,7 +62,7 @@ export {
   type FilesystemErrorReason,
   type FilesystemTransaction,
 } from '../files/filesystem.ts'
-export { memoryFilesystem } from '../files/memory-filesystem.ts'
+export { createMemoryFilesystem } from '../files/memory-filesystem.ts'
 export {
   fail,
   ok,
@@ -185,7 +185,7 @@ export {
 } from '../catalog/use/learn-core.ts'
 export {
   readCatalogRecording,
-  recordCatalog,
+  createCatalogRecorder,
   type CatalogRecorder,
   type CatalogRecording,
   type RecordCatalogOptions,
@@ -205,7 +205,7 @@ export type {
   SearchOptions,
   SearchOutcome,
 } from '../catalog/search/contract.ts'
-export { signatureOf } from '../catalog/signatures/signature.ts'
+export { formatSignature } from '../catalog/signatures/signature.ts'
 export type {
   BrokenTool,
   CallContext,

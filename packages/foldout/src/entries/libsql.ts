@@ -1,1 +1,1 @@
-export { libsqlStore, type LibsqlStoreOptions } from '../session/stores/libsql/libsql-store.ts'
+export { createLibsqlStore, type LibsqlStoreOptions } from '../session/stores/libsql/libsql-store.ts'

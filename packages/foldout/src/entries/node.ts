@@ -1,7 +1,7 @@
-export { hostFilesystem } from '../files/host-filesystem.ts'
+export { createHostFilesystem } from '../files/host-filesystem.ts'
 export type { SectionEdit, ToolEdit } from '../prompt/overrides/edit.ts'
 export {
-  overrideStore,
+  createOverrideStore,
   type OverrideDeletion,
   type OverrideEdits,
   type OverrideStore,
@@ -10,4 +10,4 @@ export {
   type ResolvedOverrides,
   type SeededOverrides,
 } from '../prompt/overrides/store.ts'
-export { readRecordings, recordToFile, type FileRecorder } from '../telemetry/record-file.ts'
+export { readRecordingFile, createFileRecorder, type FileRecorder } from '../telemetry/record-file.ts'

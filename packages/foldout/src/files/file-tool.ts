@@ -42,7 +42,7 @@ export function beginning(text: string, most: number): string {
 }
 
 /** The lines of a text. A line break at its end begins no further one. */
-export function linesOf(text: string): string[] {
+export function getLines(text: string): string[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hostFilesystem } from './host-filesystem.ts'
+import { createHostFilesystem } from './host-filesystem.ts'
 import { call, hostFolder, tools } from './file-tools.fixtures.ts'
 import { fileTools } from './file-tools.ts'
-import { memoryFilesystem } from './memory-filesystem.ts'
+import { createMemoryFilesystem } from './memory-filesystem.ts'
 
 const numbered = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')
 
@@ -31,8 +31,8 @@ describe('fileTools', () => {
         expect(field).toEqual(expect.objectContaining({ description: expect.stringMatching(/\.$/) }))
       }
     }
-    expect(await call(memoryFilesystem(), 'list_files', { folder: 'a' })).toContain('FAILED: Wrong arguments')
-    expect(await call(memoryFilesystem(), 'read_file', { path: 'a', start_line: 0 })).toContain(
+    expect(await call(createMemoryFilesystem(), 'list_files', { folder: 'a' })).toContain('FAILED: Wrong arguments')
+    expect(await call(createMemoryFilesystem(), 'read_file', { path: 'a', start_line: 0 })).toContain(
       'FAILED: Wrong arguments',
     )
   })
@@ -58,14 +58,14 @@ describe('fileTools', () => {
     ['grep', { pattern: 'a', path: '../x' }],
     ['remove_file', { path: '../x' }],
   ])('R19 %s passes on why a path is refused', async (name, args) => {
-    expect(await call(memoryFilesystem(), name, args)).toMatch(
+    expect(await call(createMemoryFilesystem(), name, args)).toMatch(
       /^FAILED: '\.\.\/x' has a '\.\.' in it\. Give the path from the root down\.$/,
     )
   })
 })
 
 describe('list_files', () => {
-  const files = memoryFilesystem({ 'src/a.ts': 'x', 'src/deep/b.ts': '', 'README.md': '12' })
+  const files = createMemoryFilesystem({ 'src/a.ts': 'x', 'src/deep/b.ts': '', 'README.md': '12' })
 
   it('R19 lists a folder with paths that can be given back', async () => {
     expect(await call(files, 'list_files', {})).toBe('README.md (2 bytes)\nsrc/')
@@ -74,10 +74,10 @@ describe('list_files', () => {
   })
 
   it('R19 says what is empty, no folder or not there', async () => {
-    expect(await call(memoryFilesystem(), 'list_files', { path: '.' })).toBe('The root is empty.')
+    expect(await call(createMemoryFilesystem(), 'list_files', { path: '.' })).toBe('The root is empty.')
     const root = await hostFolder()
     await mkdir(join(root, 'a'))
-    expect(await call(hostFilesystem(root), 'list_files', { path: 'a' })).toBe("'a' is empty.")
+    expect(await call(createHostFilesystem(root), 'list_files', { path: 'a' })).toBe("'a' is empty.")
     expect(await call(files, 'list_files', { path: 'README.md' })).toBe(
       "FAILED: 'README.md' is a file, not a folder. Give the path of a folder.",
     )
@@ -88,14 +88,14 @@ describe('list_files', () => {
 
   it('R19 stops at 1000 and says so', async () => {
     const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, '']))
-    const lines = (await call(memoryFilesystem(many), 'list_files', {})).split('\n')
+    const lines = (await call(createMemoryFilesystem(many), 'list_files', {})).split('\n')
     expect(lines.length).toBe(1002)
     expect(lines.slice(-2)).toEqual(['', '(The first 1000 of 1001. Use glob to find the others by their names.)'])
   })
 })
 
 describe('read_file', () => {
-  const files = memoryFilesystem({
+  const files = createMemoryFilesystem({
     'a.txt': 'one\ntwo\r\nthree\n',
     'no-break.txt': 'one\ntwo',
     empty: '',
@@ -167,7 +167,7 @@ describe('read_file', () => {
         ),
         async (lines) => {
           const text = `${lines.join('\n')}\n`
-          const filesystem = memoryFilesystem({ f: text })
+          const filesystem = createMemoryFilesystem({ f: text })
           const found: string[] = []
           for (let start: number | undefined = 1; start !== undefined;) {
             const [header, ...rest]: string[] = (
@@ -187,14 +187,14 @@ describe('read_file', () => {
 
 describe('write_file', () => {
   it('R19 creates and replaces', async () => {
-    const files = memoryFilesystem()
+    const files = createMemoryFilesystem()
     expect(await call(files, 'write_file', { path: './a/b.txt', content: 'ü' })).toBe("Created 'a/b.txt' (2 bytes).")
     expect(await call(files, 'write_file', { path: 'a/b.txt', content: 'x' })).toBe("Replaced 'a/b.txt' (1 byte).")
     expect(await files.read('a/b.txt')).toBe('x')
   })
 
   it('R19 does not write over folders or below files', async () => {
-    const files = memoryFilesystem({ 'a/b': '' })
+    const files = createMemoryFilesystem({ 'a/b': '' })
     expect(await call(files, 'write_file', { path: 'a', content: '' })).toBe(
       "FAILED: 'a' is a folder, not a file. Give the path of a file.",
     )
@@ -206,7 +206,7 @@ describe('write_file', () => {
 
 describe('edit_file', () => {
   async function edit(text: string, args: Record<string, unknown>): Promise<readonly [string, string]> {
-    const files = memoryFilesystem({ f: text })
+    const files = createMemoryFilesystem({ f: text })
     return [await call(files, 'edit_file', { path: 'f', ...args }), await files.read('f')]
   }
 
@@ -256,7 +256,7 @@ describe('edit_file', () => {
   })
 
   it('R19 makes both of two edits of one host file at the same time', async () => {
-    const files = hostFilesystem(await hostFolder())
+    const files = createHostFilesystem(await hostFolder())
     await files.write('f', 'one two')
     await Promise.all([
       call(files, 'edit_file', { path: 'f', old_text: 'one', new_text: '1' }),
@@ -283,7 +283,7 @@ describe('edit_file', () => {
 
 describe('remove_file', () => {
   it('R19 removes files and folders', async () => {
-    const files = memoryFilesystem({ 'a/b': '', 'a/c': '', d: '' })
+    const files = createMemoryFilesystem({ 'a/b': '', 'a/c': '', d: '' })
     expect(await call(files, 'remove_file', { path: './d' })).toBe("Removed 'd'.")
     expect(await call(files, 'remove_file', { path: 'a/' })).toBe("Removed 'a'.")
     expect(await files.list('')).toEqual([])

@@ -1,4 +1,4 @@
-import { beginning, counted, defineFileTool, linesOf, withoutLastSlash } from './file-tool.ts'
+import { beginning, counted, defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
 import type { Filesystem } from './filesystem.ts'
 import { normalizePath } from './path.ts'
 import { fail, ok, type ToolResult } from '../tools/result.ts'
@@ -58,7 +58,7 @@ const readTool = defineFileTool<{ readonly path: string; readonly start_line?: n
 
 function showLines(path: string, text: string, start: number | undefined, end: number | undefined): ToolResult<string> {
   if (text === '') return ok(`'${path}' is empty.`, '')
-  const lines = linesOf(text)
+  const lines = getLines(text)
   const total = lines.length
   const first = start ?? 1
   if (first > total) return fail(`'${path}' has ${counted(total, 'line')}; there is no line ${first}.`)

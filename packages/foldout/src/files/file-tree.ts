@@ -1,5 +1,5 @@
 import { belowFile, isFolder } from './filesystem-faults.ts'
-import { ancestorsOf, partsOf } from './path.ts'
+import { getAncestors, getParts } from './path.ts'
 
 export interface FileNode {
   readonly text: string
@@ -17,7 +17,7 @@ export function isTree(node: FileNode | FileTree): node is FileTree {
 
 export function nodeAt(tree: FileTree, path: string): FileNode | FileTree | undefined {
   let node: FileNode | FileTree | undefined = tree
-  for (const part of partsOf(path)) {
+  for (const part of getParts(path)) {
     if (node === undefined || !isTree(node)) return undefined
     node = node.get(part)
   }
@@ -33,14 +33,14 @@ export function fileAt(tree: FileTree, path: string): FileNode | undefined {
 export function withFile(tree: FileTree, path: string, file: FileNode): FileTree {
   const there = nodeAt(tree, path)
   if (there !== undefined && isTree(there)) throw isFolder(path)
-  const inTheWay = ancestorsOf(path).find((ancestor) => fileAt(tree, ancestor))
+  const inTheWay = getAncestors(path).find((ancestor) => fileAt(tree, ancestor))
   if (inTheWay !== undefined) throw belowFile(path, inTheWay)
-  return replaced(tree, partsOf(path), file)
+  return replaced(tree, getParts(path), file)
 }
 
 /** The tree without what is at a path, and without the folders that are empty then. */
 export function without(tree: FileTree, path: string): FileTree {
-  return replaced(tree, partsOf(path), undefined)
+  return replaced(tree, getParts(path), undefined)
 }
 
 function replaced(tree: FileTree, parts: readonly string[], node: FileNode | undefined): FileTree {

@@ -1,12 +1,12 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hostFilesystem } from './host-filesystem.ts'
+import { createHostFilesystem } from './host-filesystem.ts'
 import { call, hostFolder } from './file-tools.fixtures.ts'
-import { memoryFilesystem } from './memory-filesystem.ts'
+import { createMemoryFilesystem } from './memory-filesystem.ts'
 
 describe('glob', () => {
-  const files = memoryFilesystem({
+  const files = createMemoryFilesystem({
     'a.ts': '',
     'b.js': '',
     '.hidden/c.ts': '',
@@ -47,7 +47,7 @@ describe('glob', () => {
   })
 
   it('R19 takes no part of a pattern as a regular expression', async () => {
-    const trap = memoryFilesystem({ ['a'.repeat(28)]: '' })
+    const trap = createMemoryFilesystem({ ['a'.repeat(28)]: '' })
     for (const pattern of ['(a+)+b', '\\\\(a+)+b', '+(a|aa)b']) {
       expect(await call(trap, 'glob', { pattern })).toBe(`No file matches '${pattern}'.`)
     }
@@ -55,7 +55,7 @@ describe('glob', () => {
 
   it('R19 stops at 1000 and says so', async () => {
     const many = Object.fromEntries(Array.from({ length: 1234 }, (_, index) => [`d/f${index}`, '']))
-    const lines = (await call(memoryFilesystem(many), 'glob', { pattern: '**' })).split('\n')
+    const lines = (await call(createMemoryFilesystem(many), 'glob', { pattern: '**' })).split('\n')
     expect(lines.length).toBe(1002)
     expect(lines.slice(-2)).toEqual(['', '(The first 1000 of 1234 files. Narrow the pattern to see the others.)'])
   })
@@ -69,7 +69,7 @@ describe('glob', () => {
     await symlink('..', join(root, 'a/circle'))
     await symlink('a', join(root, 'inside'))
     await symlink('../..', join(root, 'a/outside'))
-    const host = hostFilesystem(root)
+    const host = createHostFilesystem(root)
     expect(await call(host, 'glob', { pattern: '**' })).toBe('a/f.txt')
     expect(await call(host, 'grep', { pattern: 'word' })).toBe('a/f.txt:1: word')
     expect(await call(host, 'glob', { pattern: 'inside/*' })).toBe('inside/f.txt')
@@ -86,7 +86,7 @@ describe('glob', () => {
 })
 
 describe('grep', () => {
-  const files = memoryFilesystem({
+  const files = createMemoryFilesystem({
     'a.ts': 'const One = 1\nconst two = 2\n',
     'a-b.ts': 'one\r\n\r\nlast one',
     'src/c.ts': '  one\n',
@@ -121,7 +121,7 @@ describe('grep', () => {
 
   it('R19 stops at 200 matches and says so', async () => {
     const answer = (count: number): Promise<string> =>
-      call(memoryFilesystem({ a: 'x\n'.repeat(count) }), 'grep', { pattern: 'x' })
+      call(createMemoryFilesystem({ a: 'x\n'.repeat(count) }), 'grep', { pattern: 'x' })
     expect((await answer(200)).split('\n').at(-1)).toBe('a:200: x')
     const lines = (await answer(201)).split('\n')
     expect(lines.slice(199)).toEqual([
@@ -132,7 +132,7 @@ describe('grep', () => {
   })
 
   it('R19 leaves out lines and files that are too large, and says so', async () => {
-    const large = memoryFilesystem({
+    const large = createMemoryFilesystem({
       a: `${'x'.repeat(10_001)}\n${'x'.repeat(10_000)}\n${'y'.repeat(499)}😀\n`,
       b: 'x\n'.repeat(5_000_001),
     })
@@ -148,6 +148,6 @@ describe('grep', () => {
     const root = await hostFolder()
     await writeFile(join(root, 'image'), new Uint8Array([0xff, 0x61]))
     await writeFile(join(root, 'text'), 'a')
-    expect(await call(hostFilesystem(root), 'grep', { pattern: 'a' })).toBe('text:1: a')
+    expect(await call(createHostFilesystem(root), 'grep', { pattern: 'a' })).toBe('text:1: a')
   })
 })

@@ -1,6 +1,6 @@
 import picomatch from 'picomatch'
-import { messageOf } from '../core/errors.ts'
-import { beginning, counted, defineFileTool, linesOf, withoutLastSlash } from './file-tool.ts'
+import { getErrorMessage } from '../core/errors.ts'
+import { beginning, counted, defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
 import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
 import { notFound } from './filesystem-faults.ts'
 import { byPath, normalizePath } from './path.ts'
@@ -79,7 +79,7 @@ export const grepTool = defineFileTool<GrepInput>({
     try {
       expression = new RegExp(pattern, ignore_case ? 'i' : '')
     } catch (error) {
-      return fail(`${messageOf(error)}. Put a backslash before characters that stand for themselves.`)
+      return fail(`${getErrorMessage(error)}. Put a backslash before characters that stand for themselves.`)
     }
     const matches = glob === undefined ? () => true : pathMatcher(inEveryFolder(glob))
     if (!matches) return fail(unusable(glob!))
@@ -90,7 +90,7 @@ export const grepTool = defineFileTool<GrepInput>({
       if (matches(file.path)) await searchFile(search, files, file)
       signal.throwIfAborted()
     }
-    return ok(reportOf(search), search.matches)
+    return ok(formatReport(search), search.matches)
   },
 })
 
@@ -109,7 +109,7 @@ async function searchFile(search: Search, files: Filesystem, file: FileEntry): P
     return
   }
   const text = await unlessRefused(files.read(file.path))
-  for (const [index, raw] of linesOf(text ?? '').entries()) {
+  for (const [index, raw] of getLines(text ?? '').entries()) {
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
     if (line.length > LONGEST_LINE) {
       // A regular expression that runs cannot be stopped: it only gets what is short.
@@ -122,7 +122,7 @@ async function searchFile(search: Search, files: Filesystem, file: FileEntry): P
   }
 }
 
-function reportOf({ matches, isMore, longLines, largeFiles }: Search): string {
+function formatReport({ matches, isMore, longLines, largeFiles }: Search): string {
   const lines = matches.map(({ path, line, text }) => {
     const shown = beginning(text, LONGEST_SHOWN_LINE)
     return `${path}:${line}: ${shown}${shown.length < text.length ? '…' : ''}`

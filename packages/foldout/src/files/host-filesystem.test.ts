@@ -18,8 +18,8 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { filesystemSuite, refusal } from '../testing/filesystem-suite.ts'
 import { FilesystemError, type Filesystem } from './filesystem.ts'
-import { memoryFilesystem } from './memory-filesystem.ts'
-import { hostFilesystem } from './host-filesystem.ts'
+import { createMemoryFilesystem } from './memory-filesystem.ts'
+import { createHostFilesystem } from './host-filesystem.ts'
 
 const made: string[] = []
 afterAll(async () => {
@@ -45,7 +45,7 @@ async function createPlace(): Promise<Place> {
   await mkdir(join(beside, 'deep'), { recursive: true })
   await writeFile(join(beside, 'secret.txt'), 'secret')
   await writeFile(join(beside, 'deep/secret.txt'), 'secret')
-  return { files: hostFilesystem(root), root, beside, around }
+  return { files: createHostFilesystem(root), root, beside, around }
 }
 
 const empty = async (): Promise<Filesystem> => (await createPlace()).files
@@ -72,14 +72,14 @@ describe('hostFilesystem', () => {
   it('R19 refuses a root that does not exist or is a file', async () => {
     const { root, beside } = await createPlace()
     const missing = join(root, 'missing')
-    expect(() => hostFilesystem(missing)).toThrow(
-      `The root '${missing}' does not exist. Give hostFilesystem() a folder that exists.`,
+    expect(() => createHostFilesystem(missing)).toThrow(
+      `The root '${missing}' does not exist. Give createHostFilesystem() a folder that exists.`,
     )
     const file = join(beside, 'secret.txt')
-    expect(() => hostFilesystem(file)).toThrow(
-      `The root '${file}' is not a folder. Give hostFilesystem() a folder that exists.`,
+    expect(() => createHostFilesystem(file)).toThrow(
+      `The root '${file}' is not a folder. Give createHostFilesystem() a folder that exists.`,
     )
-    expect(() => hostFilesystem(file)).toThrow(FilesystemError)
+    expect(() => createHostFilesystem(file)).toThrow(FilesystemError)
   })
 
   it('R19 says when the root is gone meanwhile', async () => {
@@ -98,7 +98,7 @@ describe('hostFilesystem', () => {
   it('R19 takes a root that is itself reached through a link', async () => {
     const { root, around } = await createPlace()
     await symlink('root', join(around, 'link-to-root'))
-    await hostFilesystem(join(around, 'link-to-root')).write('a/b', 'x')
+    await createHostFilesystem(join(around, 'link-to-root')).write('a/b', 'x')
     expect(await picture(root)).toEqual({ a: '/', 'a/b': 'x' })
   })
 
@@ -398,7 +398,7 @@ describe('hostFilesystem under any operations', () => {
       fc.asyncProperty(operations(path), async (sequence) => {
         await rm(root, { recursive: true })
         await mkdir(root)
-        const memory = memoryFilesystem()
+        const memory = createMemoryFilesystem()
         for (const operation of [...sequence, { do: 'list', path: '' } as const]) {
           expect(await outcome(files, operation)).toEqual(await outcome(memory, operation))
         }

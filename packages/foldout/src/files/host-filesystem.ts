@@ -18,7 +18,7 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
 import { belowFile, couldNotBe, isFolder, notFolder, notFound, rootRemoved } from './filesystem-faults.ts'
-import { ancestorsOf, byPath, childPath, normalizePath } from './path.ts'
+import { getAncestors, byPath, childPath, normalizePath } from './path.ts'
 
 /**
  * The files of a folder on this machine. No path and no link leads out of it. That holds against what a model asks for;
@@ -27,7 +27,7 @@ import { ancestorsOf, byPath, childPath, normalizePath } from './path.ts'
  * There is intentionally no `begin()`: other programs see host files at once and may have acted on them, so that undoing
  * a change would promise what cannot be kept. Single writes are atomic.
  */
-export function hostFilesystem(root: string): Filesystem {
+export function createHostFilesystem(root: string): Filesystem {
   // At once, and not at the first use: a mistake in the setup is the developer's to see, not the model's.
   const top = realFolder(root)
 
@@ -43,9 +43,9 @@ export function hostFilesystem(root: string): Filesystem {
   }
   async function entryAt(where: string, path: string): Promise<FileEntry | undefined> {
     const found = await lstatOrNothing(where)
-    if (!found?.isSymbolicLink()) return found && entryOf(path, found)
+    if (!found?.isSymbolicLink()) return found && getEntry(path, found)
     const target = await lstatOrNothing(await follow(path))
-    const entry = target && entryOf(path, target)
+    const entry = target && getEntry(path, target)
     return entry && { ...entry, link: true }
   }
   const stat = async (path: string): Promise<FileEntry | undefined> => entryAt(await place(path), path)
@@ -60,7 +60,7 @@ export function hostFilesystem(root: string): Filesystem {
     try {
       await mkdir(dirname(real), { recursive: true })
     } catch (error) {
-      for (const ancestor of ancestorsOf(path))
+      for (const ancestor of getAncestors(path))
         if ((await stat(ancestor))?.kind === 'file') throw belowFile(path, ancestor)
       throw error
     }
@@ -144,7 +144,7 @@ export function hostFilesystem(root: string): Filesystem {
 
 function realFolder(root: string): string {
   const wrong = (what: string, reason: 'not-found' | 'not-folder', cause?: unknown): FilesystemError =>
-    new FilesystemError(`The root '${root}' ${what}. Give hostFilesystem() a folder that exists.`, {
+    new FilesystemError(`The root '${root}' ${what}. Give createHostFilesystem() a folder that exists.`, {
       path: root,
       reason,
       cause,
@@ -183,7 +183,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path)
   } catch (error) {
-    if (isMissing(error) || codeOf(error) === 'EINVAL') return undefined
+    if (isMissing(error) || getCode(error) === 'EINVAL') return undefined
     throw error
   }
 }
@@ -223,7 +223,7 @@ async function lstatOrNothing(path: string): Promise<Stats | undefined> {
 }
 
 /** Nothing for what is neither file nor folder. */
-function entryOf(path: string, found: Stats): FileEntry | undefined {
+function getEntry(path: string, found: Stats): FileEntry | undefined {
   if (found.isDirectory()) return { path, kind: 'folder', size: 0 }
   return found.isFile() ? { path, kind: 'file', size: found.size } : undefined
 }
@@ -259,7 +259,7 @@ async function guarded<Value>(path: string, done: string, work: (path: string) =
     return await work(at)
   } catch (error) {
     if (error instanceof FilesystemError) throw error
-    throw couldNotBe(done, at, codeOf(error) ?? 'unknown error', error)
+    throw couldNotBe(done, at, getCode(error) ?? 'unknown error', error)
   }
 }
 
@@ -277,11 +277,11 @@ function noFile(path: string): FilesystemError {
   return new FilesystemError(`'${path}' is neither a file nor a folder and cannot be used.`, { path, reason: 'failed' })
 }
 
-function codeOf(error: unknown): string | undefined {
+function getCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 function isMissing(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = getCode(error)
   return code === 'ENOENT' || code === 'ENOTDIR'
 }

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { filesystemSuite, refusal } from '../testing/filesystem-suite.ts'
 import type { Filesystem, FilesystemTransaction } from './filesystem.ts'
-import { memoryFilesystem } from './memory-filesystem.ts'
+import { createMemoryFilesystem } from './memory-filesystem.ts'
 
-filesystemSuite('memoryFilesystem', () => memoryFilesystem())
-filesystemSuite('a transaction of memoryFilesystem', () => begin(memoryFilesystem()).filesystem)
+filesystemSuite('memoryFilesystem', () => createMemoryFilesystem())
+filesystemSuite('a transaction of createMemoryFilesystem', () => begin(createMemoryFilesystem()).filesystem)
 
 function begin(files: Filesystem): FilesystemTransaction {
   return files.begin!()
@@ -23,20 +23,20 @@ async function contents(files: Filesystem, folder = ''): Promise<Record<string, 
 
 describe('memoryFilesystem', () => {
   it('R19 begins with the files given', async () => {
-    expect(await contents(memoryFilesystem({ './a/b': 'x', c: 'y' }))).toEqual({ 'a/b': 'x', c: 'y' })
+    expect(await contents(createMemoryFilesystem({ './a/b': 'x', c: 'y' }))).toEqual({ 'a/b': 'x', c: 'y' })
   })
 
   it('R19 refuses files that cannot be together', () => {
-    expect(() => memoryFilesystem({ a: '', 'a/b': '' })).toThrow(
+    expect(() => createMemoryFilesystem({ a: '', 'a/b': '' })).toThrow(
       "'a/b' cannot be written: 'a' is a file, not a folder. Choose another path.",
     )
-    expect(() => memoryFilesystem({ '../a': '' })).toThrow("'../a' has a '..' in it.")
+    expect(() => createMemoryFilesystem({ '../a': '' })).toThrow("'../a' has a '..' in it.")
   })
 })
 
-describe('transactions of memoryFilesystem', () => {
+describe('transactions of createMemoryFilesystem', () => {
   it('R20 shows changes inside at once and outside when committed', async () => {
-    const files = memoryFilesystem({ old: '1', gone: '2' })
+    const files = createMemoryFilesystem({ old: '1', gone: '2' })
     const { filesystem, commit } = begin(files)
     await filesystem.write('new/x', '3')
     await filesystem.write('old', '4')
@@ -48,7 +48,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 forgets everything when abandoned', async () => {
-    const files = memoryFilesystem({ 'a/b': '1', c: '2' })
+    const files = createMemoryFilesystem({ 'a/b': '1', c: '2' })
     const { filesystem, abandon } = begin(files)
     await filesystem.remove('a')
     await filesystem.write('c', 'x')
@@ -58,7 +58,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 shows the files as they were when it began', async () => {
-    const files = memoryFilesystem({ a: '1' })
+    const files = createMemoryFilesystem({ a: '1' })
     const { filesystem } = begin(files)
     await files.write('a', '2')
     await files.write('b', '2')
@@ -66,7 +66,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 commits side by side without undoing what others changed', async () => {
-    const files = memoryFilesystem({ 'f/a': '0', 'f/b': '0', 'f/c': '0' })
+    const files = createMemoryFilesystem({ 'f/a': '0', 'f/b': '0', 'f/c': '0' })
     const one = begin(files)
     const two = begin(files)
     const three = begin(files)
@@ -81,7 +81,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 removes of a folder only what was in it when it was removed', async () => {
-    const files = memoryFilesystem({ 'f/a': '' })
+    const files = createMemoryFilesystem({ 'f/a': '' })
     const one = begin(files)
     const two = begin(files)
     await one.filesystem.remove('f')
@@ -92,7 +92,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 lets the later of two blind writes win', async () => {
-    const files = memoryFilesystem()
+    const files = createMemoryFilesystem()
     const one = begin(files)
     const two = begin(files)
     await one.filesystem.write('a', '1')
@@ -104,7 +104,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 refuses to commit over a change of a file it has read, and changes nothing', async () => {
-    const files = memoryFilesystem({ a: '0', b: '0' })
+    const files = createMemoryFilesystem({ a: '0', b: '0' })
     const one = begin(files)
     const two = begin(files)
     for (const { filesystem } of [one, two]) await filesystem.write('a', `${await filesystem.read('a')}+1`)
@@ -119,7 +119,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 commits what was only read though others changed it', async () => {
-    const files = memoryFilesystem({ a: '0' })
+    const files = createMemoryFilesystem({ a: '0' })
     const one = begin(files)
     await one.filesystem.read('a')
     await one.filesystem.write('b', '1')
@@ -129,7 +129,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 refuses to commit a file where a folder has come to be, and the other way round', async () => {
-    const files = memoryFilesystem()
+    const files = createMemoryFilesystem()
     const one = begin(files)
     const two = begin(files)
     const three = begin(files)
@@ -143,7 +143,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 commits a folder in place of a file, and a file in place of a folder', async () => {
-    const files = memoryFilesystem({ a: '1', 'b/c': '2' })
+    const files = createMemoryFilesystem({ a: '1', 'b/c': '2' })
     const { filesystem, commit } = begin(files)
     await filesystem.remove('a')
     await filesystem.write('a/x', '3')
@@ -154,7 +154,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 nests', async () => {
-    const files = memoryFilesystem({ a: '0' })
+    const files = createMemoryFilesystem({ a: '0' })
     const outer = begin(files)
     await outer.filesystem.write('b', '1')
     const kept = begin(outer.filesystem)
@@ -170,7 +170,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 notices in the outer transaction what a nested one has read and changed', async () => {
-    const files = memoryFilesystem({ a: '0' })
+    const files = createMemoryFilesystem({ a: '0' })
     const outer = begin(files)
     const inner = begin(outer.filesystem)
     await inner.filesystem.write('a', `${await inner.filesystem.read('a')}1`)
@@ -180,7 +180,7 @@ describe('transactions of memoryFilesystem', () => {
   })
 
   it('R20 ends once, and takes no changes after that', async () => {
-    const files = memoryFilesystem({ a: '0' })
+    const files = createMemoryFilesystem({ a: '0' })
     const transaction = begin(files)
     const inner = begin(transaction.filesystem)
     transaction.commit()
@@ -204,8 +204,8 @@ describe('transactions of memoryFilesystem', () => {
     }
     await fc.assert(
       fc.asyncProperty(fc.array(change), fc.array(change), async (before, changes) => {
-        const direct = memoryFilesystem()
-        const files = memoryFilesystem()
+        const direct = createMemoryFilesystem()
+        const files = createMemoryFilesystem()
         await make(direct, before)
         await make(files, before)
         const was = await contents(files)

@@ -15,9 +15,9 @@ import { isFolder, notFolder, notFound, rootRemoved } from './filesystem-faults.
 import { byPath, childPath, normalizePath } from './path.ts'
 
 /** Files that live in the process, by path. A tool call that fails leaves them as they were. */
-export function memoryFilesystem(initial: Readonly<Record<string, string>> = {}): Filesystem {
+export function createMemoryFilesystem(initial: Readonly<Record<string, string>> = {}): Filesystem {
   let tree = EMPTY_TREE
-  for (const [path, text] of Object.entries(initial)) tree = withFile(tree, normalizePath(path), fileOf(text))
+  for (const [path, text] of Object.entries(initial)) tree = withFile(tree, normalizePath(path), getFile(text))
   return filesystemOver({
     tree: () => tree,
     replace(changed) {
@@ -47,19 +47,19 @@ function filesystemOver(holder: Holder): Filesystem {
     },
     async write(path, text) {
       const at = normalizePath(path)
-      holder.replace(withFile(holder.tree(), at, fileOf(text)), [at])
+      holder.replace(withFile(holder.tree(), at, getFile(text)), [at])
     },
     async list(folder) {
       const at = normalizePath(folder)
       const node = nodeAt(holder.tree(), at)
       if (node === undefined) throw notFound(at)
       if (!isTree(node)) throw notFolder(at)
-      return [...node].map(([name, inner]) => entryOf(childPath(at, name), inner)).sort(byPath)
+      return [...node].map(([name, inner]) => getEntry(childPath(at, name), inner)).sort(byPath)
     },
     async stat(path) {
       const at = normalizePath(path)
       const node = nodeAt(holder.tree(), at)
-      return node && entryOf(at, node)
+      return node && getEntry(at, node)
     },
     async remove(path) {
       const at = normalizePath(path)
@@ -139,12 +139,12 @@ function changedMeanwhile(path: string): FilesystemError {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-function fileOf(text: string): FileNode {
+function getFile(text: string): FileNode {
   const bytes = encoder.encode(text)
   // Decoded again, because a lone surrogate would not come back from a host's file either.
   return { text: decoder.decode(bytes), size: bytes.length }
 }
 
-function entryOf(path: string, node: FileNode | FileTree): FileEntry {
+function getEntry(path: string, node: FileNode | FileTree): FileEntry {
   return isTree(node) ? { path, kind: 'folder', size: 0 } : { path, kind: 'file', size: node.size }
 }

@@ -24,7 +24,7 @@ export function normalizePath(path: string): string {
 }
 
 /** The parts of a normal path; none for the root. */
-export function partsOf(path: string): string[] {
+export function getParts(path: string): string[] {
   return path === '' ? [] : path.split('/')
 }
 
@@ -34,8 +34,8 @@ export function childPath(folder: string, name: string): string {
 }
 
 /** The folders above a path, outermost first, without the root. */
-export function ancestorsOf(path: string): string[] {
-  const parts = partsOf(path)
+export function getAncestors(path: string): string[] {
+  const parts = getParts(path)
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 

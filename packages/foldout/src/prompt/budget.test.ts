@@ -11,7 +11,7 @@ import {
   type AnySection,
   type TokenCounter,
 } from '../entries/index.ts'
-import { boundOf, shapes } from '../testing/sections.fixtures.ts'
+import { getBound, shapes } from '../testing/sections.fixtures.ts'
 
 /** One token a word, so that figures can be checked by hand. */
 const words: TokenCounter = { name: 'words', exact: true, count: (text) => text.split(/\s+/).filter(Boolean).length }
@@ -174,10 +174,10 @@ describe('R41 a budget', () => {
   it('R41 is kept whenever it can be, the same way each time', () => {
     fc.assert(
       fc.property(shapes, fc.integer({ min: 0, max: 400 }), (sections, tokens) => {
-        const rendered = boundOf(sections).render({ budget: { tokens } })
+        const rendered = getBound(sections).render({ budget: { tokens } })
         const isExceeded = rendered.trace.some(({ type }) => type === 'budget-exceeded')
         expect(rendered.tokens.total <= tokens).toBe(!isExceeded)
-        expect(boundOf(sections).render({ budget: { tokens } }).text).toBe(rendered.text)
+        expect(getBound(sections).render({ budget: { tokens } }).text).toBe(rendered.text)
       }),
     )
   })

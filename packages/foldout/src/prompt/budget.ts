@@ -1,4 +1,4 @@
-import { ancestorsOf } from '../core/text.ts'
+import { getAncestors } from '../core/text.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toolTokens } from '../tools/tool.ts'
 import { FULL } from './render/frame.ts'
@@ -38,18 +38,18 @@ interface Candidate {
  */
 export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView {
   const { whole, renderer } = view
-  if (costOf(view) <= budget.tokens) return view
+  if (computeCost(view) <= budget.tokens) return view
   const trace: BudgetTrace[] = []
   const folds = new Map<string, number>()
   const candidates = candidatesIn(view)
   let fitted = view
-  let tokens = costOf(view)
+  let tokens = computeCost(view)
   let next = 0
   while (tokens > budget.tokens && next < candidates.length) {
     // The sums are a forecast: fold as many as they call for, then count what that really gave.
     for (let forecast = tokens; forecast > budget.tokens && next < candidates.length; next++) {
       const { slot, priority, saving } = candidates[next]!
-      if (ancestorsOf(slot.path).some((path) => folds.has(path))) continue
+      if (getAncestors(slot.path).some((path) => folds.has(path))) continue
       const saved = saving - savedBelow(slot.path, folds)
       folds.set(slot.path, saved)
       forecast -= saved
@@ -59,7 +59,7 @@ export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView
     const asked: Record<string, Visibility> = { ...whole.asked }
     for (const path of folds.keys()) asked[path] = 'summary'
     fitted = view.fitted(renderer.frame({ context: whole.context, asked }, whole), trace)
-    tokens = costOf(fitted)
+    tokens = computeCost(fitted)
   }
   if (tokens > budget.tokens) {
     const message = `The prompt needs ${tokens} tokens and its budget is ${budget.tokens}. Nothing more can be folded: what is left was asked to be full or has no summary.`
@@ -68,7 +68,7 @@ export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView
   return view.fitted(fitted.frame, trace)
 }
 
-function costOf(view: SectionsView): number {
+function computeCost(view: SectionsView): number {
   const { counter } = view.renderer.options
   return counter.count(view.frame.text()) + view.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
 }
@@ -91,9 +91,9 @@ function candidatesIn(view: SectionsView): Candidate[] {
     before.push(before.at(-1)! + cost)
   }
   const askedFull = Object.keys(whole.asked).filter((path) => whole.asked[path] === 'full')
-  const kept = new Set(askedFull.flatMap((path) => [...ancestorsOf(path), path]))
+  const kept = new Set(askedFull.flatMap((path) => [...getAncestors(path), path]))
   return registry.slots
-    .filter((slot) => whole.at(slot.index) === FULL && renderer.summaryOf(slot) && !kept.has(slot.path))
+    .filter((slot) => whole.at(slot.index) === FULL && renderer.describeSummary(slot) && !kept.has(slot.path))
     .map((slot) => {
       const folded = renderer.summaryTokens(slot, { context: whole.context, asked: whole.asked })
       return { slot, priority: slot.section.priority, saving: before[slot.end]! - before[slot.index]! - folded }

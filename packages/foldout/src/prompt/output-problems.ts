@@ -3,8 +3,8 @@ import {
   describeShape,
   isUnion,
   kindName,
-  kindOf,
-  kindsOf,
+  getKind,
+  getKinds,
   knownFields,
   listedValues,
   quoted,
@@ -97,7 +97,7 @@ export function findProblems(value: unknown, shape: Shape, issues: readonly Stan
     if (told.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), missingField(fault))
   }
   for (const { path, message } of placed.filter((issue) => issue.isAbsent)) {
-    const field = fieldOf(path)
+    const field = getField(path)
     if (!missing.has(field)) missing.set(field, () => `${subject(path)} is missing: ${asClause([message])}.`)
   }
   const extra = new Map(faults.extra.map((fault) => [fieldOfFault(fault), extraField(fault)]))
@@ -108,7 +108,7 @@ export function findProblems(value: unknown, shape: Shape, issues: readonly Stan
   return {
     kind,
     fields: [...ofKind.keys()].filter((field) => field !== ''),
-    message: messageOf([...missing.values(), ...extra.values(), ...invalid.values()]),
+    message: getErrorMessage([...missing.values(), ...extra.values(), ...invalid.values()]),
   }
 }
 
@@ -131,18 +131,18 @@ function fieldsNamed({ path, message }: PlacedIssue): readonly string[] {
   const names = [/"([^"]*)"/g, /'([^']*)'/g].flatMap((quote) =>
     Array.from(message.matchAll(quote), ([, name]) => name!),
   )
-  return [fieldOf(path), ...names.map((name) => fieldOf([...path, name]))]
+  return [getField(path), ...names.map((name) => getField([...path, name]))]
 }
 
 function invalidValues(value: unknown, shape: Shape, issues: readonly PlacedIssue[]): ReadonlyMap<string, Sentence> {
   const byField = new Map<string, { readonly path: Path; readonly messages: string[] }>()
   for (const { path, message } of issues) {
-    const field = fieldOf(path)
+    const field = getField(path)
     const told = byField.get(field)
     if (told) told.messages.push(message)
     else byField.set(field, { path, messages: [message] })
   }
-  const isUnionToldOf = (path: Path): boolean => byField.has(fieldOf(path)) && isUnion(shapeAt(shape, path))
+  const isUnionToldOf = (path: Path): boolean => byField.has(getField(path)) && isUnion(shapeAt(shape, path))
   const sentences = new Map<string, Sentence>()
   for (const [field, { path, messages }] of byField) {
     // What the branches of a union lack is no help once the union itself is described.
@@ -171,7 +171,7 @@ function invalidValue(value: unknown, shape: Shape, path: Path, messages: readon
   const expected = describeShape(shape)
   if (expected !== undefined) {
     const must = `${subject(path)} must be ${expected}`
-    if (kindsOf(shape)?.has(kindOf(value)) === false) return `${must}, but it is ${kindName(kindOf(value))}.`
+    if (getKinds(shape)?.has(getKind(value)) === false) return `${must}, but it is ${kindName(getKind(value))}.`
     const text = JSON.stringify(value)
     if (listedValues(shape)?.every((one) => JSON.stringify(one) !== text)) return `${must}, but it is ${clip(text)}.`
     if (isUnion(shape)) return `${subject(path)} is invalid: ${asClause(messages.slice(0, 1))}. It must be ${expected}.`
@@ -189,14 +189,14 @@ function valueAt(value: unknown, path: Path): unknown {
 
 function subject(path: Path): string {
   if (path.length === 0) return 'The answer'
-  return `The ${typeof path.at(-1) === 'number' ? 'item' : 'field'} '${clip(fieldOf(path))}'`
+  return `The ${typeof path.at(-1) === 'number' ? 'item' : 'field'} '${clip(getField(path))}'`
 }
 
 function fieldOfFault({ holder, name }: FieldFault): string {
-  return fieldOf([...holder, name])
+  return getField([...holder, name])
 }
 
-function fieldOf(path: Path): string {
+function getField(path: Path): string {
   return issuePath({ message: '', path })
 }
 
@@ -205,7 +205,7 @@ const MAX_SENTENCES = 30
 const MAX_CLAUSES = 3
 const MAX_QUOTED_LENGTH = 200
 
-function messageOf(sentences: readonly Sentence[]): string {
+function getErrorMessage(sentences: readonly Sentence[]): string {
   const told = sentences.slice(0, MAX_SENTENCES).map((sentence) => sentence())
   if (sentences.length > told.length) told.push('There are more problems like these.')
   return told.join(' ')

@@ -1,7 +1,15 @@
-import { FoldoutError, messageOf, PromptValidationError } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage, PromptValidationError } from '../core/errors.ts'
 import { findJson, MAX_JSON_DEPTH, type BrokenJson, type FoundJson } from '../core/json/json-in-text.ts'
 import { deepFreeze, isPlainObject } from '../core/json/json.ts'
-import { describeShape, kindName, kindOf, kindsOf, rootShape, type JsonKind, type Shape } from '../core/schema/shape.ts'
+import {
+  describeShape,
+  kindName,
+  getKind,
+  getKinds,
+  rootShape,
+  type JsonKind,
+  type Shape,
+} from '../core/schema/shape.ts'
 import {
   fromJsonSchema,
   isStandardSchema,
@@ -52,7 +60,7 @@ export type OutputValue<S> = S extends ToolSchema ? OutputOf<S> : unknown
 export function outputSpec<const S extends ToolSchema | JsonSchema>(schema: S): OutputSpec<OutputValue<S>> {
   const { validator, jsonSchema } = readSchema(schema)
   const shape = rootShape(jsonSchema)
-  const container = containerOf(shape)
+  const container = getContainer(shape)
   const spec: OutputSpec<unknown> = {
     schema: validator,
     jsonSchema,
@@ -78,7 +86,7 @@ function readSchema(schema: unknown): { readonly validator: ToolSchema; readonly
     return { validator, jsonSchema: saidAsJson(() => inputSide(validator)) }
   }
   throw new PromptValidationError(
-    `The output is no schema but ${nameOf(schema)}. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
+    `The output is no schema but ${getName(schema)}. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
   )
 }
 
@@ -105,14 +113,14 @@ function saidAsJson<T>(say: () => T): T {
     return say()
   } catch (error) {
     throw new PromptValidationError(
-      `The output cannot be said as JSON Schema: ${messageOf(error).replace(/\.$/, '')}. Use types that JSON has, or give the JSON Schema itself.`,
+      `The output cannot be said as JSON Schema: ${getErrorMessage(error).replace(/\.$/, '')}. Use types that JSON has, or give the JSON Schema itself.`,
       { cause: error },
     )
   }
 }
 
-function containerOf(shape: Shape): 'object' | 'array' {
-  const kinds = [...(kindsOf(shape) ?? [])]
+function getContainer(shape: Shape): 'object' | 'array' {
+  const kinds = [...(getKinds(shape) ?? [])]
   const [kind] = kinds
   if (kinds.length === 1 && (kind === 'object' || kind === 'array')) return kind
   const what = kinds.length === 0 ? 'anything' : kinds.map(kindName).join(' or ')
@@ -121,8 +129,8 @@ function containerOf(shape: Shape): 'object' | 'array' {
   )
 }
 
-function nameOf(value: unknown): string {
-  return value === undefined ? 'undefined' : typeof value === 'function' ? 'a function' : kindName(kindOf(value))
+function getName(value: unknown): string {
+  return value === undefined ? 'undefined' : typeof value === 'function' ? 'a function' : kindName(getKind(value))
 }
 
 /** So that thousands of small pieces of JSON between other words cannot keep a validator busy. */
@@ -131,7 +139,7 @@ const MAX_CANDIDATES = 1000
 function parse(text: string, schema: ToolSchema, shape: Shape, container: JsonKind): unknown {
   const { found, broken } = findJson(text)
   let meant: (FoundJson & { readonly issues: readonly StandardSchemaV1.Issue[] }) | undefined
-  for (const { value, length } of found.filter((one) => kindOf(one.value) === container).slice(0, MAX_CANDIDATES)) {
+  for (const { value, length } of found.filter((one) => getKind(one.value) === container).slice(0, MAX_CANDIDATES)) {
     const result = validate(schema, value)
     if (!result.issues && !hasExtraFields(value, shape)) return result.value
     if (!meant || length > meant.length) meant = { value, length, issues: result.issues ?? [] }
@@ -146,7 +154,7 @@ function parse(text: string, schema: ToolSchema, shape: Shape, container: JsonKi
   if (!other) throw new OutputParseError('no-json', `The answer contains no JSON. ${request(shape)}`, text)
   throw new OutputParseError(
     'wrong-container',
-    `The answer must be ${asJson(describeShape(shape) ?? kindName(container))}, but it is ${asJson(kindName(kindOf(other.value)))}.`,
+    `The answer must be ${asJson(describeShape(shape) ?? kindName(container))}, but it is ${asJson(kindName(getKind(other.value)))}.`,
     text,
   )
 }

@@ -141,7 +141,7 @@ interface Definition {
 const definitions = new WeakMap<AnyPrompt, Definition>()
 
 /** The sections of a prompt made by `definePrompt`. */
-export function registryOf(prompt: AnyPrompt): Registry {
+export function getRegistry(prompt: AnyPrompt): Registry {
   const definition = definitions.get(prompt)
   if (!definition) throw new PromptValidationError('This is no prompt. Make it with definePrompt().')
   return definition.registry

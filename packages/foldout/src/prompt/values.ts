@@ -1,6 +1,6 @@
 import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
 import { describeIssues, issueKeys } from '../core/schema/schema.ts'
-import { isPrintable, kindOf } from '../core/template.ts'
+import { isPrintable, getKind } from '../core/template.ts'
 import { listed, nearest } from '../core/text.ts'
 import type { Registry, Slot } from './render/registry.ts'
 
@@ -39,7 +39,7 @@ export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
     const value = Object.hasOwn(flat, name) ? flat[name] : undefined
     if (value !== undefined && !isPrintable(value)) {
       throw new PromptValidationError(
-        `Section '${slot.path}': the value '${name}' is ${kindOf(value)}. A template takes strings, numbers and booleans; format it first.`,
+        `Section '${slot.path}': the value '${name}' is ${getKind(value)}. A template takes strings, numbers and booleans; format it first.`,
         { path: slot.path, placeholder: name },
       )
     }

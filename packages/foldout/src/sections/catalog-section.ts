@@ -1,7 +1,7 @@
 import { isUnknown, type Catalog } from '../catalog/catalog.ts'
 import type { Exposed, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
 import { auto } from '../catalog/exposures/auto.ts'
-import { listingOf } from '../catalog/listing.ts'
+import { getListing } from '../catalog/listing.ts'
 import { shownOnly } from '../core/schema/schema.ts'
 import { defineSection, type Section } from '../prompt/section.ts'
 import { visibility } from '../session/visibility.ts'
@@ -42,7 +42,7 @@ export function catalogSection<const Key extends string = 'tools'>(
     foldedTools: {
       find(name) {
         const found = catalog.resolve(name)
-        return isUnknown(found) ? undefined : sectionTool(shelf, listingOf(found))
+        return isUnknown(found) ? undefined : sectionTool(shelf, getListing(found))
       },
     },
     ...(summary === undefined ? {} : { summary, visibility: 'summary' as const }),
@@ -76,7 +76,7 @@ function sectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
 }
 
 async function run(shelf: Shelf, name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
-  const path = context.prompt?.sectionOf(name) ?? shelf.key
+  const path = context.prompt?.findSection(name) ?? shelf.key
   const exposed = exposedTo(shelf, joinedTools(shelf, path, context))
   const before = new Set(exposed.list().map((tool) => tool.name))
   const result = toolResult(await exposed.call(name, args, context))

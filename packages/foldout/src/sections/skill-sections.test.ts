@@ -3,7 +3,7 @@ import { runAgent } from '../agent/run-agent.ts'
 import type { FoldoutError } from '../core/errors.ts'
 import { definePrompt } from '../prompt/prompt.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
-import { memoryFilesystem } from '../files/memory-filesystem.ts'
+import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
 import { skillSections } from './skill-sections.ts'
 
 const SKILL = `---
@@ -20,19 +20,19 @@ Run \`fill.py\` with \${FORM}. See references/fields.md.
 `
 
 const files = (extra: Readonly<Record<string, string>> = {}) =>
-  memoryFilesystem({
+  createMemoryFilesystem({
     'skills/pdf-forms/SKILL.md': SKILL,
     'skills/pdf-forms/references/fields.md': 'Fields are named `a.b`.',
     'skills/pdf-forms/fill.py': 'print("```")\n',
     'skills/notes.txt': 'no skill',
     ...extra,
   })
-const promptOf = async (extra?: Readonly<Record<string, string>>) =>
+const getPrompt = async (extra?: Readonly<Record<string, string>>) =>
   definePrompt({ ns: 't', key: 't', sections: await skillSections(files(extra), { folder: 'skills' }) }).bind()
 
 describe('skills', () => {
   it('R50 show name and description while they are folded', async () => {
-    const { text } = (await promptOf()).render()
+    const { text } = (await getPrompt()).render()
     expect(text).toBe(
       [
         '## 1 pdf-forms',
@@ -52,7 +52,7 @@ describe('skills', () => {
       calls('read_section', { section_key: 'pdf-forms.references-fields-md' }),
       says('Done.'),
     ])
-    const { messages } = await runAgent(await promptOf(), { adapter, input: 'Go.' })
+    const { messages } = await runAgent(await getPrompt(), { adapter, input: 'Go.' })
     const [skill, script, fields] = messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))
     expect(skill).toContain('Run `fill.py` with ${FORM}. See references/fields.md.')
     expect(skill).toContain('## fill.py\n\nThe file fill.py, 1 KB.')
@@ -62,7 +62,7 @@ describe('skills', () => {
   })
 
   it('R50 name a file that is no text or too long without showing it', async () => {
-    const bound = await promptOf({
+    const bound = await getPrompt({
       'skills/pdf-forms/logo.png': 'a\u0000b',
       'skills/pdf-forms/big.csv': 'x'.repeat(300_000),
     })
@@ -90,13 +90,13 @@ describe('skills', () => {
   })
 
   it('R50 keep files apart whose names give one key', async () => {
-    const bound = await promptOf({ 'skills/pdf-forms/a.b': '1', 'skills/pdf-forms/a-b': '2' })
+    const bound = await getPrompt({ 'skills/pdf-forms/a.b': '1', 'skills/pdf-forms/a-b': '2' })
     const { nodes } = bound.render({ visibility: { 'pdf-forms': 'full' } })
     expect(nodes.map(({ path }) => path)).toContain('pdf-forms.a-b-2')
   })
 
   it('R50 with no text show their description when they are open', async () => {
-    const bound = await promptOf({ 'skills/z/SKILL.md': '---\nname: bare\ndescription: Only this.\n---\n' })
+    const bound = await getPrompt({ 'skills/z/SKILL.md': '---\nname: bare\ndescription: Only this.\n---\n' })
     const { text } = bound.render({ visibility: { bare: 'full' } })
     expect(text).toContain('bare\n\nOnly this.')
   })

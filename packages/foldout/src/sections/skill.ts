@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { importPeer } from '../core/peer.ts'
 import { KEY_PATTERN } from '../core/text.ts'
@@ -25,7 +25,7 @@ export async function readSkill(text: string, path: string): Promise<Skill> {
   try {
     front = parse(parts[1]!)
   } catch (error) {
-    throw invalid(`its front matter is no YAML: ${messageOf(error)}`, error)
+    throw invalid(`its front matter is no YAML: ${getErrorMessage(error)}`, error)
   }
   const { name, description } = isPlainObject(front) ? front : {}
   if (typeof name !== 'string' || !KEY_PATTERN.test(name))

@@ -8,11 +8,11 @@ export function toolResult(result: CallResult): ToolResult {
   if (parts.length === 0 && result.structuredContent !== undefined) parts.push(JSON.stringify(result.structuredContent))
   const message = parts.join('\n\n') || 'Done.'
   if (result.isError === true) return fail(message)
-  const images = result.content.flatMap(imageOf)
+  const images = result.content.flatMap(toImage)
   return images.length > 0 ? { ...ok(message, result), images } : ok(message, result)
 }
 
-function imageOf({ type, mimeType, data }: Content): readonly ToolImage[] {
+function toImage({ type, mimeType, data }: Content): readonly ToolImage[] {
   return type === 'image' && typeof mimeType === 'string' && typeof data === 'string' ? [{ mimeType, data }] : []
 }
 

@@ -83,7 +83,7 @@ export function defineLog<const Name extends string, const Creators extends read
   type Entry = EventOf<Creators[number]>
   const reducers = new Map<string, Reducer<Log<Entry>>>()
   for (const { type } of options.of) {
-    reducers.set(type, (log, payload: unknown) => log.append(entryOf(type, payload) as Entry))
+    reducers.set(type, (log, payload: unknown) => log.append(getEntry(type, payload) as Entry))
   }
   return makeSlice({
     name: options.name,
@@ -101,7 +101,7 @@ export function defineLog<const Name extends string, const Creators extends read
 }
 
 // JSON has no `undefined`: an entry without a payload is the same before and after a snapshot.
-const entryOf = (type: string, payload: unknown): object =>
+const getEntry = (type: string, payload: unknown): object =>
   Object.freeze(payload === undefined ? { type } : { type, payload: frozen(payload) })
 
 const isEvent = (entry: unknown): boolean => isPlainObject(entry) && typeof entry['type'] === 'string'

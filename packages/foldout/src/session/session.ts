@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import type { Event } from './event.ts'
 import { frozen } from './freeze.ts'
 import type { Log } from './log.ts'
@@ -63,7 +63,7 @@ export class DispatchError extends FoldoutError {
   constructor(failures: readonly [DispatchFailure, ...DispatchFailure[]]) {
     const said = failures.map(
       ({ event, slice, error }) =>
-        `${slice === undefined ? 'a listener' : `slice '${slice}'`} failed on the event '${event.type}': ${messageOf(error)}`,
+        `${slice === undefined ? 'a listener' : `slice '${slice}'`} failed on the event '${event.type}': ${getErrorMessage(error)}`,
     )
     super('dispatch-failed', `While dispatching, ${said.join('; ')}. All other slices and listeners have run.`, {
       cause: failures[0].error,
@@ -113,7 +113,7 @@ export function createJournaledSession(options: SessionOptions, journal?: Journa
   if (options.snapshot !== undefined) {
     for (const [name, state] of readSnapshot(options.snapshot, slices)) states.set(name, state)
   }
-  return sessionOver({ slices, answers: answersOf(slices), reducing: false }, states, journal)
+  return sessionOver({ slices, answers: getAnswers(slices), reducing: false }, states, journal)
 }
 
 interface Answer {
@@ -144,7 +144,7 @@ function sliceTable(given: readonly AnySlice[]): Map<string, AnySlice> {
   return slices
 }
 
-function answersOf(slices: ReadonlyMap<string, AnySlice>): Map<string, Answer[]> {
+function getAnswers(slices: ReadonlyMap<string, AnySlice>): Map<string, Answer[]> {
   const answers = new Map<string, Answer[]>()
   for (const slice of slices.values()) {
     for (const [type, reduce] of slice.reducers) {

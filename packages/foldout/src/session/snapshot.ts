@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { isPlainObject, notJson } from '../core/json/json.ts'
 import { frozen } from './freeze.ts'
 import type { AnySlice } from './slice.ts'
@@ -76,7 +76,7 @@ function readState(slice: AnySlice, entry: unknown): unknown {
   } catch (error) {
     throw new FoldoutError(
       'snapshot-invalid',
-      `The slice '${name}' in the snapshot cannot be read: ${messageOf(error)}`,
+      `The slice '${name}' in the snapshot cannot be read: ${getErrorMessage(error)}`,
       {
         cause: error,
       },

@@ -22,7 +22,7 @@ async function record(scripts: readonly (readonly ScriptStep[])[], options: Shop
   return recorder.recording()
 }
 
-const totalOf = (runs: readonly RecordedRun[]): number =>
+const getTotal = (runs: readonly RecordedRun[]): number =>
   runs
     .flatMap(({ requests }) => requests)
     .reduce((sum, each) => sum + each.systemTokens + each.toolTokens + each.conversationTokens + each.outputTokens, 0)
@@ -43,7 +43,7 @@ describe('advice', () => {
     async (_how, options) => {
       const before = await record([opening, opening, idle, opening], options)
       const after = await record([without, without, idle, without], { ...options, bound: shop({ cart: 'full' }) })
-      const tokens = totalOf(before.runs) - totalOf(after.runs)
+      const tokens = getTotal(before.runs) - getTotal(after.runs)
       const restarts = before.runs.flatMap((run) => run.restarts).length
       expect(tokens).toBeGreaterThan(0)
       const more = restarts > 0 ? `, 3 requests and 3 restarts` : ' and 3 requests'
@@ -66,7 +66,7 @@ describe('advice', () => {
     const before = await record([both, both, both])
     const look = [callsAll(['look', {}]), calls('add'), done]
     const after = await record([look, look, look], { bound: shop({ cart: 'full' }) })
-    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    const tokens = getTotal(before.runs) - getTotal(after.runs)
     expect(adviceOn(before, 'show-section')).toMatchObject([{ saved: { tokens, requests: 0, restarts: 0 } }])
   })
 
@@ -78,7 +78,7 @@ describe('advice', () => {
     const after = await record([without, without, without, [...idle.slice(0, 1), ...idle]], {
       bound: shop({ cart: 'full', cartText }),
     })
-    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    const tokens = getTotal(before.runs) - getTotal(after.runs)
     expect(tokens).toBeLessThan(0)
     expect(adviceOn(before, 'show-section')).toMatchObject([
       {
@@ -110,7 +110,7 @@ describe('advice', () => {
       { bound: only('summary') },
     )
     const after = await record([[done], [done], [done]], { bound: only('full') })
-    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    const tokens = getTotal(before.runs) - getTotal(after.runs)
     expect(adviceOn(before, 'show-section', only('summary'))).toMatchObject([
       { path: 'a', saved: { tokens, requests: 3, restarts: 0 } },
     ])
@@ -152,7 +152,7 @@ describe('advice', () => {
     const unused = [[calls('look'), done], [done], [calls('look'), done]]
     const before = await record(unused, { bound })
     const after = await record(unused, { bound: shop({ cartText }) })
-    const tokens = totalOf(before.runs) - totalOf(after.runs)
+    const tokens = getTotal(before.runs) - getTotal(after.runs)
     expect(tokens).toBeGreaterThan(0)
     expect(adviceOn(before, 'fold-section', bound)).toEqual([
       {
@@ -225,7 +225,7 @@ describe('advice', () => {
       .flatMap((run) => run.toolCalls)
       .filter(({ name }) => name === 'add')
       .reduce((sum, { resultTokens }) => sum + resultTokens - words.count('Added to it.'), 0)
-    const tokens = totalOf(before.runs) - (totalOf(folded.runs) - answers + 8 * tool)
+    const tokens = getTotal(before.runs) - (getTotal(folded.runs) - answers + 8 * tool)
     expect(tokens).toBeGreaterThan(0)
     expect(advice).toMatchObject({
       type: 'offer-tool',

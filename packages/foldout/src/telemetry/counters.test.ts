@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contextFiles, memoryFilesystem, openSections } from '../entries/index.ts'
+import { contextFiles, createMemoryFilesystem, openSections } from '../entries/index.ts'
 import { calls, callsAll, says } from '../testing/scripted-adapter.ts'
 import { createCounters } from './counters.ts'
 import { runShop, type ShopRun } from './shop.fixtures.ts'
@@ -85,7 +85,7 @@ describe('counters', () => {
   })
 
   it('R40 sections written to files are opened without a restart', async () => {
-    const options = { disclosure: contextFiles(), filesystem: memoryFilesystem() }
+    const options = { disclosure: contextFiles(), filesystem: createMemoryFilesystem() }
     expect(await counted([open('rules'), open('cart'), says('Done.')], options)).toMatchObject({
       'foldout.disclosure.restarts': 1,
       'foldout.disclosure.dynamic': 1,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRecorder } from './recorder.ts'
 import { runShop, shop } from './shop.fixtures.ts'
 import { calls, says } from '../testing/scripted-adapter.ts'
-import { readRecordings, recordToFile } from './record-file.ts'
+import { readRecordingFile, createFileRecorder } from './record-file.ts'
 
 const script = [calls('read_section', { section_key: 'cart' }), calls('add'), says('Done.')]
 let folder: string
@@ -19,16 +19,16 @@ describe('recordings in a file', () => {
     const path = join(folder, 'deep', 'runs.jsonl')
     const bound = shop()
     const inMemory = createRecorder({ bound })
-    const inFile = recordToFile(path, { bound })
+    const inFile = createFileRecorder(path, { bound })
     const onEvent: typeof inFile.onEvent = (event) => {
       inMemory.onEvent(event)
       inFile.onEvent(event)
     }
     await runShop(script, { bound, onEvent })
-    expect(await readRecordings(path)).toEqual([inMemory.recording()])
+    expect(await readRecordingFile(path)).toEqual([inMemory.recording()])
     await runShop([{ throws: new Error('down') }], { bound, onEvent }).catch(() => undefined)
     await inFile.saved()
-    expect((await readRecordings(path)).flatMap(({ runs }) => runs)).toEqual(inMemory.recording().runs)
+    expect((await readRecordingFile(path)).flatMap(({ runs }) => runs)).toEqual(inMemory.recording().runs)
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3)
   })
 
@@ -37,10 +37,10 @@ describe('recordings in a file', () => {
     await Promise.all(
       Array.from({ length: 10 }, () => {
         const bound = shop()
-        return runShop(script, { bound, onEvent: recordToFile(path, { bound }).onEvent })
+        return runShop(script, { bound, onEvent: createFileRecorder(path, { bound }).onEvent })
       }),
     )
-    const recordings = await readRecordings(path)
+    const recordings = await readRecordingFile(path)
     expect(recordings).toHaveLength(10)
     for (const recording of recordings) expect(recording).toEqual(recordings[0])
   })
@@ -48,32 +48,32 @@ describe('recordings in a file', () => {
   it('R40 are refused with file and line where one is malformed', async () => {
     const path = join(folder, 'runs.jsonl')
     const bound = shop()
-    await runShop(script, { bound, onEvent: recordToFile(path, { bound }).onEvent })
+    await runShop(script, { bound, onEvent: createFileRecorder(path, { bound }).onEvent })
     await appendFile(path, '\n{"version":1,"runs":[{}]}\n')
-    await expect(readRecordings(path)).rejects.toMatchObject({
+    await expect(readRecordingFile(path)).rejects.toMatchObject({
       code: 'recording-file',
       message: `The line ${path}:3 is no recording and was not read: This is no recording of version 1: runs[0].prompt: is required. Record the runs again with this version of Foldout. Remove the line, and read the file again.`,
     })
     await writeFile(path, 'no json\n')
-    await expect(readRecordings(path)).rejects.toThrow(`The line ${path}:1 is no recording and was not read: `)
-    await expect(readRecordings(join(folder, 'none'))).rejects.toMatchObject({ code: 'recording-file' })
+    await expect(readRecordingFile(path)).rejects.toThrow(`The line ${path}:1 is no recording and was not read: `)
+    await expect(readRecordingFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'recording-file' })
   })
 
   it('R40 a line that a killed process left half written does not spoil the next', async () => {
     const path = join(folder, 'runs.jsonl')
     const bound = shop()
     await writeFile(path, '{"version":1,"ru')
-    await runShop(script, { bound, onEvent: recordToFile(path, { bound }).onEvent })
-    await expect(readRecordings(path)).rejects.toThrow(`${path}:1`)
+    await runShop(script, { bound, onEvent: createFileRecorder(path, { bound }).onEvent })
+    await expect(readRecordingFile(path)).rejects.toThrow(`${path}:1`)
     const lines = (await readFile(path, 'utf8')).split('\n')
     await writeFile(path, lines.slice(1).join('\n'))
-    expect(await readRecordings(path)).toHaveLength(1)
+    expect(await readRecordingFile(path)).toHaveLength(1)
   })
 
   it('R40 a file that cannot be written changes no run, and is told of', async () => {
     const bound = shop()
     const plain = await runShop(script, { bound })
-    const recorder = recordToFile(folder, { bound })
+    const recorder = createFileRecorder(folder, { bound })
     expect(await runShop(script, { bound: shop(), onEvent: recorder.onEvent })).toEqual(plain)
     await expect(recorder.saved()).rejects.toMatchObject({
       code: 'recording-file',

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { FoldoutError, messageOf } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { recordRuns, type RecorderOptions } from './recorder.ts'
 import { readRecording, type Recording } from './recording.ts'
 import type { RunListener } from './runs.ts'
@@ -13,7 +13,7 @@ export interface FileRecorder extends RunListener {
 }
 
 /** Records runs to a file, to which several processes may write: each run that has ended is one line of JSON at its end. */
-export function recordToFile(path: string, options: RecorderOptions): FileRecorder {
+export function createFileRecorder(path: string, options: RecorderOptions): FileRecorder {
   let fault: FoldoutError | undefined
   const { onEvent } = recordRuns(options, (run) => {
     const recording: Recording = { version: 1, runs: [run] }
@@ -22,7 +22,7 @@ export function recordToFile(path: string, options: RecorderOptions): FileRecord
     } catch (error) {
       fault ??= new FoldoutError(
         'recording-file',
-        `A run could not be recorded in '${path}': ${messageOf(error)}. Make the file writable, or choose another.`,
+        `A run could not be recorded in '${path}': ${getErrorMessage(error)}. Make the file writable, or choose another.`,
         { cause: error },
       )
     }
@@ -49,19 +49,19 @@ function appendLine(path: string, line: string): void {
   }
 }
 
-/** Reads what `recordToFile` has written. */
-export async function readRecordings(path: string): Promise<readonly Recording[]> {
-  const lines = (await textOf(path)).split('\n')
+/** Reads what `createFileRecorder` has written. */
+export async function readRecordingFile(path: string): Promise<readonly Recording[]> {
+  const lines = (await getText(path)).split('\n')
   return lines.flatMap((line, i) => (line.trim() === '' ? [] : [readLine(line, `${path}:${i + 1}`)]))
 }
 
-async function textOf(path: string): Promise<string> {
+async function getText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
     throw new FoldoutError(
       'recording-file',
-      `The recordings in '${path}' cannot be read: ${messageOf(error)}. Record runs to it first, with recordToFile().`,
+      `The recordings in '${path}' cannot be read: ${getErrorMessage(error)}. Record runs to it first, with createFileRecorder().`,
       { cause: error },
     )
   }
@@ -73,7 +73,7 @@ function readLine(line: string, place: string): Recording {
   } catch (error) {
     throw new FoldoutError(
       'recording-file',
-      `The line ${place} is no recording and was not read: ${messageOf(error)} Remove the line, and read the file again.`,
+      `The line ${place} is no recording and was not read: ${getErrorMessage(error)} Remove the line, and read the file again.`,
       { cause: error },
     )
   }

@@ -136,7 +136,7 @@ function draftRun(options: RecorderOptions): RunDraft {
     })
   }
 
-  function priceOf(name: string): number {
+  function getPrice(name: string): number {
     const known = toolPrices.get(name)
     if (known !== undefined) return known
     // One that was opened by itself, from among a catalog's, say.
@@ -153,7 +153,7 @@ function draftRun(options: RecorderOptions): RunDraft {
       messages,
       tools,
       systemTokens: renders.at(-1)!.tokens.text,
-      toolTokens: tools.reduce((sum, name) => sum + priceOf(name), 0),
+      toolTokens: tools.reduce((sum, name) => sum + getPrice(name), 0),
       conversationTokens: conversation,
       addedTokens: Math.max(0, conversation - before),
       outputTokens: 0,

@@ -1,4 +1,4 @@
-import { ancestorsOf } from '../core/text.ts'
+import { getAncestors } from '../core/text.ts'
 import type { RecordedOpening, RecordedRender, RecordedRun } from './recording.ts'
 import type { SectionCost, ToolCost } from './section-costs.ts'
 
@@ -90,7 +90,7 @@ export function folding(run: RecordedRun, path: string): Change {
 
 /** A tool is offered from the start, and its section is not opened where that was only for the tool. */
 export function offering(run: RecordedRun, tool: ToolCost, path: string): Change {
-  const asked = new Set([...ancestorsOf(path), path])
+  const asked = new Set([...getAncestors(path), path])
   const others = new Set(
     run.sections
       .filter((section) => isWithin(section.path, path.split('.')[0]!))
@@ -139,7 +139,7 @@ function shownSections(
   return run.sections
     .filter((section) => isWithin(section.path, path))
     .filter((section) =>
-      ancestorsOf(section.path)
+      getAncestors(section.path)
         .filter((ancestor) => isWithin(ancestor, path))
         .every(isFull),
     )

@@ -1,7 +1,7 @@
 import type { TokenCounter } from '../core/tokens/tokens.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
-import { registryOf, type BoundPrompt, type RenderOptions } from '../prompt/prompt.ts'
+import { getRegistry, type BoundPrompt, type RenderOptions } from '../prompt/prompt.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered.ts'
 import type { SessionReader } from '../session/session.ts'
 import { visibility, type Visibility } from '../session/visibility.ts'
@@ -65,7 +65,7 @@ export function promptCosts(options: CostOptions): {
   readonly disclosureTools: readonly ToolCost[]
 } {
   const { bound, overrides, counter } = options
-  const { slots } = registryOf(bound.prompt)
+  const { slots } = getRegistry(bound.prompt)
   const fullUpTo = (depth: number): Record<string, Visibility> =>
     Object.fromEntries(slots.filter((slot) => slot.depth < depth).map(({ path }) => [path, 'full']))
   const canFold = new Set(

@@ -7,14 +7,14 @@ import { OUTPUT_SCHEMA } from './adapter-prompt.ts'
 
 /** Answers, calls of tools, openings. */
 export function conversationCases<Request>(test: TestCase<Request>, options: AdapterSuiteOptions<Request>): void {
-  const { supportsDynamicTools, toolsOf, resultsOf, prefixesOf, outputSchemaOf } = options
+  const { supportsDynamicTools, getTools, getResults, getPrefixes, getOutputSchema } = options
 
   test('text', 'R34 gives the text of an answer', [{ says: LONG_TEXT }], async ({ peer, run }) => {
     expect(peer.adapter.supportsDynamicTools).toBe(supportsDynamicTools)
     expect(await run()).toMatchObject({ status: 'completed', text: LONG_TEXT, expansions: 0 })
     const [request, ...others] = peer.requests()
     expect(others).toEqual([])
-    expect(toolsOf(request!).toSorted()).toEqual(['explode', 'forecast', 'read_section', 'refuse'])
+    expect(getTools(request!).toSorted()).toEqual(['explode', 'forecast', 'read_section', 'refuse'])
   })
 
   test('streaming', 'R34 tells the text while it comes', [{ says: LONG_TEXT }], async ({ events, run }) => {
@@ -35,7 +35,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const result = await run()
       expect(result).toMatchObject({ status: 'completed', text: 'Done.' })
       expect(toolTexts(result)).toEqual([['forecast', 'Århus "x"\n: sun.', false]])
-      expect(resultsOf(peer.requests()[1]!)).toEqual(['Århus "x"\n: sun.'])
+      expect(getResults(peer.requests()[1]!)).toEqual(['Århus "x"\n: sun.'])
     },
   )
 
@@ -51,7 +51,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const result = await run()
       const texts = ['Oslo: sun.', 'Rome: sun.', 'Lima: sun.', 'Bonn: sun.']
       expect(toolTexts(result).map(([, text]) => text)).toEqual(texts)
-      expect(resultsOf(peer.requests().at(-1)!)).toEqual(texts)
+      expect(getResults(peer.requests().at(-1)!)).toEqual(texts)
       const ids = result.messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : []))
       expect(new Set(ids).size).toBe(4)
       expect(result.turns.map(({ type }) => type)).toEqual(['tools', 'tools', 'answer'])
@@ -69,7 +69,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
         ['refuse', 'There is no weather on the moon.', true],
         ['explode', expect.stringContaining('The sensor burned down.'), true],
       ])
-      expect(resultsOf(peer.requests()[1]!)).toEqual([
+      expect(getResults(peer.requests()[1]!)).toEqual([
         expect.stringContaining('There is no weather on the moon.'),
         expect.stringContaining('The sensor burned down.'),
       ])
@@ -84,7 +84,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const [bad, good] = toolTexts(await run())
       expect(bad).toEqual(['forecast', expect.stringMatching(/^Wrong arguments for tool 'forecast': city: /), true])
       expect(good).toEqual(['forecast', 'Rome: sun.', false])
-      expect(resultsOf(peer.requests()[1]!)[0]).toContain(bad![1])
+      expect(getResults(peer.requests()[1]!)[0]).toContain(bad![1])
     },
   )
 
@@ -100,7 +100,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
         true,
       ])
       expect(good).toEqual(['forecast', 'Rome: sun.', false])
-      expect(resultsOf(peer.requests()[1]!)[0]).toContain('are no JSON: {"city": "Ro')
+      expect(getResults(peer.requests()[1]!)[0]).toContain('are no JSON: {"city": "Ro')
     },
   )
 
@@ -113,7 +113,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const text =
         "Tool 'measure_rain' belongs to the section 'rain', which is not open yet. Call `read_section` with section_key \"rain\" first."
       expect(toolTexts(result)).toEqual([['measure_rain', text, true]])
-      for (const request of peer.requests()) expect(toolsOf(request)).not.toContain('measure_rain')
+      for (const request of peer.requests()) expect(getTools(request)).not.toContain('measure_rain')
     },
   )
 
@@ -124,16 +124,16 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
     async ({ peer, session, events, run }) => {
       const result = await run()
       const [first, second, third] = peer.requests()
-      expect(toolsOf(first!)).not.toContain('measure_rain')
-      expect(toolsOf(second!)).toContain('measure_rain')
-      expect(toolsOf(third!)).toContain('measure_rain')
+      expect(getTools(first!)).not.toContain('measure_rain')
+      expect(getTools(second!)).toContain('measure_rain')
+      expect(getTools(third!)).toContain('measure_rain')
       expect(toolTexts(result).at(-1)).toEqual(['measure_rain', 'rain in Rome: 5.', false])
       expect(session.get(visibility)).toEqual({ rain: 'full' })
       const opening = supportsDynamicTools ? 'injection' : 'restart'
       expect(result.turns.map(({ type }) => type)).toEqual([opening, 'tools', 'answer'])
       expect(result.expansions).toBe(supportsDynamicTools ? 0 : 1)
       expect(events.filter(({ type }) => type === 'tools/injected')).toHaveLength(supportsDynamicTools ? 1 : 0)
-      if (supportsDynamicTools) expect(resultsOf(second!)).toEqual(['# Rain\n\nAll about rain.'])
+      if (supportsDynamicTools) expect(getResults(second!)).toEqual(['# Rain\n\nAll about rain.'])
     },
   )
 
@@ -158,7 +158,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
         ['open_sections', false],
         ['forecast', true],
       ])
-      expect(toolsOf(peer.requests()[1]!)).toEqual(expect.arrayContaining(['measure_rain', 'measure_wind']))
+      expect(getTools(peer.requests()[1]!)).toEqual(expect.arrayContaining(['measure_rain', 'measure_wind']))
     },
   )
 
@@ -175,7 +175,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
     ],
     async ({ peer, run }) => {
       await run()
-      const prefixes = peer.requests().map(prefixesOf)
+      const prefixes = peer.requests().map(getPrefixes)
       expect(prefixes).toHaveLength(6)
       const changed = prefixes.slice(1).flatMap((parts, index) =>
         parts.flatMap((part, at) => {
@@ -185,7 +185,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       )
       expect(changed).toEqual([])
       expect(prefixes[0]!.every((part) => part.length > 50)).toBe(true)
-      expect(toolsOf(peer.requests().at(-1)!).slice(-3)).toEqual(['measure_wind', 'measure_rain', 'measure_snow'])
+      expect(getTools(peer.requests().at(-1)!).slice(-3)).toEqual(['measure_wind', 'measure_rain', 'measure_snow'])
     },
   )
 
@@ -198,7 +198,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(events.filter(({ type }) => type === 'output/refused')).toHaveLength(1)
       const sent = peer.requests()
       expect(sent).toHaveLength(2)
-      if (outputSchemaOf) for (const request of sent) expect(outputSchemaOf(request)).toMatchObject(OUTPUT_SCHEMA)
+      if (getOutputSchema) for (const request of sent) expect(getOutputSchema(request)).toMatchObject(OUTPUT_SCHEMA)
     },
   )
 
@@ -229,7 +229,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const result = await run({ state: written as typeof state, input: 'And in Rome?' })
       expect(result.text).toBe('Done again.')
       expect(toolTexts(result).at(-1)).toEqual(['measure_rain', 'rain in Rome: 5.', false])
-      expect(toolsOf(peer.requests()[2]!)).toContain('measure_rain')
+      expect(getTools(peer.requests()[2]!)).toContain('measure_rain')
     },
   )
 }

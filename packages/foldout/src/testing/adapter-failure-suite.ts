@@ -7,7 +7,7 @@ import { LONG_TEXT, calls, deltas, done, retries, thrownBy, toolTexts, type Test
 /** Limits, cancellation, and what goes wrong on the way to the provider and back. */
 export function failureCases<Request>(
   test: TestCase<Request>,
-  { prefixesOf, hasForeignRetries = false }: Pick<AdapterSuiteOptions<Request>, 'prefixesOf' | 'hasForeignRetries'>,
+  { getPrefixes, hasForeignRetries = false }: Pick<AdapterSuiteOptions<Request>, 'getPrefixes' | 'hasForeignRetries'>,
 ): void {
   test(
     'token limit',
@@ -63,7 +63,7 @@ export function failureCases<Request>(
       expect(toolTexts(await run())).toEqual([['forecast', 'Rome: sun.', false]])
       expect(retries(events)).toMatchObject([{ attempt: 1, ...(hasForeignRetries ? {} : { delayMs: 5 }) }])
       const [, second, third] = peer.requests()
-      expect(prefixesOf(third!)).toEqual(prefixesOf(second!))
+      expect(getPrefixes(third!)).toEqual(getPrefixes(second!))
     },
   )
 

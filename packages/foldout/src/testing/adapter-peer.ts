@@ -80,17 +80,17 @@ export interface AdapterSuiteOptions<Request> {
    */
   readonly hasForeignRetries?: boolean
   /** Names of the tools that a request offers, wherever in it they are. */
-  toolsOf(request: Request): readonly string[]
+  getTools(request: Request): readonly string[]
   /** Texts of the tool results in a request, in order. */
-  resultsOf(request: Request): readonly string[]
+  getResults(request: Request): readonly string[]
   /**
    * What the provider caches of a request, in the order in which it does. Each part must begin with the same part of the
    * request before: one part where tools can be added without a change to what comes before them; where they cannot, the
    * tool list for itself, and all the rest.
    */
-  prefixesOf(request: Request): readonly string[]
+  getPrefixes(request: Request): readonly string[]
   /** The output schema that a request tells the provider. Left out where the provider cannot be told. */
-  outputSchemaOf?(request: Request): unknown
+  getOutputSchema?(request: Request): unknown
   /** Asked for every request of every case; throws if the provider would not take it. */
   check?(request: Request): void
   /** Cases that the adapter cannot pass, and why. They are shown as skipped, with the reason. */

@@ -32,7 +32,7 @@ export function testCaseFor<Request>({ create, check, skips = {} }: AdapterSuite
     it.skipIf(reason !== undefined)(`${title}${why}`, async () => {
       const peer = await create({ script })
       onTestFinished(() => peer.stop())
-      await work(stageOf(peer))
+      await work(getStage(peer))
       const requests = peer.requests()
       expect(requests.length).toBeGreaterThan(0)
       for (const request of requests) check?.(request)
@@ -40,7 +40,7 @@ export function testCaseFor<Request>({ create, check, skips = {} }: AdapterSuite
   }
 }
 
-function stageOf<Request>(peer: ModelPeer<Request>): Stage<Request> {
+function getStage<Request>(peer: ModelPeer<Request>): Stage<Request> {
   const events: AgentEvent[] = []
   const session = createSession()
   const settings = (more: Partial<AgentOptions>): AgentOptions => ({

@@ -5,7 +5,7 @@ import { defineSection } from '../prompt/section.ts'
 import { createSession, type Session } from '../session/session.ts'
 import { defineSlice } from '../session/slice.ts'
 import { visibility } from '../session/visibility.ts'
-import { memoryFilesystem } from '../files/memory-filesystem.ts'
+import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
 import { ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
 import { createConversation, type Conversation } from './conversation.ts'
@@ -103,7 +103,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
   describe.each([true, false])(`${disclosure.name}, dynamic tools: %s`, (dynamicTools) => {
     let session: Session
     let conversation: Conversation
-    const files = () => memoryFilesystem({})
+    const files = () => createMemoryFilesystem({})
     let filesystem = files()
     beforeEach(() => {
       session = createSession({ slices: [isOn] })
@@ -148,11 +148,11 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
     })
 
     it('R27 its summaries end in its own words', () => {
-      const suffixOf = (path: string) => node(path).split('\n---\n')[1]
-      expect(suffixOf('guide')).toBe(expected.suffixes.content)
-      expect(suffixOf('manual')).toBe(expected.suffixes.contentWithChildren)
-      expect(suffixOf('verify')).toBe(expected.suffixes.tools)
-      expect(suffixOf('admin')).toBe(expected.suffixes.toolsWithChildren)
+      const formatSuffix = (path: string) => node(path).split('\n---\n')[1]
+      expect(formatSuffix('guide')).toBe(expected.suffixes.content)
+      expect(formatSuffix('manual')).toBe(expected.suffixes.contentWithChildren)
+      expect(formatSuffix('verify')).toBe(expected.suffixes.tools)
+      expect(formatSuffix('admin')).toBe(expected.suffixes.toolsWithChildren)
     })
 
     it('R30 opening a section without tools shows its text', async () => {

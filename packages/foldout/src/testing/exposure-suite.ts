@@ -124,7 +124,7 @@ const untidy: readonly unknown[] = [
   { name: 'grow_orchid', source: 'untidy', description: 5, inputSchema: {}, outputSchema: 'no', call: echo('orchid') },
 ]
 
-function toolsOf(size: 'small' | 'large'): readonly CatalogInput[] {
+function getTools(size: 'small' | 'large'): readonly CatalogInput[] {
   const filler = Array.from({ length: size === 'small' ? 0 : 40 }, (_, at) => ({
     name: `count_${String.fromCharCode(97 + (at % 26)).repeat(5)}_${at}`,
     source: 'filler',
@@ -157,14 +157,14 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
     let catalog: Catalog
     let exposed: Exposed
     let events: CatalogEvent[]
-    const exposureOf = (tools: readonly CatalogInput[]): { catalog: Catalog; exposed: Exposed } => {
+    const getExposure = (tools: readonly CatalogInput[]): { catalog: Catalog; exposed: Exposed } => {
       const made = createCatalog(tools)
       const exposure = makeExposure()
       exposure.check?.(made)
       return { catalog: made, exposed: exposure.expose(made, { id: 'a client', takesListChanges }) }
     }
     beforeEach(() => {
-      ;({ catalog, exposed } = exposureOf(toolsOf(size)))
+      ;({ catalog, exposed } = getExposure(getTools(size)))
       events = []
       catalog.subscribe((event) => events.push(event))
     })
@@ -175,7 +175,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
     }
     const find = async (query: string): Promise<string> => {
       const call = driver.toFind(query, exposed.list())
-      const found = call ? textOf(await make(call)) : ''
+      const found = call ? getText(await make(call)) : ''
       return [found, ...exposed.list().map((tool) => tool.name)].join('\n')
     }
     const run = (tool: string, args: Readonly<Record<string, unknown>> = {}, context?: CallContext) =>
@@ -205,7 +205,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
         if (tool.declared === 'hibernate') continue
         expect(await find(tool.name)).toContain(tool.name)
         if (tool.description !== '') expect(await find(tool.description)).toContain(tool.name)
-        const answer = textOf(await run(tool.name, { text: 'hello' }))
+        const answer = getText(await run(tool.name, { text: 'hello' }))
         if (tool.inputSchema['properties'] && tool.declared !== 'paint_picture') expect(answer).toContain('got hello')
         else expect(answer).not.toContain('not found')
       }
@@ -215,7 +215,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       for (const tool of catalog.tools) {
         if (tool.declared === 'hibernate') continue
         const result = await exposed.call(tool.name, { text: 'hello' }, {})
-        expect(textOf(result)).not.toContain('not found')
+        expect(getText(result)).not.toContain('not found')
         expect(exposed.target(tool.name, {})?.entry).toBe(tool)
       }
     })
@@ -223,31 +223,31 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
     it('R46 a result comes back with all it has', async () => {
       const result = await run('paint_picture')
       if (lossless) expect(result).toEqual(picture)
-      else expect(textOf(result)).toContain('A lighthouse.')
+      else expect(getText(result)).toContain('A lighthouse.')
     })
 
     it('R46 a failure comes back as one', async () => {
       const result = await run('play_violin')
       if (lossless) expect(result).toEqual({ content: [{ type: 'text', text: 'A string broke.' }], isError: true })
-      else expect(textOf(result)).toContain('A string broke.')
+      else expect(getText(result)).toContain('A string broke.')
     })
 
     it('R46 a name that no tool has is answered with the nearest one, as an error', async () => {
       for (const wrong of ['paint_pictur', 'Paint_Pitcure']) {
         const direct = await exposed.call(wrong, {}, {})
         expect(direct.isError).toBe(true)
-        expect(textOf(direct)).toMatch(new RegExp(`^Tool '${wrong}' not found\\..* Nearest: paint_picture`))
+        expect(getText(direct)).toMatch(new RegExp(`^Tool '${wrong}' not found\\..* Nearest: paint_picture`))
         const call = driver.toRun(wrong, {}, exposed.list())
         const through = await exposed.call(call.name, call.arguments, {})
         expect(through.isError).toBe(true)
-        expect(textOf(through)).toContain('paint_picture')
+        expect(getText(through)).toContain('paint_picture')
       }
     })
 
     it('R46 a name that several tools have is answered with theirs', async () => {
       const result = await exposed.call('archive', {}, {})
       expect(result.isError).toBe(true)
-      expect(textOf(result)).toBe(
+      expect(getText(result)).toBe(
         "More than one tool is called 'archive': files__archive, mail__archive. Use one of these names.",
       )
     })
@@ -293,7 +293,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
     })
 
     it('R49 the list and every answer are the same bytes, whatever the order in which tools came', async () => {
-      const other = exposureOf(toolsOf(size).toReversed())
+      const other = getExposure(getTools(size).toReversed())
       expect(JSON.stringify(other.exposed.list())).toBe(listText())
       expect(other.exposed.instructions).toBe(exposed.instructions)
       for (const query of ['boil water', 'archive', 'a picture of the violin']) {
@@ -343,14 +343,14 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       ])
       if (listText() !== before) expect(announced).toBeGreaterThan(0)
       expect(await find('fly_kite')).toContain('fly_kite')
-      expect(textOf(await run('fly_kite', { text: 'hello' }))).toContain('kite got hello')
+      expect(getText(await run('fly_kite', { text: 'hello' }))).toContain('kite got hello')
       catalog.remove('fly_kite')
       expect(isListed('fly_kite', exposed.list())).toBe(false)
-      expect(textOf(await exposed.call('fly_kite', {}, {}))).toContain("Tool 'fly_kite' not found.")
+      expect(getText(await exposed.call('fly_kite', {}, {}))).toContain("Tool 'fly_kite' not found.")
     })
   })
 }
 
-function textOf({ content }: CallResult): string {
+function getText({ content }: CallResult): string {
   return content.map((part) => (typeof part['text'] === 'string' ? part['text'] : '')).join('\n')
 }

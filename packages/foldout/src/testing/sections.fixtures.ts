@@ -27,7 +27,7 @@ const shapeAt = (depth: number): fc.Arbitrary<Shape> =>
 export const shapes: fc.Arbitrary<readonly Shape[]> = fc.array(shapeAt(3), { minLength: 1, maxLength: 4 })
 
 /** Sections of some shapes. A body says `body of a.b.`, a summary `summary of a.b.`, so that texts can be told apart. */
-export function sectionsOf(shapes: readonly Shape[], parent = ''): AnySection[] {
+export function getSections(shapes: readonly Shape[], parent = ''): AnySection[] {
   return shapes.map((shape, i) => {
     const key = String.fromCharCode(97 + i)
     const path = parent ? `${parent}.${key}` : key
@@ -46,31 +46,31 @@ export function sectionsOf(shapes: readonly Shape[], parent = ''): AnySection[] 
           execute: () => ok('done'),
         }),
       ),
-      children: sectionsOf(shape.children, path),
+      children: getSections(shape.children, path),
     })
   })
 }
 
 /** A prompt of some shapes, with the value they need. */
-export function boundOf(shapes: readonly Shape[]): BoundPrompt<AnyValues> {
+export function getBound(shapes: readonly Shape[]): BoundPrompt<AnyValues> {
   const needsValue = (list: readonly Shape[]): boolean =>
     list.some(({ params, children }) => params || needsValue(children))
-  const prompt = definePrompt({ ns: 'test', key: 'generated', sections: sectionsOf(shapes) })
+  const prompt = definePrompt({ ns: 'test', key: 'generated', sections: getSections(shapes) })
   return prompt.bind(needsValue(shapes) ? { value: 'v' } : {})
 }
 
 /** Every path in some shapes, disabled ones included. */
-export function pathsOf(shapes: readonly Shape[], parent = ''): string[] {
+export function getPaths(shapes: readonly Shape[], parent = ''): string[] {
   return shapes.flatMap((shape, i) => {
     const key = String.fromCharCode(97 + i)
     const path = parent ? `${parent}.${key}` : key
-    return [path, ...pathsOf(shape.children, path)]
+    return [path, ...getPaths(shape.children, path)]
   })
 }
 
 /** Some shapes, and the keys that a model asks for, turn by turn. */
 export const shapesAndOpenings: fc.Arbitrary<readonly [readonly Shape[], readonly (readonly string[])[]]> =
   shapes.chain((sections) => {
-    const keys = fc.array(fc.constantFrom(...pathsOf(sections)), { minLength: 1, maxLength: 3 })
+    const keys = fc.array(fc.constantFrom(...getPaths(sections)), { minLength: 1, maxLength: 3 })
     return fc.tuple(fc.constant(sections), fc.array(keys, { maxLength: 5 }))
   })

@@ -6,7 +6,7 @@ import { defineSlice } from '../session/slice.ts'
 import { executeTool } from './execute.ts'
 import { fileTools } from '../files/file-tools.ts'
 import type { Filesystem } from '../files/filesystem.ts'
-import { memoryFilesystem } from '../files/memory-filesystem.ts'
+import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
 import { fail, ok, type ToolResult } from './result.ts'
 import { defineTool, type ToolContext } from './tool.ts'
 
@@ -18,7 +18,7 @@ const cart = defineSlice({
 const noted = defineEvent<string>()('test/noted')
 const notes = defineLog({ name: 'notes', of: [noted] })
 
-function createContext(filesystem: Filesystem = memoryFilesystem({ 'kept.txt': 'as it was' })) {
+function createContext(filesystem: Filesystem = createMemoryFilesystem({ 'kept.txt': 'as it was' })) {
   return {
     session: createSession({ slices: [cart, notes] }),
     signal: new AbortController().signal,
@@ -43,7 +43,7 @@ function changing(item: string, end: (context: ToolContext) => ToolResult | Prom
 }
 
 /** What is in the session and the files. */
-async function stateOf({ session, filesystem }: ReturnType<typeof createContext>) {
+async function getState({ session, filesystem }: ReturnType<typeof createContext>) {
   return {
     cart: session.get(cart),
     notes: [...session.get(notes)].map((note) => note.payload),
@@ -67,12 +67,12 @@ describe('executeTool', () => {
       // Inside the call its own changes show; outside nothing does yet.
       expect(session.get(cart)).toEqual(['a'])
       expect(await filesystem!.read('a/new.txt')).toBe('a')
-      expect(await stateOf(context)).toEqual({ cart: [], notes: [], files: ['kept.txt'] })
+      expect(await getState(context)).toEqual({ cart: [], notes: [], files: ['kept.txt'] })
       expect(heard).toEqual([])
       return ok('Done.', 1)
     })
     expect(await executeTool(tool, {}, context)).toEqual({ ok: true, message: 'Done.', value: 1 })
-    expect(await stateOf(context)).toEqual({ cart: ['a'], notes: ['a'], files: ['a', 'kept.txt'] })
+    expect(await getState(context)).toEqual({ cart: ['a'], notes: ['a'], files: ['a', 'kept.txt'] })
     expect(heard).toEqual(['cart/added', 'test/noted'])
   })
 
@@ -96,7 +96,7 @@ describe('executeTool', () => {
       })
       const before = context.session.get(cart)
       expect(await executeTool(tool, {}, context)).toEqual({ ok: false, message })
-      expect(await stateOf(context)).toEqual({ cart: [], notes: ['a'], files: ['kept.txt'] })
+      expect(await getState(context)).toEqual({ cart: [], notes: ['a'], files: ['kept.txt'] })
       expect(context.session.get(cart)).toBe(before)
       expect(await context.filesystem.read('kept.txt')).toBe('as it was')
     },
@@ -114,7 +114,7 @@ describe('executeTool', () => {
       },
     })
     expect((await executeTool(tool, { item: 1 }, context)).ok).toBe(false)
-    expect(await stateOf(context)).toEqual({ cart: [], notes: [], files: ['kept.txt'] })
+    expect(await getState(context)).toEqual({ cart: [], notes: [], files: ['kept.txt'] })
   })
 
   it.each([
@@ -140,7 +140,7 @@ describe('executeTool', () => {
       await running[item]
     }
     const [first, second] = order as [string, string]
-    expect(await stateOf(context)).toEqual({
+    expect(await getState(context)).toEqual({
       cart: [first, `${first} again`, second, `${second} again`],
       notes: order,
       files: ['a', 'b', 'kept.txt'],
@@ -184,7 +184,7 @@ describe('executeTool', () => {
         open()
         await call
       }
-      const { cart, files, notes } = await stateOf(context)
+      const { cart, files, notes } = await getState(context)
       expect(cart).toEqual(['good'])
       expect(files).toEqual(['good', 'kept.txt'])
       expect(notes.toSorted()).toEqual(['bad', 'good'])
@@ -205,7 +205,7 @@ describe('executeTool', () => {
       return fail('No.')
     })
     await executeTool(outer, {}, context)
-    expect(await stateOf(context)).toEqual({ cart: [], notes: ['outer', 'inner'], files: ['kept.txt'] })
+    expect(await getState(context)).toEqual({ cart: [], notes: ['outer', 'inner'], files: ['kept.txt'] })
   })
 
   it('R20 goes on when a tool inside fails, without what that one did', async () => {
@@ -219,7 +219,7 @@ describe('executeTool', () => {
       return ok('Done.')
     })
     await executeTool(outer, {}, context)
-    expect(await stateOf(context)).toEqual({
+    expect(await getState(context)).toEqual({
       cart: ['outer'],
       notes: ['outer', 'inner'],
       files: ['kept.txt', 'outer'],
@@ -241,11 +241,11 @@ describe('executeTool', () => {
     await executeTool(tool, {}, context)
     late.open()
     await finished
-    expect(await stateOf(context)).toEqual({ cart: [], notes: ['a'], files: ['kept.txt'] })
+    expect(await getState(context)).toEqual({ cart: [], notes: ['a'], files: ['kept.txt'] })
   })
 
   it('R20 tells the model of the later of two calls that changed one file at the same time, and undoes it', async () => {
-    const context = createContext(memoryFilesystem({ 'f.txt': 'one two' }))
+    const context = createContext(createMemoryFilesystem({ 'f.txt': 'one two' }))
     const edit = fileTools().find((tool) => tool.name === 'edit_file')!
     const results = await Promise.all([
       executeTool(edit, { path: 'f.txt', old_text: 'one', new_text: '1' }, context),

@@ -1,5 +1,5 @@
 import { untilAborted } from '../core/abort.ts'
-import { messageOf } from '../core/errors.ts'
+import { getErrorMessage } from '../core/errors.ts'
 import { describeIssues } from '../core/schema/schema.ts'
 import { fail, type ToolResult } from './result.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
@@ -27,7 +27,7 @@ export async function executeTool(
     result = await untilAborted(context.signal, () => validateAndRun(tool, args, inner))
   } catch (error) {
     result = fail(
-      `Tool '${tool.name}' ${context.signal.aborted ? abortedWhy(context.signal) : `failed: ${messageOf(error)}`}`,
+      `Tool '${tool.name}' ${context.signal.aborted ? abortedWhy(context.signal) : `failed: ${getErrorMessage(error)}`}`,
     )
   }
   if (result.ok) {
@@ -35,7 +35,7 @@ export async function executeTool(
       // Refused where another call has changed a file that this one read and changed.
       files?.commit()
     } catch (error) {
-      result = fail(`Tool '${tool.name}' failed: ${messageOf(error)}`)
+      result = fail(`Tool '${tool.name}' failed: ${getErrorMessage(error)}`)
     }
   }
   if (!result.ok) {

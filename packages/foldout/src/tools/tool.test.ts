@@ -9,7 +9,7 @@ import {
   executeTool,
   fail,
   fromJsonSchema,
-  memoryFilesystem,
+  createMemoryFilesystem,
   ok,
   type AnyTool,
   type ToolContext,
@@ -19,7 +19,7 @@ const context = (): ToolContext => ({
   session: createSession(),
   signal: new AbortController().signal,
   deadline: undefined,
-  filesystem: memoryFilesystem(),
+  filesystem: createMemoryFilesystem(),
   prompt: undefined,
 })
 const call = (tool: AnyTool, args: unknown) => executeTool(tool, args, context())
@@ -113,7 +113,7 @@ describe('R18 tools', () => {
     const seen: ToolContext[] = []
     const tool = defineTool({ name: 't', description: '', execute: (_, given) => (seen.push(given), ok('')) })
     const deadline = new Date()
-    const prompt = { text: 'x', tools: [], summarized: [], sectionOf: () => undefined }
+    const prompt = { text: 'x', tools: [], summarized: [], findSection: () => undefined }
     const given = { ...context(), deadline, prompt }
     await executeTool(tool, {}, given)
     expect(seen[0]).toMatchObject({ deadline, prompt, signal: given.signal })

@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { deepFreeze } from '../core/json/json.ts'
 import {
   fromJsonSchema,
@@ -23,7 +23,7 @@ export interface PromptView {
   /** Paths of the sections shown as summaries. */
   readonly summarized: readonly string[]
   /** The path of the open section that offers a tool, by the tool's name. */
-  sectionOf(tool: string): string | undefined
+  findSection(tool: string): string | undefined
 }
 
 export interface ToolContext {
@@ -112,7 +112,7 @@ export function defineTool<
     name,
     description: options.description,
     params,
-    inputSchema: inputSchemaOf(name, params),
+    inputSchema: getInputSchema(name, params),
     result: options.result,
     examples: Object.freeze([...(options.examples ?? [])]),
     exclusive: options.exclusive ?? false,
@@ -137,13 +137,13 @@ function toolSchema(name: string, params: ToolSchema | JsonSchema): ToolSchema {
   )
 }
 
-function inputSchemaOf(name: string, params: ToolSchema): JsonSchema {
+function getInputSchema(name: string, params: ToolSchema): JsonSchema {
   try {
     return deepFreeze(structuredClone(toJsonSchema(params, 'input')))
   } catch (error) {
     throw new FoldoutError(
       'tool-invalid',
-      `The params of tool '${name}' cannot be said as JSON Schema: ${messageOf(error)}. Use types that JSON has, and turn them into others in execute().`,
+      `The params of tool '${name}' cannot be said as JSON Schema: ${getErrorMessage(error)}. Use types that JSON has, and turn them into others in execute().`,
       { cause: error },
     )
   }

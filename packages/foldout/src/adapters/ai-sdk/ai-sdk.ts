@@ -33,7 +33,7 @@ export interface AiSdkOptions {
 /** A model of the Vercel AI SDK. The SDK makes the requests; the tool loop is Foldout's. */
 export function aiSdk(options: AiSdkOptions): ProviderAdapter {
   const { model, contextWindow } = options
-  const name = options.name ?? providerOf(model)
+  const name = options.name ?? getProvider(model)
   return chatAdapter({
     name,
     model: typeof model === 'string' ? model : model.modelId,
@@ -50,7 +50,7 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
 }
 
 /** `openai` of `openai.responses`, and of the gateway's `openai/gpt-5`. */
-function providerOf(model: LanguageModel): string {
+function getProvider(model: LanguageModel): string {
   return typeof model === 'string' ? model.split('/')[0]! : model.provider.split('.')[0]!
 }
 

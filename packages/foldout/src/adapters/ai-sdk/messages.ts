@@ -27,14 +27,14 @@ function assistantMessage({ text, toolCalls, native }: AssistantMessage, adapter
       type: 'tool-call' as const,
       toolCallId: call.id,
       toolName: call.name,
-      input: inputOf(call),
+      input: getInput(call),
     })),
   ]
   return content.length === 0 ? [] : [{ role: 'assistant', content }]
 }
 
 /** Providers take nothing but objects here. */
-function inputOf({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
+function getInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
   if (isPlainObject(args)) return args
   return malformed === undefined ? {} : { malformed }
 }
@@ -65,7 +65,7 @@ export function nativeContent(messages: readonly ModelMessage[], toolCalls: read
   const malformed = new Map(toolCalls.filter((call) => call.malformed !== undefined).map((call) => [call.id, call]))
   const content = parts.map((part) => {
     const call = part.type === 'tool-call' ? malformed.get(part.toolCallId) : undefined
-    return call ? { ...part, input: inputOf(call) } : part
+    return call ? { ...part, input: getInput(call) } : part
   })
   return JSON.parse(JSON.stringify(content)) as Json
 }

@@ -33,7 +33,7 @@ export async function readReply(
           if (part.text !== '') emit({ type: 'text/delta', text: part.text })
           break
         case 'tool-call':
-          if (!part.providerExecuted) toolCalls.push(toolCallOf(part))
+          if (!part.providerExecuted) toolCalls.push(toToolCall(part))
           break
         case 'finish-step':
           finished = part
@@ -51,7 +51,7 @@ export async function readReply(
   const content = nativeContent((await result.response).messages, toolCalls)
   return {
     message: { role: 'assistant', text, toolCalls, ...(content === undefined ? {} : { native: { adapter, content } }) },
-    usage: usageOf(finished.usage),
+    usage: toUsage(finished.usage),
   }
 }
 
@@ -70,7 +70,7 @@ function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean 
   )
 }
 
-function toolCallOf(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): ToolCall {
+function toToolCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): ToolCall {
   const call = { id: part.toolCallId, name: part.toolName }
   // The SDK also calls a tool invalid that it does not know; then it has read the arguments.
   return part.invalid && typeof part.input === 'string'
@@ -78,7 +78,7 @@ function toolCallOf(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'too
     : { ...call, arguments: part.input }
 }
 
-function usageOf({ inputTokens = 0, outputTokens = 0, inputTokenDetails: details }: LanguageModelUsage): Usage {
+function toUsage({ inputTokens = 0, outputTokens = 0, inputTokenDetails: details }: LanguageModelUsage): Usage {
   return {
     inputTokens,
     outputTokens,

@@ -1,9 +1,9 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { importPeer } from '../../core/peer.ts'
 import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
-import { failureOf } from '../failure.ts'
+import { toFailure } from '../failure.ts'
 import { withRetries } from '../retry.ts'
 import { ADAPTER_NAME, addsTools, wireConversation } from './conversation.ts'
 import { outputFormat, type OutputFormat } from './output-format.ts'
@@ -66,7 +66,10 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
     withRetries(
       async (emit) => {
         const { beta } = await (client ??= createClient(options))
-        const params = { ...paramsOf(options, request, features), ...wireConversation(request, { ...features, cache }) }
+        const params = {
+          ...getParams(options, request, features),
+          ...wireConversation(request, { ...features, cache }),
+        }
         // Retries are made, and told, by withRetries.
         const requested = { signal: request.signal, maxRetries: 0 }
         return readReply(await beta.messages.create(params, requested).catch(throwReadable), emit)
@@ -126,7 +129,7 @@ async function createClient({ apiKey, baseURL, fetch, client }: AnthropicOptions
   })
 }
 
-function paramsOf(options: AnthropicOptions, request: ChatRequest, { inlineTools, format }: Features) {
+function getParams(options: AnthropicOptions, request: ChatRequest, { inlineTools, format }: Features) {
   const { model, maxTokens = DEFAULT_MAX_TOKENS, parameters = {} } = options
   const { betas: ownBetas = [], output_config: ownConfig, ...others } = parameters
   // From the first request on, though it adds nothing yet: all requests of a conversation should look alike to the cache.
@@ -151,10 +154,10 @@ function fallbacks(
   toolAdditions: AnthropicToolAdditions,
 ): readonly Features[] {
   // Before any tool is added the request says nothing new but the name of the beta.
-  const isInlineInUse = addsTools(request) || /beta/i.test(messageOf(refusal.cause))
+  const isInlineInUse = addsTools(request) || /beta/i.test(getErrorMessage(refusal.cause))
   const withoutInline = inlineTools && toolAdditions === 'auto' && isInlineInUse && { inlineTools: false, format }
   const withoutFormat = format && { inlineTools, format: undefined }
-  const isFormatNamed = /output_config|output_format|json_schema|structured/i.test(messageOf(refusal.cause))
+  const isFormatNamed = /output_config|output_format|json_schema|structured/i.test(getErrorMessage(refusal.cause))
   const single = isFormatNamed ? [withoutFormat, withoutInline] : [withoutInline, withoutFormat]
   const without = single.filter((features) => features !== false && features !== undefined)
   return without.length === 2 ? [...without, { inlineTools: false, format: undefined }] : without
@@ -163,12 +166,12 @@ function fallbacks(
 /** Some gateways answer 422 to fields they do not know. */
 function isBadRequest(error: unknown): error is FoldoutError {
   if (!(error instanceof FoldoutError) || error.code !== 'adapter-refused') return false
-  const status = failureOf(error.cause)?.status
+  const status = toFailure(error.cause)?.status
   return status === 400 || status === 422
 }
 
 function throwReadable(error: unknown): never {
-  if (!/authentication method/i.test(messageOf(error))) throw error
+  if (!/authentication method/i.test(getErrorMessage(error))) throw error
   throw new FoldoutError(
     'adapter-unauthenticated',
     'There is no key for the Anthropic interface. Set the environment variable ANTHROPIC_API_KEY, or pass apiKey or a client.',
@@ -177,17 +180,17 @@ function throwReadable(error: unknown): never {
 }
 
 function inlineToolsRefused({ cause }: FoldoutError): string {
-  return `The endpoint does not take tools that are defined in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${messageOf(cause)}`
+  return `The endpoint does not take tools that are defined in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${getErrorMessage(cause)}`
 }
 
 function formatRefused({ cause }: FoldoutError): string {
-  return `The endpoint does not take this output schema, so the answer is read from what the model writes. It said: ${messageOf(cause)}`
+  return `The endpoint does not take this output schema, so the answer is read from what the model writes. It said: ${getErrorMessage(cause)}`
 }
 
 function refusedBothWays(last: FoldoutError, first: FoldoutError): FoldoutError {
   return new FoldoutError(
     'adapter-refused',
-    `${last.message} Before that, with all that the adapter makes use of, it said: ${messageOf(first.cause)}`,
+    `${last.message} Before that, with all that the adapter makes use of, it said: ${getErrorMessage(first.cause)}`,
     { cause: last.cause },
   )
 }

@@ -26,7 +26,7 @@ const claude = useClaude((started) => (provider = started))
 
 const MARK = ',"cache_control":{"type":"ephemeral"}'
 const unmarked = (text: string): string => text.replaceAll(MARK, '')
-const headOf = (text: string): string => text.slice(0, text.indexOf('"messages":['))
+const getHead = (text: string): string => text.slice(0, text.indexOf('"messages":['))
 const warnings = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === 'warning')
 const offered = ({ tools = [] }: WireBody): string[] => tools.map(({ name }) => name)
 const hasAdditions = ({ messages }: WireBody): boolean => messages.some(({ role }) => role === 'system')
@@ -77,9 +77,9 @@ describe('anthropic tool additions', () => {
     for (const [index, text] of texts.slice(1).entries()) {
       const before = unmarked(texts[index]!).slice(0, -']}'.length)
       expect(unmarked(text).startsWith(before)).toBe(true)
-      expect(headOf(text)).toBe(headOf(texts[0]!))
+      expect(getHead(text)).toBe(getHead(texts[0]!))
     }
-    expect(headOf(texts[0]!)).toContain('"tools":[')
+    expect(getHead(texts[0]!)).toContain('"tools":[')
     expect(provider.requests.map(({ headers }) => headers['anthropic-beta'])).toEqual(
       texts.map(() => 'inline-tools-2026-09-15'),
     )
@@ -197,7 +197,7 @@ describe('anthropic tool additions', () => {
     )
     provider.answer({ content: 'Yes.' }, { content: 'Yes.' })
     const adapter = claude()
-    const asked = { ...evaluationOf([HELLO, { role: 'tools', names: ['tool_a'] }], [toolNamed('tool_a')]), output }
+    const asked = { ...createEvaluation([HELLO, { role: 'tools', names: ['tool_a'] }], [toolNamed('tool_a')]), output }
     await adapter.evaluate(asked)
     await adapter.evaluate(asked)
     expect(provider.requests.map(({ body }) => ['output_config' in body, hasAdditions(body)])).toEqual([
@@ -221,7 +221,7 @@ describe('anthropic tool additions', () => {
     })
     const conversation: Message[] = [HELLO, { role: 'tools', names: ['tool_a'] }]
     provider.answer({ content: 'Yes.' })
-    await adapter.evaluate(evaluationOf(conversation, [toolNamed('tool_a')]))
+    await adapter.evaluate(createEvaluation(conversation, [toolNamed('tool_a')]))
     expect(hasAdditions(provider.requests.at(-1)!.body)).toBe(true)
   })
 
@@ -246,7 +246,7 @@ describe('anthropic tool additions', () => {
       HELLO,
       { role: 'tools', names: ['tool_a'] },
     ]
-    await claude({ cache: false }).evaluate(evaluationOf(conversation, [toolNamed('tool_a'), toolNamed('open')]))
+    await claude({ cache: false }).evaluate(createEvaluation(conversation, [toolNamed('tool_a'), toolNamed('open')]))
     expect(provider.requests[0]!.body.messages).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'Hello.' }] },
       { role: 'system', content: [addition('tool_a')] },
@@ -254,7 +254,7 @@ describe('anthropic tool additions', () => {
   })
 })
 
-function evaluationOf(messages: readonly Message[], added: readonly AnyTool[]) {
+function createEvaluation(messages: readonly Message[], added: readonly AnyTool[]) {
   return {
     system: 'You are a test.',
     tools: INITIAL,
@@ -295,7 +295,7 @@ describe('anthropic conversations of any shape', () => {
     }),
   )
 
-  async function wireOf(messages: readonly Message[]): Promise<WireBody> {
+  async function toWire(messages: readonly Message[]): Promise<WireBody> {
     const bodies: WireBody[] = []
     const create = async (body: WireBody) => {
       bodies.push(structuredClone(body))
@@ -304,14 +304,14 @@ describe('anthropic conversations of any shape', () => {
       })()
     }
     const client = { beta: { messages: { create } } } as unknown as AnthropicClient
-    await anthropic({ model: 'claude-opus-5-5', client }).evaluate(evaluationOf(messages, ADDED))
+    await anthropic({ model: 'claude-opus-5-5', client }).evaluate(createEvaluation(messages, ADDED))
     return bodies[0]!
   }
 
   it('R42 keeps the order the interface asks for, at most four marks, and each call with its results', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (later) => {
-        const body = await wireOf([HELLO, ...later])
+        const body = await toWire([HELLO, ...later])
         const { messages } = body
         expect((JSON.stringify(body).match(/cache_control/g) ?? []).length).toBeLessThanOrEqual(4)
         const roles = messages.map(({ role }) => role).join(' ')
@@ -330,11 +330,11 @@ describe('anthropic conversations of any shape', () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (later) => {
         const messages = [HELLO, ...later]
-        const whole = unmarked(JSON.stringify(await wireOf(messages)))
+        const whole = unmarked(JSON.stringify(await toWire(messages)))
         for (const [at, message] of messages.entries()) {
           // What was sent for this reply, where it was one that is sent back at all.
           if (message.role !== 'assistant' || (message.text.trim() === '' && message.toolCalls.length === 0)) continue
-          const sent = unmarked(JSON.stringify(await wireOf(messages.slice(0, at))))
+          const sent = unmarked(JSON.stringify(await toWire(messages.slice(0, at))))
           expect(whole.startsWith(sent.slice(0, sent.lastIndexOf(']}')))).toBe(true)
         }
       }),

@@ -9,7 +9,7 @@ import {
   type SdkSystemMessage,
 } from './sdk.ts'
 import { SERVER_NAME, type ToolServer } from './tool-server.ts'
-import { promptOf } from './transcript.ts'
+import { getPrompt } from './transcript.ts'
 
 export interface ClaudeAgentOptions {
   /** Default: the one that the SDK chooses. */
@@ -102,7 +102,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
           canRelist: () => canRelist,
           start: (server, abortController) =>
             loaded.query({
-              prompt: promptOf(progress.conversation),
+              prompt: getPrompt(progress.conversation),
               options: { ...queryOptions(settings, system, server), abortController },
             }),
         })

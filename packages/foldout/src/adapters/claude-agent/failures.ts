@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import type { SdkResultMessage } from './sdk.ts'
 
 /** Reasons, in the SDK's words, that asking again does not mend. */
@@ -45,7 +45,7 @@ export function thrownFailure(thrown: unknown): unknown {
   if (thrown instanceof FoldoutError) return thrown
   return new FoldoutError(
     'adapter-unavailable',
-    `The executable of the Claude Agent SDK failed: ${messageOf(thrown)}. See what it prints by giving 'stderr' in 'options'.`,
+    `The executable of the Claude Agent SDK failed: ${getErrorMessage(thrown)}. See what it prints by giving 'stderr' in 'options'.`,
     { cause: thrown },
   )
 }

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '../contract.ts'
 import { cutFailure, resultFailure, thrownFailure } from './failures.ts'
-import { callsOf, replyReader, resultText, type Reply } from './replies.ts'
+import { getCalls, replyReader, resultText, type Reply } from './replies.ts'
 import type { ClaudeAgentSdk, SdkMessage, SdkQuery, SdkResultMessage, SdkSystemMessage } from './sdk.ts'
 import { toolServer, type CallRequest, type ToolAnswer, type ToolServer } from './tool-server.ts'
 import { createTurns, type Turn } from './turns.ts'
@@ -148,7 +148,7 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
   const take = async (message: SdkMessage): Promise<QueryEnd | undefined> => {
     if (message.type === 'assistant') {
       if (message.error !== undefined) failureReason = message.error
-      else if (typeof message.parent_tool_use_id === 'string') turns.add(callsOf(message.message.content), false)
+      else if (typeof message.parent_tool_use_id === 'string') turns.add(getCalls(message.message.content), false)
       else if (replies.blocks(message.message)) {
         clearTimeout(quiet)
         quiet = setTimeout(() => void finish(replies.end()).catch(end.reject), QUIET_MS)

@@ -38,7 +38,7 @@ export function replyReader(): ReplyReader {
       if (streamed === undefined) return undefined
       if (type === 'message_delta') streamed.usage = mergeUsage(streamed.usage, usage ?? {})
       if (type !== 'message_stop') return undefined
-      const reply = replyOf(streamed)
+      const reply = toReply(streamed)
       streamed = undefined
       return reply
     },
@@ -55,19 +55,19 @@ export function replyReader(): ReplyReader {
       return true
     },
     end() {
-      const reply = whole === undefined ? undefined : replyOf(whole)
+      const reply = whole === undefined ? undefined : toReply(whole)
       whole = undefined
       return reply
     },
   }
 }
 
-function replyOf({ blocks, usage }: Draft): Reply {
+function toReply({ blocks, usage }: Draft): Reply {
   const text = blocks.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join('')
-  return { message: { role: 'assistant', text, toolCalls: callsOf(blocks) }, usage: readUsage(usage) }
+  return { message: { role: 'assistant', text, toolCalls: getCalls(blocks) }, usage: readUsage(usage) }
 }
 
-export function callsOf(blocks: readonly SdkBlock[]): readonly ToolCall[] {
+export function getCalls(blocks: readonly SdkBlock[]): readonly ToolCall[] {
   return blocks
     .filter(({ type }) => type === 'tool_use')
     .map(({ id = '', name = '', input }) => ({ id, name: plainName(name), arguments: input ?? {} }))

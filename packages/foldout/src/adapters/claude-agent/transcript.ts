@@ -4,15 +4,15 @@ import type { Message } from '../contract.ts'
  * A conversation as the one prompt that the SDK takes: the last user message, after a transcript of what was said before.
  * Names of tools offered meanwhile are left out, as all of them are offered from the start of the new query.
  */
-export function promptOf(messages: readonly Message[]): string {
+export function getPrompt(messages: readonly Message[]): string {
   const last = messages.at(-1)
   const [earlier, now] = last?.role === 'user' ? [messages.slice(0, -1), last.text] : [messages, 'Continue.']
-  const lines = earlier.flatMap(linesOf)
+  const lines = earlier.flatMap(getLines)
   if (lines.length === 0) return now
   return `<conversation>\n${lines.join('\n')}\n</conversation>\n\n${now}`
 }
 
-function linesOf(message: Message): readonly string[] {
+function getLines(message: Message): readonly string[] {
   switch (message.role) {
     case 'user':
       return [`<user>\n${quoted(message.text)}\n</user>`]

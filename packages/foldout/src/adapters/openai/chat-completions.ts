@@ -7,7 +7,7 @@ import { withRetries } from '../retry.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Feature } from './features.ts'
 import { wholeEvents } from './stream.ts'
-import { additionsOf, readToolCall, resultText } from './tool-calls.ts'
+import { getAdditions, readToolCall, resultText } from './tool-calls.ts'
 
 type ChatBody = OpenAI.ChatCompletionCreateParamsStreaming
 type ChatMessage = OpenAI.ChatCompletionMessageParam
@@ -34,7 +34,7 @@ export async function completeChat(endpoint: Endpoint, request: ChatRequest): Pr
 
 function chatBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlySet<Feature>): ChatBody {
   const { system, messages, output } = request
-  const tools = [...request.tools, ...additionsOf(request).flat()].map(chatTool)
+  const tools = [...request.tools, ...getAdditions(request).flat()].map(chatTool)
   return {
     stream_options: { include_usage: true },
     ...endpoint.parameters,
@@ -104,7 +104,7 @@ async function readReply(
   const parts: CallInParts[] = []
   const latest = new Map<number, CallInParts>()
   for await (const chunk of chunks) {
-    if (chunk.usage) usage = usageOf(chunk.usage)
+    if (chunk.usage) usage = toUsage(chunk.usage)
     const choice = chunk.choices?.[0]
     if (choice === undefined) continue
     const said = choice.delta?.content ?? choice.delta?.refusal ?? ''
@@ -147,7 +147,7 @@ function withOwnIds(parts: readonly CallInParts[], conversation: readonly Messag
   })
 }
 
-function usageOf(usage: OpenAI.CompletionUsage): Usage {
+function toUsage(usage: OpenAI.CompletionUsage): Usage {
   return {
     inputTokens: usage.prompt_tokens ?? 0,
     outputTokens: usage.completion_tokens ?? 0,

@@ -1,5 +1,5 @@
 import type { ClientOptions, OpenAI } from 'openai'
-import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { importPeer } from '../../core/peer.ts'
 
 export type Fetch = NonNullable<ClientOptions['fetch']>
@@ -35,7 +35,7 @@ async function makeClient({ apiKey, baseURL, fetch, isForeign = false }: ClientS
   } catch (error) {
     throw new FoldoutError(
       'adapter-config',
-      `No client for OpenAI could be made. Pass an apiKey or set OPENAI_API_KEY. The reason: ${messageOf(error)}`,
+      `No client for OpenAI could be made. Pass an apiKey or set OPENAI_API_KEY. The reason: ${getErrorMessage(error)}`,
       { cause: error },
     )
   }

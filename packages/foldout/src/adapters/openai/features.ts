@@ -1,5 +1,5 @@
 import type { ModelEvent } from '../contract.ts'
-import { failureOf } from '../failure.ts'
+import { toFailure } from '../failure.ts'
 
 /** What an endpoint may not know. Each is used until it is refused. */
 export type Feature = 'added-tools' | 'output-format' | 'reasoning'
@@ -57,7 +57,7 @@ export function createFeatures(): Features {
           }
           return answer
         } catch (error) {
-          const feature = suspectOf(error, using)
+          const feature = getSuspect(error, using)
           if (feature === undefined) throw error
           using.delete(feature)
           dropped.push(feature)
@@ -67,8 +67,8 @@ export function createFeatures(): Features {
   }
 }
 
-function suspectOf(error: unknown, using: ReadonlySet<Feature>): Feature | undefined {
-  const failure = failureOf(error)
+function getSuspect(error: unknown, using: ReadonlySet<Feature>): Feature | undefined {
+  const failure = toFailure(error)
   if (failure?.status !== 400 && failure?.status !== 422) return undefined
   const { param = '', code = '' } = error as { readonly param?: unknown; readonly code?: unknown }
   const said = [failure.message, param, code].join(' ')

@@ -54,7 +54,7 @@ const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
 export function openai(options: OpenAIOptions): ProviderAdapter {
   const { model, apiKey, baseURL, client, fetch, toolAdditions = 'auto' } = options
   const isChat = options.interface === 'chat'
-  return adapterOf(isChat, options, {
+  return getAdapter(isChat, options, {
     name: 'openai',
     toolAdditions: isChat ? 'plain' : toolAdditions,
     reasoning: options.reasoning ?? REASONING_MODELS.test(model),
@@ -65,7 +65,7 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
 /** A server that speaks Chat Completions: a LiteLLM proxy, vLLM, Ollama and others. */
 export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdapter {
   const { baseURL, apiKey, fetch, name = 'openai-compatible' } = options
-  return adapterOf(true, options, {
+  return getAdapter(true, options, {
     name,
     toolAdditions: 'plain',
     reasoning: false,
@@ -73,7 +73,7 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdap
   })
 }
 
-function adapterOf(
+function getAdapter(
   isChat: boolean,
   { model, maxRetries, parameters = {}, contextWindow }: CommonOptions,
   rest: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'client'>,

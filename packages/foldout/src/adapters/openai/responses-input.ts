@@ -3,7 +3,7 @@ import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, ToolCall, ToolMessage } from '../contract.ts'
 import { NATIVE_ADAPTER } from './responses-output.ts'
-import { additionsOf, resultText } from './tool-calls.ts'
+import { getAdditions, resultText } from './tool-calls.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
 
@@ -15,7 +15,7 @@ export interface InputOptions {
 }
 
 export function responseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
-  const additions = additionsOf(request).values()
+  const additions = getAdditions(request).values()
   return request.messages.flatMap((message): readonly Item[] => {
     switch (message.role) {
       case 'user':

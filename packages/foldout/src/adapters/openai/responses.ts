@@ -8,9 +8,9 @@ import { isOpenAI } from './client.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Feature } from './features.ts'
 import { responseInput, responseTool } from './responses-input.ts'
-import { nativeOf, textOf, toolCallsOf } from './responses-output.ts'
+import { toNative, getText, toToolCalls } from './responses-output.ts'
 import { failureInStream, wholeEvents } from './stream.ts'
-import { additionsOf } from './tool-calls.ts'
+import { getAdditions } from './tool-calls.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
@@ -39,7 +39,7 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
 }
 
 function wantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI): readonly Feature[] {
-  const hasAdditions = additionsOf(request).some((added) => added.length > 0)
+  const hasAdditions = getAdditions(request).some((added) => added.length > 0)
   const wanted: Feature[] = []
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
   // Responses takes no array as structured output.
@@ -51,7 +51,7 @@ function wantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI
 function responseBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlySet<Feature>, isNative: boolean): Body {
   const { system, output } = request
   const { text, ...parameters } = endpoint.parameters
-  const tools = [...request.tools, ...(isNative ? [] : additionsOf(request).flat())].map(responseTool)
+  const tools = [...request.tools, ...(isNative ? [] : getAdditions(request).flat())].map(responseTool)
   const format =
     output && using.has('output-format')
       ? { format: { type: 'json_schema', name: 'output', schema: { ...output.jsonSchema }, strict: false } as const }
@@ -110,21 +110,21 @@ async function readReply(events: AsyncIterable<StreamEvent>, emit: (event: Model
   }
   // Sparse where a server leaves out events; some leave the items out of the last one.
   const output = items.length > 0 ? items.filter(Boolean) : (response.output ?? [])
-  const text = textOf(output)
+  const text = getText(output)
   if (shown === '') show(text)
-  const native = nativeOf(output)
+  const native = toNative(output)
   return {
     message: {
       role: 'assistant',
       text,
-      toolCalls: toolCallsOf(output),
+      toolCalls: toToolCalls(output),
       ...(native === undefined ? {} : { native }),
     },
-    usage: response.usage ? usageOf(response.usage) : NO_USAGE,
+    usage: response.usage ? toUsage(response.usage) : NO_USAGE,
   }
 }
 
-function usageOf(usage: OpenAI.Responses.ResponseUsage): Usage {
+function toUsage(usage: OpenAI.Responses.ResponseUsage): Usage {
   // Servers that are like OpenAI leave the details out.
   const details: Partial<OpenAI.Responses.ResponseUsage.InputTokensDetails> = usage.input_tokens_details ?? {}
   return {

@@ -19,7 +19,7 @@ export function resultText({ text, isError }: ToolMessage): string {
 }
 
 /** The tools that each `tools` message adds, in order and once each. Those that the list has from the start are left out. */
-export function additionsOf({ tools, addedTools, messages }: ChatRequest): readonly (readonly AnyTool[])[] {
+export function getAdditions({ tools, addedTools, messages }: ChatRequest): readonly (readonly AnyTool[])[] {
   const offered = new Set(tools.map(({ name }) => name))
   return messages
     .filter((message) => message.role === 'tools')

@@ -30,7 +30,7 @@ export interface CallOptions {
 export async function runCall(call: ToolCall, context: CallContext, options: CallOptions = {}): Promise<CallEnd> {
   const { disclosure, review } = options
   const started = performance.now()
-  const target = targetOf(call, context.toolbox)
+  const target = getTarget(call, context.toolbox)
   let end: CallEnd | undefined
   const settle = (given: ToolResult): CallEnd => {
     const result = review ? review(given) : given
@@ -61,7 +61,7 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
 }
 
 /** What a call comes down to, where its tool runs others. */
-export function targetOf(call: ToolCall, toolbox: Toolbox): CallTarget | undefined {
+export function getTarget(call: ToolCall, toolbox: Toolbox): CallTarget | undefined {
   const found = call.malformed === undefined ? toolbox.find(call.name) : undefined
   return found && 'tool' in found ? found.tool.target?.(call.arguments) : undefined
 }

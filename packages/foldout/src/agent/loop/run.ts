@@ -18,11 +18,11 @@ import { promptRendered, runRestarted, toolInvoked, toolsInjected, type AgentEve
 import { createJournal } from './journal.ts'
 import { checkLimits } from '../limits.ts'
 import type { AgentOptions, AgentResult, Turn } from '../options.ts'
-import { firstOf, mergeOpenings, type Expansion } from '../policy.ts'
+import { takeFirst, mergeOpenings, type Expansion } from '../policy.ts'
 import { quietSession } from './quiet-session.ts'
 import { repairOrParse } from './repair.ts'
 import { agentRun, type RunState } from './run-state.ts'
-import { targetOf } from './call.ts'
+import { getTarget } from './call.ts'
 import { createToolbox } from './toolbox.ts'
 import { applyOpening, runTurn, type TurnContext } from './turn.ts'
 
@@ -146,7 +146,7 @@ export function createRun(
 
   async function callTools(calls: readonly ToolCall[]): Promise<TurnOutcome> {
     for (const call of calls) {
-      const target = targetOf(call, toolbox)
+      const target = getTarget(call, toolbox)
       tell({ type: 'tool/called', call, ...(target ? { target } : {}) })
     }
     const end = await runTurn(calls, context, journal.state.finished)
@@ -156,7 +156,7 @@ export function createRun(
     const mustWait = policy === 'batched' && end.waiting.length > 0
     if (waiting.length > 0 && !mustWait) {
       const merged = mergeOpenings(waiting.splice(0))
-      const { first, left } = policy === 'conservative' ? firstOf(merged) : { first: merged, left: [] }
+      const { first, left } = policy === 'conservative' ? takeFirst(merged) : { first: merged, left: [] }
       ended = { type: 'expansion', expansion: first, left }
       turns.push({ type: 'restart', message, results: end.results, expansion: first })
       return { type: 'halt', results: withLeft(end.results, first, left) }
@@ -213,8 +213,8 @@ export function createRun(
         if (left.length > 0) await finishTurn(left)
         for (const message of held.splice(0)) await say(message)
         if (ended) return ended
-        const result = await adapter.evaluate(evaluationOf())
-        return endOf(result)
+        const result = await adapter.evaluate(createEvaluation())
+        return getEnd(result)
       } catch (error) {
         if (signal.aborted && !(error instanceof LimitReachedError))
           throw new RunAbortedError(journal.state, signal.reason)
@@ -264,7 +264,7 @@ export function createRun(
     },
   }
 
-  function evaluationOf(): Evaluation {
+  function createEvaluation(): Evaluation {
     const names = new Set(rendered.tools.map(({ name }) => name))
     const addedTools = new Map<string, AnyTool>()
     for (const message of journal.state.messages) {
@@ -294,7 +294,7 @@ export function createRun(
     }
   }
 
-  function endOf(result: EvaluationResult): Ended {
+  function getEnd(result: EvaluationResult): Ended {
     if (result.type === 'final') {
       if (lastReply) turns.push({ type: 'answer', message: lastReply })
       // Under the batched policy the model may end before it was shown what it asked for.

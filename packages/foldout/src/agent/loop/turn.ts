@@ -59,13 +59,13 @@ export async function runTurn(
   }
   const others = calls.filter(({ id }) => !results.has(id))
   const toRun = others.filter((call) => calls.indexOf(call) < haltsAt && finished[call.id] === undefined)
-  const toolOf = (call: ToolCall): AnyTool | undefined => {
+  const getTool = (call: ToolCall): AnyTool | undefined => {
     const found = context.toolbox.find(call.name)
     return 'tool' in found ? found.tool : undefined
   }
   const ends = await runBeside(
     toRun,
-    (call) => isExclusive(toolOf(call)),
+    (call) => isExclusive(getTool(call)),
     async (call) => {
       context.check()
       return runCall(call, context)

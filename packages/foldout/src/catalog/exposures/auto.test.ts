@@ -10,7 +10,7 @@ import {
 } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { manyTools, tool } from '../catalog.fixtures.ts'
-import { listingOf } from '../listing.ts'
+import { getListing } from '../listing.ts'
 
 interface Stage {
   readonly catalog: Catalog
@@ -74,7 +74,7 @@ describe('R44 auto', () => {
     const tools = manyTools(29)
     const { list, chosen, catalog } = stage(tools)
     expect(list()).toEqual(catalog.tools.map(({ name }) => name))
-    const tokens = catalog.tools.reduce((sum, entry) => sum + toolTokens(listingOf(entry), estimatedTokens), 0)
+    const tokens = catalog.tools.reduce((sum, entry) => sum + toolTokens(getListing(entry), estimatedTokens), 0)
     expect(chosen).toEqual([{ exposure: 'all', reason: `29 tools with ${tokens} tokens are cheap to list.` }])
   })
 
@@ -88,7 +88,7 @@ describe('R44 auto', () => {
     const words = (count: number) => tool('wordy', { description: 'lamp '.repeat(count) })
     const cost = (count: number) => {
       const [entry] = createCatalog([words(count)]).tools
-      return toolTokens(listingOf(entry!), estimatedTokens)
+      return toolTokens(getListing(entry!), estimatedTokens)
     }
     let count = 4_900
     while (cost(count) < 5_000) count++

@@ -2,7 +2,7 @@ import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Exposed, Exposure, ExposureClient } from './exposure.ts'
-import { listingOf } from '../listing.ts'
+import { getListing } from '../listing.ts'
 import { searchTools } from '../meta-tools/search-tools.ts'
 import { SEARCH_FIRST, USE_TOOL, useTool } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
@@ -126,7 +126,7 @@ function cheapness({ tools }: Catalog, { maxTools = 30, maxTokens = 5_000 }: Aut
   if (tools.length >= maxTools) return undefined
   let tokens = sizes.get(tools)
   if (tokens === undefined) {
-    tokens = tools.reduce((sum, entry) => sum + toolTokens(listingOf(entry), estimatedTokens), 0)
+    tokens = tools.reduce((sum, entry) => sum + toolTokens(getListing(entry), estimatedTokens), 0)
     sizes.set(tools, tokens)
   }
   return tokens < maxTokens ? tokens : undefined

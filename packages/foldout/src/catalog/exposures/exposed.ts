@@ -1,12 +1,12 @@
 import { untilAborted } from '../../core/abort.ts'
-import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { isUnknown, type Catalog } from '../catalog.ts'
 import type { EntryCall, Exposed, ExposureClient, ListedTool } from './exposure.ts'
-import { listingOf } from '../listing.ts'
+import { getListing } from '../listing.ts'
 import type { MetaTool } from '../meta-tools/meta-tool.ts'
-import { runTool, targetOf } from '../meta-tools/run-tool.ts'
+import { runTool, getTarget } from '../meta-tools/run-tool.ts'
 import { readArguments } from '../arguments.ts'
 import { failure } from '../entry.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
@@ -46,10 +46,10 @@ export function exposed(parts: ExposedParts): ExposedControl {
     }
   }
   const list = (): readonly ListedTool[] => [
-    ...parts.entries().map(listingOf),
+    ...parts.entries().map(getListing),
     ...Array.from(metaTools.values(), ({ listing }) => listing),
     // Behind everything else: what a client has cached stays the beginning of the list.
-    ...(parts.joined?.entries().map(listingOf) ?? []),
+    ...(parts.joined?.entries().map(getListing) ?? []),
   ]
   const call = async (name: string, args: unknown, context: CallContext): Promise<CallResult> => {
     const meta = metaTools.get(name)
@@ -61,7 +61,7 @@ export function exposed(parts: ExposedParts): ExposedControl {
     } catch (error) {
       // An embedding function may fail, for one.
       if (context.signal?.aborted) throw error
-      return failure(`Tool '${name}' failed: ${messageOf(error)}`)
+      return failure(`Tool '${name}' failed: ${getErrorMessage(error)}`)
     }
   }
   let unsubscribe: (() => void) | undefined
@@ -78,7 +78,7 @@ export function exposed(parts: ExposedParts): ExposedControl {
     call: (name, args, context) => untilAborted(context.signal, () => call(name, args, context)),
     target(name, args): EntryCall | undefined {
       const meta = metaTools.get(name)
-      if (!meta) return targetOf(parts, name, args)
+      if (!meta) return getTarget(parts, name, args)
       const read = readArguments(args)
       return 'fault' in read ? undefined : meta.target?.(read.args)
     },

@@ -1,7 +1,7 @@
 import { failure } from '../entry.ts'
 import type { Exposure } from './exposure.ts'
 import type { MetaScope, MetaTool } from '../meta-tools/meta-tool.ts'
-import { DISCOVER_AND_USE, runTool, targetOf } from '../meta-tools/run-tool.ts'
+import { DISCOVER_AND_USE, runTool, getTarget } from '../meta-tools/run-tool.ts'
 import { runSearch, searchProperties } from '../meta-tools/search-tools.ts'
 import { checkCore, coreEntries, exposed, type CoreOptions } from './exposed.ts'
 
@@ -54,6 +54,6 @@ function discoverAndUse(scope: MetaScope): MetaTool {
       return runTool(scope, { name, args: given, through: DISCOVER_AND_USE, hint }, context)
     },
     target: ({ action, tool_name: name, tool_args: given }) =>
-      action === 'execute' ? targetOf(scope, name, given) : undefined,
+      action === 'execute' ? getTarget(scope, name, given) : undefined,
   }
 }

@@ -15,7 +15,7 @@ import {
   type RawTool,
 } from '../../entries/index.ts'
 import { gptTokenizer } from '../../entries/gpt-tokenizer.ts'
-import { callText, failed, manyTools, said, textOf, tool } from '../catalog.fixtures.ts'
+import { callText, failed, manyTools, said, getText, tool } from '../catalog.fixtures.ts'
 import { META_TOOL_NAMES } from '../names.ts'
 import { ANSWER_CEILING } from './search-answer.ts'
 
@@ -47,10 +47,10 @@ describe('R45 search_tools', () => {
   })
 
   it('R45 shows names alone, or whole schemas, if asked', async () => {
-    expect(textOf(await search({ query: 'send a letter', limit: 1, detail: 'names' }))).toBe(
+    expect(getText(await search({ query: 'send a letter', limit: 1, detail: 'names' }))).toBe(
       'send_letter — Sends a letter',
     )
-    expect(textOf(await search({ query: 'water the garden', limit: 1, detail: 'schema' }))).toBe(
+    expect(getText(await search({ query: 'water the garden', limit: 1, detail: 'schema' }))).toBe(
       'water_garden {"type":"object","properties":{"minutes":{"type":"integer","minimum":1,"maximum":60},"bed":{"enum":["roses","herbs"]}},"required":["minutes"]} — Waters the garden',
     )
   })
@@ -59,20 +59,20 @@ describe('R45 search_tools', () => {
     expect(await search({ query: 'mow the lawn', limit: 1 })).toEqual(
       said('mow_lawn, listed: call it directly — Mows the lawn'),
     )
-    expect(textOf(await search({ query: 'mow the lawn', limit: 1, detail: 'schema' }))).toContain('mow_lawn {"type"')
+    expect(getText(await search({ query: 'mow the lawn', limit: 1, detail: 'schema' }))).toContain('mow_lawn {"type"')
     const shown = expose(catalog, metaTool({ core: ['send_letter'] }))
     const asked = { action: 'search', query: 'send a letter', limit: 1 }
-    expect(textOf(await shown.call('discover_and_use_tool', asked, {}))).toMatch(
+    expect(getText(await shown.call('discover_and_use_tool', asked, {}))).toMatch(
       /^send_letter, listed: call it directly/,
     )
   })
 
   it('R45 names what was left off', async () => {
     const many = createCatalog(Array.from({ length: 30 }, (_, at) => tool(`polish_mirror_${at}`)))
-    const lines = textOf(await search({ query: 'polish a mirror', limit: 2 }, many)).split('\n')
+    const lines = getText(await search({ query: 'polish a mirror', limit: 2 }, many)).split('\n')
     expect(lines).toHaveLength(3)
     expect(lines[2]).toMatch(/^\d+ more fit: raise limit, or say more in query\.$/)
-    const most = textOf(await search({ query: 'polish a mirror', limit: 1_000 }, many)).split('\n')
+    const most = getText(await search({ query: 'polish a mirror', limit: 1_000 }, many)).split('\n')
     expect(most.length).toBeLessThanOrEqual(21)
     expect(most.at(-1)).toMatch(/^\d+ more fit: say more in query\.$/)
   })
@@ -86,14 +86,14 @@ describe('R45 search_tools', () => {
   it('R45 a query that nothing answers gets no tools', async () => {
     const result = await search({ query: 'qwxzzy vvkkpp' })
     expect(result.isError).toBeUndefined()
-    expect(textOf(result)).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
-    expect(textOf(result)).toMatch(/Try other words for what you want to do, or one thing at a time\.$/)
-    for (const { name } of home) expect(textOf(result)).not.toContain(name)
-    expect(textOf(await search({ query: 'qwxzzy', category: 'MAIL' }))).toBe(
+    expect(getText(result)).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
+    expect(getText(result)).toMatch(/Try other words for what you want to do, or one thing at a time\.$/)
+    for (const { name } of home) expect(getText(result)).not.toContain(name)
+    expect(getText(await search({ query: 'qwxzzy', category: 'MAIL' }))).toBe(
       'Nothing fits "qwxzzy" in \'mail\'. Try without the category, or other words for what you want to do.',
     )
-    expect(textOf(await search({ query: 'x'.repeat(500) }))).toContain(`Nothing fits "${'x'.repeat(80)}…".`)
-    expect(textOf(await search({ query: 'anything' }, createCatalog([])))).toBe('There are no tools to search.')
+    expect(getText(await search({ query: 'x'.repeat(500) }))).toContain(`Nothing fits "${'x'.repeat(80)}…".`)
+    expect(getText(await search({ query: 'anything' }, createCatalog([])))).toBe('There are no tools to search.')
   })
 
   it('R45 other wrong arguments are errors that say what is right', async () => {
@@ -135,7 +135,7 @@ describe('R45 search_tools', () => {
     })
     const result = await search({ query: 'send a letter' }, down)
     expect(result.isError).toBe(true)
-    expect(textOf(result)).toMatch(/^Tool 'search_tools' failed: .*the model is down/)
+    expect(getText(result)).toMatch(/^Tool 'search_tools' failed: .*the model is down/)
   })
 
   it('R45 a search that hangs can be aborted', async () => {
@@ -147,7 +147,7 @@ describe('R45 search_tools', () => {
   it('R48 what was searched is told, with what it cost', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
-    const text = textOf(await search({ query: 'send a letter', limit: 1 }))
+    const text = getText(await search({ query: 'send a letter', limit: 1 }))
     stop()
     const tokens = estimatedTokens.count('{"query":"send a letter","limit":1}') + estimatedTokens.count(text)
     expect(events).toEqual([
@@ -186,7 +186,7 @@ describe('R45 search_tools', () => {
         fc.constantFrom('names', 'signature', 'schema'),
         async (tools, detail) => {
           const huge = createCatalog(tools.map((more, at) => tool(`giant_${'x'.repeat(50)}_${at}`, more)))
-          const text = textOf(await search({ query: 'giant', detail, limit: 20 }, huge))
+          const text = getText(await search({ query: 'giant', detail, limit: 20 }, huge))
           expect(text).toContain('giant_')
           expect(estimatedTokens.count(text)).toBeLessThanOrEqual(ANSWER_CEILING[detail])
           const shown = text.split('\n').filter((line) => line.startsWith('giant_')).length
@@ -227,7 +227,7 @@ describe('R46 use_tool', () => {
     expect(await callText(expose(catalog, all()), 'send_leter')).toBe(
       "Tool 'send_leter' not found. Nearest: send_letter, mow_lawn, water_garden.",
     )
-    expect(textOf(await use({ name: 'x'.repeat(5_000) }))).toContain(`Tool '${'x'.repeat(80)}…' not found.`)
+    expect(getText(await use({ name: 'x'.repeat(5_000) }))).toContain(`Tool '${'x'.repeat(80)}…' not found.`)
   })
 
   it('R46 wrong arguments are an error before anything runs', async () => {
@@ -381,21 +381,25 @@ describe('R44 discover_and_use_tool', () => {
 })
 
 describe('R49 the list', () => {
-  const listOf = (tools: readonly RawTool[], options?: CatalogOptions) =>
+  const getList = (tools: readonly RawTool[], options?: CatalogOptions) =>
     JSON.stringify(expose(createCatalog(tools, options)).list())
   const tools = (count: number, sources: number): RawTool[] =>
     manyTools(count).map((each, at) => ({ ...each, source: `source-${at % sources}` }))
 
   it('R49 costs the same for 10 and for 5,000 tools', () => {
-    expect(listOf(tools(5_000, 1))).toBe(listOf(tools(10, 1)))
-    expect(listOf(tools(5_000, 10))).toBe(listOf(tools(10, 10)))
-    expect(listOf(tools(600, 500))).toBe(listOf(tools(600, 11)))
+    expect(getList(tools(5_000, 1))).toBe(getList(tools(10, 1)))
+    expect(getList(tools(5_000, 10))).toBe(getList(tools(10, 10)))
+    expect(getList(tools(600, 500))).toBe(getList(tools(600, 11)))
   })
 
   it('R45 is of at most 200 tokens, and 300 with a line for each of ten servers', async () => {
     const { count } = await gptTokenizer()
-    const tokens = (...[given, options]: Parameters<typeof listOf>): number => {
-      const listed = JSON.parse(listOf(given, options)) as { name: string; description: string; inputSchema: unknown }[]
+    const tokens = (...[given, options]: Parameters<typeof getList>): number => {
+      const listed = JSON.parse(getList(given, options)) as {
+        name: string
+        description: string
+        inputSchema: unknown
+      }[]
       return count(
         JSON.stringify(listed.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
       )

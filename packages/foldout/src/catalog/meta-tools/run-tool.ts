@@ -50,7 +50,7 @@ function isMetaTool(name: string): boolean {
 }
 
 /** The tool and the arguments that a call comes down to, if there is such a tool and the arguments can be read. */
-export function targetOf({ catalog }: MetaScope, name: unknown, args: unknown): EntryCall | undefined {
+export function getTarget({ catalog }: MetaScope, name: unknown, args: unknown): EntryCall | undefined {
   if (typeof name !== 'string') return undefined
   const found = catalog.resolve(name)
   const read = readArguments(args)

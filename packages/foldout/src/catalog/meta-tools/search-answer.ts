@@ -2,7 +2,7 @@ import { shortened } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import type { Catalog } from '../catalog.ts'
 import type { SearchOutcome } from '../search/contract.ts'
-import { signatureOf } from '../signatures/signature.ts'
+import { formatSignature } from '../signatures/signature.ts'
 import type { CatalogEntry } from '../tool.ts'
 
 export type AnswerDetail = 'names' | 'signature' | 'schema'
@@ -61,17 +61,17 @@ function hitLine(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean): s
   const description = shortened(tool.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
   const call =
     detail === 'schema'
-      ? schemaOf(tool)
+      ? toSchema(tool)
       : isListed
         ? `${tool.name}, listed: call it directly`
-        : signatureOf(tool, { detail })
+        : formatSignature(tool, { detail })
   return description === '' ? call : `${call} — ${description}`
 }
 
-function schemaOf(tool: CatalogEntry): string {
-  const schema = signatureOf(tool, { detail: 'schema', maxTokens: MAX_SCHEMA })
+function toSchema(tool: CatalogEntry): string {
+  const schema = formatSignature(tool, { detail: 'schema', maxTokens: MAX_SCHEMA })
   // One that is too large however much is left off.
-  return estimatedTokens.count(schema) > MAX_SCHEMA ? signatureOf(tool) : `${tool.name} ${schema}`
+  return estimatedTokens.count(schema) > MAX_SCHEMA ? formatSignature(tool) : `${tool.name} ${schema}`
 }
 
 function nothingFits(catalog: Catalog, { query, outcome, category }: Question): string {

@@ -2,7 +2,7 @@ import { canonicalJson } from '../../core/json/json.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { isUnknown, unknownToolMessage } from '../catalog.ts'
 import { failure } from '../entry.ts'
-import { listingOf } from '../listing.ts'
+import { getListing } from '../listing.ts'
 import type { CallResult, CatalogEntry } from '../tool.ts'
 import { textResult, type MetaScope, type MetaTool } from './meta-tool.ts'
 import { SEARCH_FIRST } from './use-tool.ts'
@@ -37,7 +37,7 @@ export function getToolDefinition(scope: MetaScope, options: ToolDefinitionOptio
 }
 
 function define(scope: MetaScope, entry: CatalogEntry, options: ToolDefinitionOptions): CallResult {
-  const { name, description, inputSchema, outputSchema, annotations } = listingOf(entry)
+  const { name, description, inputSchema, outputSchema, annotations } = getListing(entry)
   const text = canonicalJson({ name, description, inputSchema, outputSchema, annotations })
   scope.catalog.report({
     type: 'tool/defined',

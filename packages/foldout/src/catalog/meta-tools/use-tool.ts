@@ -1,5 +1,5 @@
 import type { MetaScope, MetaTool } from './meta-tool.ts'
-import { runTool, targetOf } from './run-tool.ts'
+import { runTool, getTarget } from './run-tool.ts'
 
 export const USE_TOOL = 'use_tool'
 export const SEARCH_FIRST = 'Use search_tools to discover available tools.'
@@ -23,6 +23,6 @@ export function useTool(scope: MetaScope): MetaTool {
     },
     call: (args, context) =>
       runTool(scope, { name: args['name'], args: args['arguments'], through: USE_TOOL, hint: SEARCH_FIRST }, context),
-    target: (args) => targetOf(scope, args['name'], args['arguments']),
+    target: (args) => getTarget(scope, args['name'], args['arguments']),
   }
 }

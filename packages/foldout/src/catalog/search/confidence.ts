@@ -1,7 +1,7 @@
 import { WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidence-weights.ts'
 import type { Searchable } from './contract.ts'
 import type { Found } from './engine.ts'
-import { coverageOf } from './lexical/lexical.ts'
+import { computeCoverage } from './lexical/lexical.ts'
 import type { Ranking } from './ranking.ts'
 
 /** What tells whether the best tool answers a query, each from 0 to 1 or nearly so. */
@@ -25,10 +25,10 @@ const COMPLETE = 0.9
 const OUTSTANDING = { from: 1, to: 5 }
 
 /** How sure it is that the best tool, if there is one, answers the query, and whether that is enough. */
-export function confidenceOf<Tool extends Searchable>(found: Found<Tool>, top: number | undefined): Confidence {
+export function computeConfidence<Tool extends Searchable>(found: Found<Tool>, top: number | undefined): Confidence {
   if (top === undefined) return { confidence: 0, fits: false }
   const { named, cosineAt } = found.ranking.request
-  const features = featuresOf(found, top)
+  const features = getFeatures(found, top)
   if (named.has(top)) return { confidence: 1, fits: true }
   const byWords = judged(features, WORDS_ONLY)
   if (found.meaning === 'bundled') {
@@ -36,18 +36,18 @@ export function confidenceOf<Tool extends Searchable>(found: Found<Tool>, top: n
     const isByWords = !cosineAt || cosineAt(top) === 0 || features.coverage >= COMPLETE
     return isByWords ? byWords : judged(features, WITH_WORD_VECTORS)
   }
-  const outstanding = found.meaning === 'none' ? 0 : outstandingOf(found.ranking)
+  const outstanding = found.meaning === 'none' ? 0 : getOutstanding(found.ranking)
   const confidence = 1 - (1 - byWords.confidence) * (1 - outstanding)
   return { confidence, fits: confidence >= WORDS_ONLY.fits }
 }
 
-export function featuresOf<Tool extends Searchable>(
+export function getFeatures<Tool extends Searchable>(
   { ranking, postings }: Found<Tool>,
   top: number,
 ): ConfidenceFeatures {
   const { whole, parts, nearest } = ranking
   return {
-    coverage: Math.max(coverageOf(whole.query, top, postings), ...parts.map(({ coverage }) => coverage)),
+    coverage: Math.max(computeCoverage(whole.query, top, postings), ...parts.map(({ coverage }) => coverage)),
     nearness: Math.max(0, whole.cosineAt?.(top) ?? 0),
     nearest,
   }
@@ -61,7 +61,7 @@ function judged(features: ConfidenceFeatures, model: ConfidenceModel): Confidenc
 }
 
 /** How many standard deviations the nearest tool is nearer than the average, from 0 to 1. */
-function outstandingOf({ found, request: { cosineAt = () => 0 } }: Ranking): number {
+function getOutstanding({ found, request: { cosineAt = () => 0 } }: Ranking): number {
   const known = Array.from(found, cosineAt).filter((cosine) => cosine !== 0)
   if (known.length < 2) return known.length
   const mean = known.reduce((sum, cosine) => sum + cosine, 0) / known.length

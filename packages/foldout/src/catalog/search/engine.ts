@@ -1,17 +1,17 @@
 import type { Embed, Searchable } from './contract.ts'
 import { actionsOfTool } from './text/actions.ts'
-import { bestOf } from './lexical/best.ts'
+import { takeBest } from './lexical/best.ts'
 import { createEmbeddedMeaning } from './vectors/embedded-meaning.ts'
 import { createWordMeaning, type Meaning } from './vectors/meaning.ts'
 import { createNameIndex } from './lexical/named.ts'
-import { partsOf } from './text/parts.ts'
+import { getParts } from './text/parts.ts'
 import { createPostings, type Postings } from './lexical/postings.ts'
-import { rankRequest, scoreOf, type Ranking, type RankingSources, type Score } from './ranking.ts'
+import { rankRequest, computeScore, type Ranking, type RankingSources, type Score } from './ranking.ts'
 import { createSpellings } from './lexical/spelling.ts'
-import { FIELDS, fieldTextsOf } from './text/tool-text.ts'
+import { FIELDS, getFieldTexts } from './text/tool-text.ts'
 import type { Tuning } from './tuning.ts'
 import { loadWordVectors } from './vectors/vectors.ts'
-import { termsOf } from './text/words.ts'
+import { getTerms } from './text/words.ts'
 
 const NAME = FIELDS.indexOf('name')
 
@@ -22,10 +22,10 @@ export interface Found<Tool extends Searchable> {
   /** By what nearness of meaning was found. */
   readonly meaning: 'bundled' | 'none' | 'own'
   toolAt(slot: number): Tool
-  slotOf(qualified: string): number | undefined
+  getSlot(qualified: string): number | undefined
   /** The best so many slots, best first. */
   best(limit: number): readonly number[]
-  scoreOf(slot: number): Score
+  computeScore(slot: number): Score
 }
 
 /** Tools by slot, with all that is known of their words, names and meaning. */
@@ -78,8 +78,8 @@ export function createEngine<Tool extends Searchable>(
     },
     add(tool) {
       remove(tool.qualified)
-      const texts = fieldTextsOf(tool)
-      const slot = postings.add(texts.map(termsOf))
+      const texts = getFieldTexts(tool)
+      const slot = postings.add(texts.map(getTerms))
       actions[slot] = actionsOfTool(texts[NAME]!, tool.description)
       tools[slot] = tool
       slotByName.set(tool.qualified, slot)
@@ -88,9 +88,9 @@ export function createEngine<Tool extends Searchable>(
     },
     remove,
     async find(query, category) {
-      const parts = partsOf(query)
+      const parts = getParts(query)
       const texts = parts.length > 1 ? [query, ...parts] : [query]
-      const vectors = (await meaning?.vectorsOf(texts)) ?? []
+      const vectors = (await meaning?.computeVectors(texts)) ?? []
       // From here on nothing waits, so that no tool comes or goes while it is looked at.
       const [whole, ...rest] = texts.map((text, i) => ({
         text,
@@ -113,9 +113,9 @@ export function createEngine<Tool extends Searchable>(
         postings,
         meaning: typeof meaningOption === 'function' ? 'own' : meaningOption,
         toolAt: (slot) => tools[slot]!,
-        slotOf: (qualified) => slotByName.get(qualified),
-        best: (limit) => bestOf(found, limit, isBetter),
-        scoreOf: (slot) => scoreOf(ranking, slot, sources),
+        getSlot: (qualified) => slotByName.get(qualified),
+        best: (limit) => takeBest(found, limit, isBetter),
+        computeScore: (slot) => computeScore(ranking, slot, sources),
       }
     },
   }

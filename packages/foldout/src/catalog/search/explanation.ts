@@ -3,8 +3,8 @@ import type { Explanation, Searchable } from './contract.ts'
 import { countIn, countsIn, type Postings } from './lexical/postings.ts'
 import type { ParsedQuery, QueryTerm } from './text/query.ts'
 import type { Score } from './ranking.ts'
-import { FIELDS, fieldTextsOf } from './text/tool-text.ts'
-import { stemOf, wordsOf } from './text/words.ts'
+import { FIELDS, getFieldTexts } from './text/tool-text.ts'
+import { getStem, getWords } from './text/words.ts'
 
 const NAME = FIELDS.indexOf('name')
 
@@ -33,12 +33,12 @@ export function explainer(
   const counts = countsIn(slot, isAsked, postings)
   const found = Array.from(score.words, ([id, share]): FoundWord => ({
     term: terms.get(id)!,
-    stem: postings.termOf(id),
+    stem: postings.getTerm(id),
     counts: counts.get(id)!,
     share,
   }))
   return () => {
-    const surfaces = surfacesOf(tool)
+    const surfaces = getSurfaces(tool)
     const words: ExplainedWord[] = found.map(({ term, stem, counts, share }) => ({
       word: term.word,
       matched: surfaces.get(stem) ?? stem,
@@ -57,17 +57,17 @@ export function explainer(
 }
 
 function explainAction(tool: Searchable, { asked, share }: NonNullable<Score['action']>): ExplainedWord {
-  const inName = wordFor(asked.actions, wordsOf(fieldTextsOf(tool)[NAME]!))
-  const matched = inName ?? wordFor(asked.actions, wordsOf(tool.description))!
+  const inName = wordFor(asked.actions, getWords(getFieldTexts(tool)[NAME]!))
+  const matched = inName ?? wordFor(asked.actions, getWords(tool.description))!
   const field = inName === undefined ? 'description' : 'name'
   return { word: asked.word, matched, fields: [field], score: share, how: 'action' }
 }
 
 /** The word of the tool that each stem first stands for. */
-function surfacesOf(tool: Searchable): ReadonlyMap<string, string> {
+function getSurfaces(tool: Searchable): ReadonlyMap<string, string> {
   const surfaces = new Map<string, string>()
-  for (const text of fieldTextsOf(tool)) {
-    for (const word of wordsOf(text)) if (!surfaces.has(stemOf(word))) surfaces.set(stemOf(word), word)
+  for (const text of getFieldTexts(tool)) {
+    for (const word of getWords(text)) if (!surfaces.has(getStem(word))) surfaces.set(getStem(word), word)
   }
   return surfaces
 }

@@ -1,9 +1,9 @@
 import { actionAskedFor } from './text/actions.ts'
-import { bestOf } from './lexical/best.ts'
+import { takeBest } from './lexical/best.ts'
 import {
-  coverageOf,
+  computeCoverage,
   rankByWords,
-  sharesOf,
+  getShares,
   type LexicalRanking,
   type LexicalSources,
   type Shares,
@@ -117,9 +117,9 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
   }
   if (parts.length > 0) {
     const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
-    for (const slot of bestOf(ranking.found, tuning.candidates, isBetter)) ranking.candidates.add(slot)
+    for (const slot of takeBest(ranking.found, tuning.candidates, isBetter)) ranking.candidates.add(slot)
     for (const { words } of parts) for (const slot of words.candidates) ranking.candidates.add(slot)
-    for (const slot of ranking.candidates) scores[slot]! += scoreFor(ranking.parts[partOf(ranking, slot)]!, slot)
+    for (const slot of ranking.candidates) scores[slot]! += scoreFor(ranking.parts[getPart(ranking, slot)]!, slot)
   }
   return ranking
 }
@@ -133,7 +133,7 @@ function rankText(
   const { postings, tuning, vocabulary } = sources
   const query = parseQuery(text, vocabulary)
   const words = rankByWords(query, candidates, sources)
-  const coverage = coverageOf(query, words.top, postings)
+  const coverage = computeCoverage(query, words.top, postings)
   const meaning = coverage * tuning.meaningIfSure + (1 - coverage) * tuning.meaningIfUnsure
   return { text, cosineAt, query, words, coverage, meaning, weight }
 }
@@ -147,7 +147,7 @@ function nearness({ cosineAt, meaning, weight }: RankedText, slot: number): numb
 }
 
 /** The number of the part that a tool answers best; 0 if the request has but one. */
-export function partOf({ parts }: Ranking, slot: number): number {
+export function getPart({ parts }: Ranking, slot: number): number {
   let best = 0
   let most = 0
   for (let part = 0; part < parts.length; part++) {
@@ -160,12 +160,12 @@ export function partOf({ parts }: Ranking, slot: number): number {
 }
 
 /** The score of one tool, taken apart. */
-export function scoreOf(ranking: Ranking, slot: number, sources: RankingSources): Score {
+export function computeScore(ranking: Ranking, slot: number, sources: RankingSources): Score {
   const { whole, parts, candidates, request } = ranking
   const words: Shares = new Map()
   let meaning = 0
-  for (const ranked of candidates.has(slot) ? [whole, parts[partOf(ranking, slot)]!] : [whole]) {
-    for (const [id, share] of sharesOf(slot, ranked.query, ranked.words, sources)) {
+  for (const ranked of candidates.has(slot) ? [whole, parts[getPart(ranking, slot)]!] : [whole]) {
+    for (const [id, share] of getShares(slot, ranked.query, ranked.words, sources)) {
       words.set(id, (words.get(id) ?? 0) + ranked.weight * share)
     }
     meaning += nearness(ranked, slot)

@@ -1,10 +1,10 @@
 import { FoldoutError } from '../../core/errors.ts'
-import { confidenceOf } from './confidence.ts'
+import { computeConfidence } from './confidence.ts'
 import type { Hit, Searchable, SearchIndex, SearchIndexOptions } from './contract.ts'
 import { createEngine, type Found } from './engine.ts'
 import { explainer } from './explanation.ts'
-import { partOf } from './ranking.ts'
-import { groupOf } from './text/tool-text.ts'
+import { getPart } from './ranking.ts'
+import { getGroup } from './text/tool-text.ts'
 import { TUNING, type Tuning } from './tuning.ts'
 
 const DEFAULT_LIMIT = 5
@@ -36,11 +36,11 @@ export function createTunedIndex<Tool extends Searchable>(
       const found = await engine.find(checked(query), category)
       const { request, scores } = found.ranking
       const best = found.best(Math.max(1, limit))
-      const { confidence, fits } = confidenceOf(found, best[0])
+      const { confidence, fits } = computeConfidence(found, best[0])
       const enough = scores[best[0]!]! * FITS_AS_WELL
       let asGood = 0
       for (const slot of found.ranking.found) if (scores[slot]! >= enough) asGood++
-      const hits = fits ? best.slice(0, limit).map((slot) => hitOf(found, slot)) : []
+      const hits = fits ? best.slice(0, limit).map((slot) => toHit(found, slot)) : []
       return {
         hits,
         more: fits ? Math.max(0, asGood - hits.length) : 0,
@@ -51,8 +51,8 @@ export function createTunedIndex<Tool extends Searchable>(
     },
     async explain(query, qualified) {
       const found = await engine.find(checked(query))
-      const slot = found.slotOf(qualified)
-      return slot === undefined ? undefined : hitOf(found, slot).explain()
+      const slot = found.getSlot(qualified)
+      return slot === undefined ? undefined : toHit(found, slot).explain()
     },
   }
 }
@@ -65,18 +65,18 @@ function checked(query: string): string {
   )
 }
 
-function hitOf<Tool extends Searchable>(found: Found<Tool>, slot: number): Hit<Tool> {
+function toHit<Tool extends Searchable>(found: Found<Tool>, slot: number): Hit<Tool> {
   const { ranking, postings } = found
   const tool = found.toolAt(slot)
   return {
     tool,
     score: ranking.scores[slot]!,
-    part: partOf(ranking, slot),
-    explain: explainer(tool, slot, found.scoreOf(slot), ranking.whole.query, postings),
+    part: getPart(ranking, slot),
+    explain: explainer(tool, slot, found.computeScore(slot), ranking.whole.query, postings),
   }
 }
 
 function nearestCategories<Tool extends Searchable>(found: Found<Tool>): readonly string[] {
-  const categories = found.best(NEAREST_TOOLS).map((slot) => groupOf(found.toolAt(slot)))
+  const categories = found.best(NEAREST_TOOLS).map((slot) => getGroup(found.toolAt(slot)))
   return [...new Set(categories)].filter((category) => category !== undefined).slice(0, MOST_CATEGORIES)
 }

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { literal, oneLine } from './literal.ts'
-import { kindsAt, listAt, placeOf, resolveReference } from './place.ts'
+import { kindsAt, listAt, getPlace, resolveReference } from './place.ts'
 
 /** How much of a schema is kept. */
 export interface Kept {
@@ -79,7 +79,7 @@ function cleanAt(cleaning: Cleaning, schema: unknown, name: string, depth: numbe
     const value = cleanKeyword(cleaning, whole, keyword, name, depth)
     if (value !== undefined) define(result, keyword, value)
   }
-  const note = noteOf(cleaning.kept, whole)
+  const note = formatNote(cleaning.kept, whole)
   if (note !== '') define(result, '$comment', note)
   for (const part of parts) cleaning.within.delete(part)
   return result
@@ -110,7 +110,7 @@ function define(target: Record<string, unknown>, key: string, value: unknown): v
 
 function outlined(cleaning: Cleaning, schema: JsonSchema): JsonSchema {
   cleaning.cut = true
-  const kinds = kindsAt(placeOf(cleaning.root, schema))
+  const kinds = kindsAt(getPlace(cleaning.root, schema))
   return kinds.length === 0 ? {} : { type: kinds.length === 1 ? kinds[0] : kinds }
 }
 
@@ -168,7 +168,7 @@ function cleanValues(cleaning: Cleaning, value: unknown): unknown {
 }
 
 /** What was left off one schema. */
-function noteOf(kept: Kept, schema: JsonSchema): string {
+function formatNote(kept: Kept, schema: JsonSchema): string {
   const values = listAt(schema, 'enum').length - kept.values
   const optional = kept.optional ? 0 : optionalNames(schema).size
   return [

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import { shortDescriptionOf } from './short-description.ts'
-import { signatureOf } from './signature.ts'
+import { shortenDescription } from './short-description.ts'
+import { formatSignature } from './signature.ts'
 
 const corpus = join(import.meta.dirname, '../../../../../../shared/data/toucan-corpus/tools.jsonl')
 
@@ -23,8 +23,8 @@ describe('R45 signatures of real tools', () => {
       .filter(({ inputSchema }) => inputSchema !== undefined)
       .filter((_, i) => i % 5 === 0)
       .map((tool) => {
-        const signature = signatureOf({ name: tool.name, inputSchema: tool.inputSchema!, outputSchema: undefined })
-        return countTokens(`${signature} - ${shortDescriptionOf(tool)}\n`)
+        const signature = formatSignature({ name: tool.name, inputSchema: tool.inputSchema!, outputSchema: undefined })
+        return countTokens(`${signature} - ${shortenDescription(tool)}\n`)
       })
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
     expect(mean * 5).toBeLessThan(240)

@@ -2,7 +2,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { smallSchema } from './compact-schema.ts'
-import { itemsAt, listAt, placeOf } from './place.ts'
+import { itemsAt, listAt, getPlace } from './place.ts'
 
 /** By the estimate, which is low for lists of short words: about 100 by a tokenizer. */
 const MAX_TOKENS = 80
@@ -24,20 +24,20 @@ export function schemaFragment(schema: JsonSchema, path: readonly (string | numb
 const MAX_BRANCHES = 50
 
 function below(root: unknown, schema: unknown, key: string | number): unknown {
-  const must = placeOf(root, schema).parts
+  const must = getPlace(root, schema).parts
   const may = new Set<JsonSchema>()
-  const queue = must.flatMap(branchesOf)
+  const queue = must.flatMap(getBranches)
   for (let at = 0; at < queue.length && may.size < MAX_BRANCHES; at++) {
-    for (const part of placeOf(root, queue[at]).parts) {
+    for (const part of getPlace(root, queue[at]).parts) {
       if (may.has(part)) continue
       may.add(part)
-      queue.push(...branchesOf(part))
+      queue.push(...getBranches(part))
     }
   }
   return combined('allOf', valuesBelow(must, key)) ?? combined('anyOf', valuesBelow([...may], key))
 }
 
-function branchesOf(part: JsonSchema): readonly unknown[] {
+function getBranches(part: JsonSchema): readonly unknown[] {
   const dependent = isPlainObject(part['dependentSchemas']) ? Object.values(part['dependentSchemas']) : []
   return [...listAt(part, 'anyOf'), ...listAt(part, 'oneOf'), part['then'], part['else'], ...dependent]
 }

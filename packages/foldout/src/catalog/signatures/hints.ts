@@ -1,11 +1,11 @@
 import { literal, oneLine } from './literal.ts'
-import { spanOf } from './refinement.ts'
+import { getSpan } from './refinement.ts'
 
 /**
  * What a description says of a value that its name and type do not, and without which a call goes wrong: `YYYY-MM-DD`,
  * `owner/repo`, `comma-separated`, `ms`. Empty where it says nothing of the kind.
  */
-export function hintOf(kind: string, name: string, description: string | undefined): string {
+export function formatHint(kind: string, name: string, description: string | undefined): string {
   if (description === undefined) return ''
   const text = oneLine(description).slice(0, 600)
   if (kind === 'string' || kind === 'any') return stringHint(name, text)
@@ -113,7 +113,7 @@ function numberHint(name: string, text: string): string {
 function rangeIn(text: string): string {
   const match = RANGE.exec(text)
   const [low, high] = [match?.[1] ?? match?.[3], match?.[2] ?? match?.[4]].map((bound) => bound && Number(bound))
-  if (typeof low === 'number' && typeof high === 'number') return low < high ? spanOf(low, high) : ''
+  if (typeof low === 'number' && typeof high === 'number') return low < high ? getSpan(low, high) : ''
   const most = MOST.exec(text)?.[1]
-  return most === undefined ? '' : spanOf(undefined, Number(most))
+  return most === undefined ? '' : getSpan(undefined, Number(most))
 }

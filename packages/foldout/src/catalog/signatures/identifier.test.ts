@@ -1,7 +1,7 @@
 import { Script } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { identifierOf } from './identifier.ts'
+import { toIdentifier } from './identifier.ts'
 
 describe('R44 the name of a tool in code', () => {
   it.each([
@@ -19,21 +19,21 @@ describe('R44 the name of a tool in code', () => {
     ['a b\n*/', 'a_b___'],
     ['😀', '_'],
   ])('R44 makes an identifier of %j', (name, expected) => {
-    expect(identifierOf(name)).toBe(expected)
+    expect(toIdentifier(name)).toBe(expected)
   })
 
   it('R44 gives names that would be alike a number', () => {
     const taken = new Set<string>()
-    for (const name of ['a-b', 'a_b', 'a.b', 'a_b_2']) taken.add(identifierOf(name, taken))
+    for (const name of ['a-b', 'a_b', 'a.b', 'a_b_2']) taken.add(toIdentifier(name, taken))
     expect([...taken]).toEqual(['a_b', 'a_b_2', 'a_b_3', 'a_b_2_2'])
   })
 
   it('R44 always makes one that JavaScript takes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
-        const identifier = identifierOf(name)
+        const identifier = toIdentifier(name)
         expect(() => new Script(`'use strict'; function ${identifier}() {}`)).not.toThrow()
-        expect(identifierOf(name, new Set([identifier]))).not.toBe(identifier)
+        expect(toIdentifier(name, new Set([identifier]))).not.toBe(identifier)
       }),
       { numRuns: 1_000 },
     )

@@ -20,7 +20,7 @@ const OTHERS = /[^\p{L}\p{N}_$]|[\p{No}]|[\u{10000}-\u{10FFFF}]/gu
  * A name of JavaScript for a tool, a server or a type: `get-weather` → `get_weather`. It is never one of `taken`; names
  * that would be alike get a number.
  */
-export function identifierOf(name: string, taken: ReadonlySet<string> = new Set()): string {
+export function toIdentifier(name: string, taken: ReadonlySet<string> = new Set()): string {
   const words = name.normalize('NFC').replace(OTHERS, '_')
   const started = START.test(words) ? words : `_${words}`
   const wanted = RESERVED.has(started) ? `${started}_` : started

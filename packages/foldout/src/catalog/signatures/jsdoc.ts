@@ -1,6 +1,6 @@
 import { literal, oneLine } from './literal.ts'
 import { keywordAt, kindsAt, textAt, valuesAt, type Place } from './place.ts'
-import { refinementOf } from './refinement.ts'
+import { getRefinement } from './refinement.ts'
 
 const MAX_FIELD_DOC = 400
 const MAX_DEFAULT = 80
@@ -10,7 +10,7 @@ export function fieldDoc(place: Place): string {
   const description = oneLine(textAt(place, 'description') ?? '')
   const kinds = kindsAt(place)
   const refinements = kinds.map((kind) =>
-    [kind === 'integer' ? 'int' : '', refinementOf(kind, place, '')].join(' ').trim(),
+    [kind === 'integer' ? 'int' : '', getRefinement(kind, place, '')].join(' ').trim(),
   )
   const initial = literal(keywordAt(place, 'default'))
   const notes = [

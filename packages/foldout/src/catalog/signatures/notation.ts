@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import { hintOf } from './hints.ts'
+import { formatHint } from './hints.ts'
 import { fieldName, literal } from './literal.ts'
 import {
   alternativesAt,
@@ -10,13 +10,13 @@ import {
   kindsAt,
   otherFieldsAt,
   patternFieldsAt,
-  placeOf,
+  getPlace,
   textAt,
   valuesAt,
   type Field,
   type Place,
 } from './place.ts'
-import { refinementOf } from './refinement.ts'
+import { getRefinement } from './refinement.ts'
 import { isRule } from './rules.ts'
 
 /** How much of a schema is written. */
@@ -72,7 +72,7 @@ interface Where {
 export function fieldText(writing: Notation, field: Field, depth: number): string {
   const { hints } = writing.detail
   const where = { name: field.name, depth, hinted: hints === 'all' || (hints === 'required' && field.required) }
-  const place = placeOf(writing.root, field.schema)
+  const place = getPlace(writing.root, field.schema)
   const initial = keywordAt(place, 'default')
   const type = typeAt(writing, place, where, !field.required && initial === null)
   return `${fieldName(field.name)}${field.required ? '' : '?'}: ${type.text}${defaultText(initial)}`
@@ -92,7 +92,7 @@ export function typeText(writing: Notation, schema: unknown, where: Where): stri
 }
 
 function typeOf(writing: Notation, schema: unknown, where: Where): Type {
-  return typeAt(writing, placeOf(writing.root, schema), where, false)
+  return typeAt(writing, getPlace(writing.root, schema), where, false)
 }
 
 /** `withoutNull` where leaving the field off says the same. */
@@ -115,9 +115,9 @@ function typeAt(writing: Notation, place: Place, where: Where, withoutNull: bool
     return tight(name)
   }
   const entered = place.parts.filter((part) => !writing.within.has(part))
-  for (const part of entered) writing.within.set(part, nameOf(part, place, where))
+  for (const part of entered) writing.within.set(part, getName(part, place, where))
   try {
-    return unionOf(writing, place, where, withoutNull)
+    return getUnion(writing, place, where, withoutNull)
   } finally {
     for (const part of entered) writing.within.delete(part)
   }
@@ -130,7 +130,7 @@ function uniqueName(writing: Notation, wanted: string): string {
   return name
 }
 
-function nameOf(part: JsonSchema, place: Place, where: Where): string {
+function getName(part: JsonSchema, place: Place, where: Where): string {
   if (part === place.root) return 'Args'
   const reference = place.parts
     .map((other) => other['$ref'])
@@ -144,7 +144,7 @@ function nameOf(part: JsonSchema, place: Place, where: Where): string {
   return /^\p{ID_Start}/u.test(name) ? name : `Type${name}`
 }
 
-function unionOf(writing: Notation, place: Place, where: Where, withoutNull: boolean): Type {
+function getUnion(writing: Notation, place: Place, where: Where, withoutNull: boolean): Type {
   const values = valuesAt(place)
   if (values) return valuesText(writing, values, withoutNull)
   const groups = alternativesAt(place)
@@ -184,12 +184,12 @@ function branchesText(
   where: Where,
   withoutNull: boolean,
 ): Type {
-  const listed = branches.map((branch) => valuesAt(placeOf(writing.root, branch)))
+  const listed = branches.map((branch) => valuesAt(getPlace(writing.root, branch)))
   if (listed.every((values) => values !== undefined)) return valuesText(writing, listed.flat(), withoutNull)
   const shared = keywordAt(place, 'type')
   const shown = branches.length <= writing.detail.branches ? branches : branches.slice(0, writing.detail.branches - 1)
   const types = shown.map((branch) => {
-    const hasType = shared === undefined || kindsAt(placeOf(writing.root, branch)).length > 0
+    const hasType = shared === undefined || kindsAt(getPlace(writing.root, branch)).length > 0
     return typeOf(writing, hasType ? branch : { allOf: [branch, { type: shared }] }, {
       ...where,
       depth: where.depth || 1,
@@ -220,14 +220,14 @@ function ownTypes(writing: Notation, place: Place, where: Where): readonly Type[
   return kinds.map((kind) => {
     if (kind === 'object') return objectType(writing, place, where.depth)
     const type = kind === 'array' ? arrayType(writing, place, where) : tight(kind === 'integer' ? 'int' : kind)
-    const refinement = refinementOf(kind, place, where.name)
+    const refinement = getRefinement(kind, place, where.name)
     const hint = refinement === '' && where.hinted && kinds.length === 1 ? hintFor(kind, place, where.name) : refinement
     return hint === '' ? type : { text: `${type.text} ${hint}`, loose: true }
   })
 }
 
 function hintFor(kind: string, place: Place, name: string): string {
-  return hintOf(kind, name, textAt(place, 'description'))
+  return formatHint(kind, name, textAt(place, 'description'))
 }
 
 function arrayType(writing: Notation, place: Place, where: Where): Type {
@@ -279,7 +279,7 @@ export function optionalText(writing: Notation, count: number): readonly string[
 export function shownFields(writing: Notation, place: Place): readonly Field[] {
   return fieldsAt(place).filter((field) => {
     if (field.required) return true
-    const below = placeOf(writing.root, field.schema)
+    const below = getPlace(writing.root, field.schema)
     return !below.never && keywordAt(below, 'readOnly') !== true && keywordAt(below, 'deprecated') !== true
   })
 }
@@ -293,7 +293,7 @@ export function openText(writing: Notation, place: Place, depth: number): readon
   const others = otherFieldsAt(place)
   if (others === undefined) return patterns
   const text = others === true ? 'any' : typeText(writing, others, inside)
-  const names = valuesAt(placeOf(writing.root, keywordAt(place, 'propertyNames')))
+  const names = valuesAt(getPlace(writing.root, keywordAt(place, 'propertyNames')))
   const key = names ? valuesText(writing, names, false).text : 'key'
   return [...patterns, text === 'any' && !names ? '...' : `[${key}]: ${text}`]
 }

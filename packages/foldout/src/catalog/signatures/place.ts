@@ -25,7 +25,7 @@ interface Alternatives {
 /** Enough for any honest schema; a dishonest one must not cost the others their time. */
 const MAX_PARTS = 64
 
-export function placeOf(root: unknown, schema: unknown): Place {
+export function getPlace(root: unknown, schema: unknown): Place {
   const parts: JsonSchema[] = []
   const queue: unknown[] = [schema]
   let never = false

@@ -2,10 +2,10 @@ import { literal, oneLine } from './literal.ts'
 import { keywordAt, numberAt, textAt, type Place } from './place.ts'
 
 /** What a value must be beside its type, as it stands behind the type: `0..100`, `date-time`, `/^[a-z]+$/`. */
-export function refinementOf(kind: string, place: Place, name: string): string {
-  if (kind === 'integer' || kind === 'number') return words(rangeOf(place), stepOf(place, kind))
-  if (kind === 'string') return words(formatOf(place, name), lengthOf(place, 'Length', 'chars'))
-  return kind === 'array' ? lengthOf(place, 'Items', 'items') : ''
+export function getRefinement(kind: string, place: Place, name: string): string {
+  if (kind === 'integer' || kind === 'number') return words(getRange(place), getStep(place, kind))
+  if (kind === 'string') return words(getFormat(place, name), getLength(place, 'Length', 'chars'))
+  return kind === 'array' ? getLength(place, 'Items', 'items') : ''
 }
 
 const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
@@ -20,35 +20,35 @@ function boundAt(place: Place, keyword: string): number | undefined {
   return size >= Number.MAX_SAFE_INTEGER || MACHINE_BOUNDS.has(size) ? undefined : bound
 }
 
-function rangeOf(place: Place): string {
+function getRange(place: Place): string {
   const low = boundAt(place, 'minimum')
   const high = boundAt(place, 'maximum')
   // The fourth draft has a flag beside the bound, later ones have a bound of its own.
   const above = keywordAt(place, 'exclusiveMinimum') === true ? low : boundAt(place, 'exclusiveMinimum')
   const below = keywordAt(place, 'exclusiveMaximum') === true ? high : boundAt(place, 'exclusiveMaximum')
-  if (above === undefined && below === undefined) return spanOf(low, high)
+  if (above === undefined && below === undefined) return getSpan(low, high)
   return words(
     above === undefined ? (low === undefined ? '' : `>=${low}`) : `>${above}`,
     below === undefined ? (high === undefined ? '' : `<=${high}`) : `<${below}`,
   )
 }
 
-export function spanOf(low: number | undefined, high: number | undefined): string {
+export function getSpan(low: number | undefined, high: number | undefined): string {
   if (low !== undefined && high !== undefined) return low === high ? `${low}` : `${low}..${high}`
   if (low !== undefined) return `>=${low}`
   return high === undefined ? '' : `<=${high}`
 }
 
-function stepOf(place: Place, kind: string): string {
+function getStep(place: Place, kind: string): string {
   const step = numberAt(place, 'multipleOf')
   const isPlain = step === undefined || (kind === 'integer' && step === 1) || step <= 0
   return isPlain ? '' : `step ${step}`
 }
 
-function lengthOf(place: Place, of: 'Length' | 'Items', unit: string): string {
+function getLength(place: Place, of: 'Length' | 'Items', unit: string): string {
   const low = numberAt(place, `min${of}`)
   // Nobody gives an empty one by mistake.
-  const span = spanOf(low !== undefined && low > 1 ? low : undefined, boundAt(place, `max${of}`))
+  const span = getSpan(low !== undefined && low > 1 ? low : undefined, boundAt(place, `max${of}`))
   return span === '' ? '' : `${span} ${unit}`
 }
 
@@ -62,7 +62,7 @@ const SAID_BY_NAME: Readonly<Record<string, RegExp>> = {
 }
 const MAX_PATTERN = 80
 
-function formatOf(place: Place, name: string): string {
+function getFormat(place: Place, name: string): string {
   const encoding = textAt(place, 'contentEncoding')
   if (encoding) return oneLine(encoding)
   const format = textAt(place, 'format')

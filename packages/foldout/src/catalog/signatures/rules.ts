@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { fieldName, literal } from './literal.ts'
-import { alternativesAt, listAt, placeOf, type Place } from './place.ts'
+import { alternativesAt, listAt, getPlace, type Place } from './place.ts'
 
 const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not', '$comment'])
 
@@ -65,7 +65,7 @@ function whenRules(place: Place, part: Readonly<Record<string, unknown>>): reado
 function conditionText(place: Place, condition: Readonly<Record<string, unknown>>): string | undefined {
   const properties = isPlainObject(condition['properties']) ? condition['properties'] : {}
   const texts = Object.entries(properties).map(([name, schema]) => {
-    const [part] = placeOf(place.root, schema).parts
+    const [part] = getPlace(place.root, schema).parts
     const values = part && ('const' in part ? [part['const']] : listAt(part, 'enum'))
     return values && values.length > 0
       ? `${fieldName(name)}=${values.map((value) => literal(value)).join('|')}`

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { anySchema } from './schemas.fixtures.ts'
-import { shortDescriptionOf } from './short-description.ts'
+import { shortenDescription } from './short-description.ts'
 
-const shortened = (description: string, name = 'some_tool'): string => shortDescriptionOf({ name, description })
+const shortened = (description: string, name = 'some_tool'): string => shortenDescription({ name, description })
 
 describe('R43 a short description of a tool', () => {
   it.each([
@@ -68,14 +68,14 @@ describe('R43 a short description of a tool', () => {
     ['a title', { name: 'x1', title: 'Weather of a city', inputSchema: takes('city') }, 'Weather of a city: city'],
     ['its own name', { name: 'list_items', description: 'List items' }, 'List items'],
   ])('R43 is made of title, name and parameters where there is %s', (_, tool, expected) => {
-    expect(shortDescriptionOf(tool)).toBe(expected)
+    expect(shortenDescription(tool)).toBe(expected)
   })
 
   it('R43 is one line of bounded length, whatever the tool', () => {
     const line = fc.string({ unit: 'binary', maxLength: 300 })
     fc.assert(
       fc.property(line, fc.option(line, { nil: undefined }), anySchema, (name, text, inputSchema) => {
-        const short = shortDescriptionOf({ name, title: text, description: text, inputSchema })
+        const short = shortenDescription({ name, title: text, description: text, inputSchema })
         expect(short).not.toMatch(/[\n\r\u2028\u2029]/)
         expect(Array.from(short).length).toBeLessThanOrEqual(80)
       }),

@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../tool.ts'
 import { oneLine } from './literal.ts'
-import { fieldsAt, placeOf } from './place.ts'
+import { fieldsAt, getPlace } from './place.ts'
 
 export interface DescribedTool {
   readonly name: string
@@ -14,7 +14,7 @@ const MAX_LENGTH = 80
 const MIN_PHRASE = 40
 
 /** What a tool does, in one line of at most 80 characters: the beginning of its description, or what its name tells. */
-export function shortDescriptionOf(tool: DescribedTool): string {
+export function shortenDescription(tool: DescribedTool): string {
   const sentence = typeof tool.description === 'string' ? firstSentence(tool.description, tool) : ''
   return cut(sentence === '' ? fromName(tool) : capitalised(sentence))
 }
@@ -27,7 +27,7 @@ const PLACEHOLDER =
 const ROUTE = /^(?:get|post|put|patch|delete|head|options)\s+\/?\S*$/i
 
 function firstSentence(description: string, tool: DescribedTool): string {
-  const known = new Set([tool.name, tool.title ?? ''].flatMap(wordsOf).map((word) => word.toLowerCase()))
+  const known = new Set([tool.name, tool.title ?? ''].flatMap(getWords).map((word) => word.toLowerCase()))
   let first = ''
   let telling: string | undefined
   for (const given of sentencesOf(withoutMarkup(description))) {
@@ -35,7 +35,7 @@ function firstSentence(description: string, tool: DescribedTool): string {
     if (!/[\p{L}\p{N}]/u.test(sentence)) continue
     first ||= sentence
     // A heading that only repeats the name is followed by what it is about.
-    if (wordsOf(sentence).every((word) => known.has(word.toLowerCase()))) continue
+    if (getWords(sentence).every((word) => known.has(word.toLowerCase()))) continue
     telling = sentence
     break
   }
@@ -88,7 +88,7 @@ function withoutOpening(sentence: string, name: string): string {
   return /\p{L}/u.test(behindOpening) ? behindOpening.trim() : behindName.trim()
 }
 
-const wordsOf = (text: string): readonly string[] =>
+const getWords = (text: string): readonly string[] =>
   text
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .split(/[^\p{L}\p{N}]+/u)
@@ -100,10 +100,10 @@ const MAX_FIELDS = 3
 function fromName(tool: DescribedTool): string {
   const title = oneLine(tool.title ?? '')
   const route = typeof tool.description === 'string' ? oneLine(tool.description) : ''
-  const words = wordsOf(tool.name).join(' ')
+  const words = getWords(tool.name).join(' ')
   const subject = title !== '' ? title : words.includes(' ') || !ROUTE.test(route) ? words : `${words} (${route})`
-  const fields = fieldsAt(placeOf(tool.inputSchema, tool.inputSchema)).map(({ name }) =>
-    wordsOf(name).join(' ').toLowerCase(),
+  const fields = fieldsAt(getPlace(tool.inputSchema, tool.inputSchema)).map(({ name }) =>
+    getWords(name).join(' ').toLowerCase(),
   )
   const shown = fields.filter((field) => field !== '').slice(0, MAX_FIELDS)
   return capitalised(shown.length === 0 ? subject : `${subject}: ${shown.join(', ')}`)

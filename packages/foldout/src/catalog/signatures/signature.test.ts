@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { anySchema, THEN, withOtherKeywordOrder } from './schemas.fixtures.ts'
-import { describeSignature, signatureOf, type SignatureOptions } from './signature.ts'
+import { describeSignature, formatSignature, type SignatureOptions } from './signature.ts'
 
 const sign = (inputSchema: unknown, options?: SignatureOptions, outputSchema?: JsonSchema): string =>
-  signatureOf({ name: 'f', inputSchema: inputSchema as JsonSchema, outputSchema }, options)
+  formatSignature({ name: 'f', inputSchema: inputSchema as JsonSchema, outputSchema }, options)
 
 /** The signature of a tool whose one argument `x` must be given and has this schema. */
 const signX = (x: unknown, others: JsonSchema = {}): string =>
@@ -31,7 +31,7 @@ const light: JsonSchema = {
 
 describe('R45 a signature with which a tool can be called at once', () => {
   it('R45 has types, optionals, enums, ranges, defaults and nested objects in one line, what is required first', () => {
-    expect(signatureOf({ name: 'set_light', inputSchema: light, outputSchema: undefined })).toBe(
+    expect(formatSignature({ name: 'set_light', inputSchema: light, outputSchema: undefined })).toBe(
       'set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100, ' +
         'color?: {hue: number, saturation?: number})',
     )
@@ -460,7 +460,7 @@ describe('R45 broken schemas', () => {
   })
 
   it('R45 quotes a tool name only where it would not read as one', () => {
-    const named = (name: string): string => signatureOf({ name, inputSchema: {}, outputSchema: undefined })
+    const named = (name: string): string => formatSignature({ name, inputSchema: {}, outputSchema: undefined })
     expect(['get-weather', 'a.b/c', '天気', 'two words', 'a\nb'].map(named)).toEqual([
       'get-weather(...)',
       'a.b/c(...)',
@@ -526,7 +526,7 @@ describe('R45 detail', () => {
 
   it('R45 schema gives the JSON Schema without noise, keywords in one order and fields in theirs', () => {
     expect(
-      signatureOf(
+      formatSignature(
         {
           name: 'set_light',
           inputSchema: {

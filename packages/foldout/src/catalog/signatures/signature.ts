@@ -13,7 +13,7 @@ import {
   type Detail,
   type Notation,
 } from './notation.ts'
-import { alternativesAt, fieldsAt, kindsAt, placeOf, takesAnyFields, type Place } from './place.ts'
+import { alternativesAt, fieldsAt, kindsAt, getPlace, takesAnyFields, type Place } from './place.ts'
 import { isRule, rulesAt } from './rules.ts'
 
 export type SignedTool = Pick<CatalogEntry, 'name' | 'inputSchema' | 'outputSchema'>
@@ -52,11 +52,11 @@ const SPARE: readonly Detail[] = [
  * A tool in one line: `set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100)`. The arguments are
  * the fields of one object, those that must be given first. What is left off is said: `+3 optional`.
  */
-export function signatureOf(tool: SignedTool, options: SignatureOptions = {}): string {
+export function formatSignature(tool: SignedTool, options: SignatureOptions = {}): string {
   return describeSignature(tool, options).text
 }
 
-/** As `signatureOf`, and whether something was left off that the schema would show. */
+/** As `formatSignature`, and whether something was left off that the schema would show. */
 export function describeSignature(tool: SignedTool, options: SignatureOptions = {}): Signature {
   const { detail = 'signature', maxTokens, counter = estimatedTokens } = options
   if (detail === 'names') return { text: toolName(tool.name), whole: false }
@@ -79,7 +79,7 @@ function toolName(name: unknown): string {
 }
 
 function fitted(tool: SignedTool, fits: (text: string) => boolean): Signature {
-  const place = placeOf(tool.inputSchema, tool.inputSchema)
+  const place = getPlace(tool.inputSchema, tool.inputSchema)
   const recursive = new Map<JsonSchema, string>()
   const compose = (detail: Detail, show: Shown): Signature => composed(tool, place, detail, show, recursive)
   let last: Signature | undefined
@@ -198,7 +198,7 @@ const MAX_RESULT_FIELDS = 8
 /** ` -> {a, b}`: what the result has, without types. */
 function resultText(schema: unknown): string {
   if (schema === undefined) return ''
-  const names = fieldsAt(placeOf(schema, schema)).map(({ name }) => fieldName(name))
+  const names = fieldsAt(getPlace(schema, schema)).map(({ name }) => fieldName(name))
   if (names.length === 0) return ''
   const shown = names.length > MAX_RESULT_FIELDS ? names.slice(0, MAX_RESULT_FIELDS - 1) : names
   const more = names.length - shown.length

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { anySchema } from './schemas.fixtures.ts'
-import { stubOf, type Stub, type StubbedTool } from './stub.ts'
+import { formatStub, type Stub, type StubbedTool } from './stub.ts'
 
 const root = join(import.meta.dirname, '../../../../..')
 const corpus = join(root, '../shared/data/toucan-corpus/tools.jsonl')
@@ -20,8 +20,8 @@ const tool = (given: Partial<StubbedTool>): StubbedTool => ({
   ...given,
 })
 
-const inputOf = (inputSchema: unknown): string =>
-  /function f\((.*)\): Promise<unknown>/s.exec(stubOf(tool({ inputSchema: inputSchema as JsonSchema })).text)![1]!
+const getInput = (inputSchema: unknown): string =>
+  /function f\((.*)\): Promise<unknown>/s.exec(formatStub(tool({ inputSchema: inputSchema as JsonSchema })).text)![1]!
 
 /** What the installed compiler says of each stub, in a module of its own. */
 function compiled(stubs: readonly Stub[]): string {
@@ -55,7 +55,7 @@ function compiled(stubs: readonly Stub[]): string {
 
 describe('R44 a typed stub of a tool', () => {
   it('R44 declares one function with what is said of it and its input', () => {
-    const stub = stubOf(
+    const stub = formatStub(
       tool({
         name: 'set-light',
         description: 'Sets a light.\nSee */ the manual.',
@@ -100,7 +100,7 @@ describe('R44 a typed stub of a tool', () => {
   })
 
   it('R44 says what comes back where no schema tells', () => {
-    const { text } = stubOf(tool({ description: '' }))
+    const { text } = formatStub(tool({ description: '' }))
     expect(text).toBe(
       [
         '/**',
@@ -112,14 +112,14 @@ describe('R44 a typed stub of a tool', () => {
       ].join('\n'),
     )
     const untyped = { type: 'string', note: 'Its text.' }
-    expect(stubOf(tool({}), { untyped }).text).toMatch(/@returns Its text\.\n \*\/\n.*Promise<string>\n$/)
+    expect(formatStub(tool({}), { untyped }).text).toMatch(/@returns Its text\.\n \*\/\n.*Promise<string>\n$/)
   })
 
   it('R44 is called and placed as it is told', () => {
-    const { path, text } = stubOf(tool({ source: undefined }), { identifier: 'g' })
+    const { path, text } = formatStub(tool({ source: undefined }), { identifier: 'g' })
     expect([path, text.includes('function g(')]).toEqual(['servers/local/g.d.ts', true])
-    expect(stubOf(tool({ source: 'my server' })).path).toBe('servers/my_server/f.d.ts')
-    expect(stubOf(tool({}), { server: 'other' }).path).toBe('servers/other/f.d.ts')
+    expect(formatStub(tool({ source: 'my server' })).path).toBe('servers/my_server/f.d.ts')
+    expect(formatStub(tool({}), { server: 'other' }).path).toBe('servers/other/f.d.ts')
   })
 
   it.each<[string, unknown, string]>([
@@ -154,7 +154,7 @@ describe('R44 a typed stub of a tool', () => {
       'input?: {\n  a?: string\n}',
     ],
   ])('R44 types %s', (_, schema, expected) => {
-    expect(inputOf(schema)).toBe(expected)
+    expect(getInput(schema)).toBe(expected)
   })
 
   it('R44 compiles, however nasty the definition', () => {
@@ -190,12 +190,14 @@ describe('R44 a typed stub of a tool', () => {
       }),
       tool({ inputSchema: { properties: { 'a-b': { description: '*/' }, __proto__: {}, 'q"\n': { default: '*/' } } } }),
     ]
-    expect(compiled(tools.map((given) => stubOf(given)))).toBe('')
+    expect(compiled(tools.map((given) => formatStub(given)))).toBe('')
   })
 
   it('R44 compiles, whatever the schema', () => {
     const pairs = fc.sample(fc.tuple(anySchema, anySchema), { numRuns: 300, seed: 5 })
-    expect(compiled(pairs.map(([inputSchema, outputSchema]) => stubOf(tool({ inputSchema, outputSchema }))))).toBe('')
+    expect(compiled(pairs.map(([inputSchema, outputSchema]) => formatStub(tool({ inputSchema, outputSchema }))))).toBe(
+      '',
+    )
   })
 
   it.skipIf(!existsSync(corpus))('R44 compiles for real tools (needs the toucan corpus)', () => {
@@ -206,6 +208,6 @@ describe('R44 a typed stub of a tool', () => {
       .filter(({ inputSchema }) => inputSchema !== undefined)
       .filter((_, i) => i % 12 === 0)
     expect(tools.length).toBeGreaterThan(300)
-    expect(compiled(tools.map((given) => stubOf({ ...given, source: 'corpus' })))).toBe('')
+    expect(compiled(tools.map((given) => formatStub({ ...given, source: 'corpus' })))).toBe('')
   })
 })

@@ -1,8 +1,8 @@
 import type { CatalogEntry } from '../tool.ts'
-import { identifierOf } from './identifier.ts'
+import { toIdentifier } from './identifier.ts'
 import { docBlock } from './jsdoc.ts'
 import { oneLine } from './literal.ts'
-import { alternativesAt, fieldsAt, kindsAt, placeOf } from './place.ts'
+import { alternativesAt, fieldsAt, kindsAt, getPlace } from './place.ts'
 import { rulesAt } from './rules.ts'
 import { typeDeclarations, typeScriptType, typeWriting } from './type-text.ts'
 
@@ -31,9 +31,9 @@ const UNTYPED = {
 }
 
 /** A tool as a function that model-written TypeScript can call. */
-export function stubOf(tool: StubbedTool, options: StubOptions = {}): Stub {
-  const identifier = options.identifier ?? identifierOf(tool.name)
-  const server = options.server ?? (tool.source === undefined ? 'local' : identifierOf(tool.source))
+export function formatStub(tool: StubbedTool, options: StubOptions = {}): Stub {
+  const identifier = options.identifier ?? toIdentifier(tool.name)
+  const server = options.server ?? (tool.source === undefined ? 'local' : toIdentifier(tool.source))
   const { type: untyped, note } = options.untyped ?? UNTYPED
   const taken = new Set([identifier])
   const input = typeWriting(tool.inputSchema, taken)
@@ -44,8 +44,8 @@ export function stubOf(tool: StubbedTool, options: StubOptions = {}): Stub {
   const text = [
     ...declarations,
     docBlock([
-      descriptionOf(tool),
-      ...rulesAt(placeOf(tool.inputSchema, tool.inputSchema)).map((rule) => `Note: ${rule}.`),
+      getDescription(tool),
+      ...rulesAt(getPlace(tool.inputSchema, tool.inputSchema)).map((rule) => `Note: ${rule}.`),
       ...(tool.outputSchema === undefined ? [`@returns ${note}`] : []),
     ]),
     `export declare function ${identifier}(${parameter}): Promise<${result}>`,
@@ -55,13 +55,13 @@ export function stubOf(tool: StubbedTool, options: StubOptions = {}): Stub {
 
 const MAX_DESCRIPTION = 2_000
 
-function descriptionOf({ name, description }: StubbedTool): string {
+function getDescription({ name, description }: StubbedTool): string {
   if (typeof description !== 'string' || description.trim() === '') return `Calls ${oneLine(name)}.`
   return description.length > MAX_DESCRIPTION ? `${description.slice(0, MAX_DESCRIPTION)}…` : description
 }
 
 function parameterText(tool: StubbedTool, type: string): string {
-  const place = placeOf(tool.inputSchema, tool.inputSchema)
+  const place = getPlace(tool.inputSchema, tool.inputSchema)
   const kinds = kindsAt(place)
   const isObject = kinds.length === 0 || kinds.includes('object')
   const mayBeLeftOff =

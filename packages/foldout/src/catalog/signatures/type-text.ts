@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import { identifierOf } from './identifier.ts'
+import { toIdentifier } from './identifier.ts'
 import { fieldDoc, docLines } from './jsdoc.ts'
 import { literal } from './literal.ts'
 import {
@@ -9,7 +9,7 @@ import {
   kindsAt,
   otherFieldsAt,
   patternFieldsAt,
-  placeOf,
+  getPlace,
   resolveReference,
   takesAnyFields,
   valuesAt,
@@ -40,7 +40,7 @@ export function typeWriting(root: unknown, taken: Set<string>): TypeWriting {
  * leads back to itself.
  */
 export function typeScriptType(writing: TypeWriting, schema: unknown, indent: string, bare: boolean): string {
-  const place = placeOf(writing.root, schema)
+  const place = getPlace(writing.root, schema)
   if (place.never) return 'never'
   if (writing.left-- <= 0 || indent.length > MAX_DEPTH * 2) return 'unknown'
   const named = bare ? undefined : referredTo(writing, schema)
@@ -64,7 +64,7 @@ function referredTo(writing: TypeWriting, schema: unknown): string | undefined {
   const known = writing.names.get(target as JsonSchema)
   if (known) return known
   const words = reference === '#' ? 'Root' : reference.split('/').at(-1)!
-  const name = identifierOf(words.slice(0, 1).toUpperCase() + words.slice(1), writing.taken)
+  const name = toIdentifier(words.slice(0, 1).toUpperCase() + words.slice(1), writing.taken)
   writing.taken.add(name)
   writing.names.set(target as JsonSchema, name)
   return name
@@ -120,12 +120,12 @@ function ownTypes(writing: TypeWriting, place: Place, indent: string): readonly 
 function arrayType(writing: TypeWriting, place: Place, indent: string): string {
   const { first, rest } = itemsAt(place)
   const item = (schema: unknown): string => typeScriptType(writing, schema, indent, false)
-  const listOf = (schema: unknown): string => {
+  const getList = (schema: unknown): string => {
     const type = schema === undefined ? 'unknown' : item(schema)
     return /^[\w$]+$/.test(type) || /^\{[^{}]*\}$/.test(type) ? `${type}[]` : `(${type})[]`
   }
-  if (first.length === 0) return listOf(rest)
-  const others = rest === undefined || rest === false ? [] : [`...${listOf(rest)}`]
+  if (first.length === 0) return getList(rest)
+  const others = rest === undefined || rest === false ? [] : [`...${getList(rest)}`]
   return `[${[...first.map(item), ...others].join(', ')}]`
 }
 
@@ -134,7 +134,7 @@ function objectType(writing: TypeWriting, place: Place, indent: string): string 
   const fields = fieldsAt(place)
   const lines = fields.flatMap((field) => {
     const type = typeScriptType(writing, field.schema, inner, false)
-    const doc = docLines(fieldDoc(placeOf(writing.root, field.schema)), inner)
+    const doc = docLines(fieldDoc(getPlace(writing.root, field.schema)), inner)
     return [...doc, `${inner}${propertyName(field.name)}${field.required ? '' : '?'}: ${type}`]
   })
   const index = indexType(writing, place, inner)

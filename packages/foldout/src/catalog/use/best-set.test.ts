@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bestSet, worthOf, type Choices } from './best-set.ts'
+import { bestSet, computeWorth, type Choices } from './best-set.ts'
 
-const choicesOf = (size: number): fc.Arbitrary<Choices> =>
+const getChoices = (size: number): fc.Arbitrary<Choices> =>
   fc.record({
     own: fc.array(fc.integer({ min: -60, max: 20 }), { minLength: size, maxLength: size }),
     together: fc.array(
@@ -13,13 +13,13 @@ const choicesOf = (size: number): fc.Arbitrary<Choices> =>
       { maxLength: 14 },
     ),
   })
-const choices = fc.integer({ min: 4, max: 9 }).chain(choicesOf)
+const choices = fc.integer({ min: 4, max: 9 }).chain(getChoices)
 
 function bruteForce(given: Choices, max: number): number {
   let best = 0
   for (let bits = 0; bits < 2 ** given.own.length; bits++) {
     const chosen = new Set([...given.own.keys()].filter((at) => bits & (1 << at)))
-    if (chosen.size <= max) best = Math.max(best, worthOf(given, chosen))
+    if (chosen.size <= max) best = Math.max(best, computeWorth(given, chosen))
   }
   return best
 }
@@ -44,7 +44,7 @@ describe('R48 the best set', () => {
         const { chosen, worth, isBest } = bestSet(given, max)
         expect(isBest).toBe(true)
         expect(chosen.length).toBeLessThanOrEqual(max)
-        expect(worthOf(given, new Set(chosen))).toBeCloseTo(worth, 6)
+        expect(computeWorth(given, new Set(chosen))).toBeCloseTo(worth, 6)
         expect(worth).toBeCloseTo(bruteForce(given, max), 6)
       }),
       { numRuns: 300 },
@@ -56,7 +56,7 @@ describe('R48 the best set', () => {
       fc.property(choices, fc.integer({ min: 0, max: 6 }), fc.integer({ min: 1, max: 5 }), (given, max, looks) => {
         const { chosen, worth } = bestSet(given, max, looks)
         expect(chosen.length).toBeLessThanOrEqual(max)
-        expect(worth).toBeCloseTo(worthOf(given, new Set(chosen)), 6)
+        expect(worth).toBeCloseTo(computeWorth(given, new Set(chosen)), 6)
         const single = given.own.filter((each) => each > 0).sort((a, b) => b - a)
         expect(worth).toBeGreaterThanOrEqual(single.slice(0, max).reduce((sum, each) => sum + each, 0))
       }),

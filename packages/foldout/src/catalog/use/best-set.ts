@@ -35,7 +35,7 @@ export function bestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): Be
     .filter((one) => own[one]! > 0)
     .sort((a, b) => own[b]! - own[a]! || a - b)
     .slice(0, max)
-  let bestWorth = worthOf(choices, new Set(best))
+  let bestWorth = computeWorth(choices, new Set(best))
   let looks = 0
 
   /** What each open candidate brings at most: its own worth, and its share of what there is still room for. */
@@ -57,7 +57,7 @@ export function bestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): Be
   const look = (chosen: readonly number[]): void => {
     if (looks >= maxLooks) return
     looks++
-    const worth = worthOf(choices, new Set(chosen))
+    const worth = computeWorth(choices, new Set(chosen))
     if (worth > bestWorth + EPSILON) {
       best = [...chosen]
       bestWorth = worth
@@ -79,7 +79,7 @@ export function bestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): Be
 
 type State = 'open' | 'chosen' | 'refused'
 
-export function worthOf({ own, together }: Choices, chosen: ReadonlySet<number>): number {
+export function computeWorth({ own, together }: Choices, chosen: ReadonlySet<number>): number {
   let worth = 0
   for (const one of chosen) worth += own[one]!
   for (const each of together) if (each.members.every((member) => chosen.has(member))) worth += each.worth

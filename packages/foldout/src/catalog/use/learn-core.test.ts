@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createCatalog, hybrid } from '../../entries/index.ts'
 import { tool } from '../catalog.fixtures.ts'
 import { learnCore } from './learn-core.ts'
-import { recordCatalog, type CatalogRecording, type RecordedClient } from './recording.ts'
+import { createCatalogRecorder, type CatalogRecording, type RecordedClient } from './recording.ts'
 
 type Step =
   | { readonly search: readonly string[]; readonly tokens: number }
@@ -160,7 +160,7 @@ describe('R48 a learned core', () => {
       ...Array.from({ length: 50 }, (_, at) => tool(`other_thing_${at}`)),
       tool('water_garden', { source: 'home' }),
     ])
-    const recorder = recordCatalog(catalog)
+    const recorder = createCatalogRecorder(catalog)
     for (const id of ['a', 'b', 'c']) {
       const exposed = hybrid().expose(catalog, { id, takesListChanges: false })
       exposed.listed()

@@ -1,6 +1,6 @@
 import { FoldoutError } from '../../core/errors.ts'
-import { bestSet, worthOf, type Choices } from './best-set.ts'
-import { callsOf, type CatalogRecording, type RecordedClient } from './recording.ts'
+import { bestSet, computeWorth, type Choices } from './best-set.ts'
+import { getCalls, type CatalogRecording, type RecordedClient } from './recording.ts'
 
 export interface LearnCoreOptions {
   /** How many tools the core may have. Default 8. */
@@ -76,7 +76,7 @@ export function learnCore(recording: CatalogRecording, options: LearnCoreOptions
   const names = [...uses.keys()].filter((name) => definitionTokens.has(name)).sort()
   const costs = names.map((name) => definitionTokens.get(name)! * requests)
   const worthIn = (unit: (saving: Saving) => number, costIn: readonly number[]): Choices =>
-    choicesOf(names, savings, unit, costIn)
+    getChoices(names, savings, unit, costIn)
   const inTokens = worthIn(({ tokens }) => tokens, costs)
   const inRoundTrips = worthIn(
     ({ roundTrips }) => roundTrips,
@@ -89,7 +89,7 @@ export function learnCore(recording: CatalogRecording, options: LearnCoreOptions
   const tools = names.map((name, index): LearnedTool => {
     const isCore = core.has(index)
     const saves = (choices: Choices, cost: number): number => {
-      if (!isCore) return worthOf(choices, new Set([...core, index])) - worthOf(choices, core) + cost
+      if (!isCore) return computeWorth(choices, new Set([...core, index])) - computeWorth(choices, core) + cost
       const had = choices.together.filter(({ members }) => members.every((member) => core.has(member)))
       const shared = had.filter(({ members }) => members.includes(index))
       return shared.reduce((sum, { members, worth: whole }) => sum + whole / members.length, choices.own[index]! + cost)
@@ -105,7 +105,7 @@ export function learnCore(recording: CatalogRecording, options: LearnCoreOptions
   tools.sort((a, b) => b.saves.tokens - b.costs - (a.saves.tokens - a.costs) || (a.name < b.name ? -1 : 1))
   return {
     core: tools.filter((tool) => tool.core).map(({ name }) => name),
-    saved: { tokens: Math.round(worthOf(inTokens, core)), roundTrips: worthOf(inRoundTrips, core) },
+    saved: { tokens: Math.round(computeWorth(inTokens, core)), roundTrips: computeWorth(inRoundTrips, core) },
     of: {
       tokens: Math.round(savings.reduce((sum, { tokens }) => sum + tokens, 0)),
       roundTrips: savings.reduce((sum, { roundTrips }) => sum + roundTrips, 0),
@@ -123,7 +123,7 @@ interface Saving extends CoreSaving {
   readonly tools: readonly string[]
 }
 
-function choicesOf(
+function getChoices(
   names: readonly string[],
   savings: readonly Saving[],
   unit: (saving: Saving) => number,
@@ -174,7 +174,7 @@ function savingsIn({ clients }: CatalogRecording, requestsPerClient: number | un
   const all: Saving[] = []
   let requests = 0
   for (const client of clients) {
-    const timing = timingOf(callsOf(client), requestsPerClient)
+    const timing = getTiming(getCalls(client), requestsPerClient)
     requests += timing.requests
     for (const saving of clientSavings(client, { searchTokens, wrappingTokens }, timing.later))
       all.push({ ...saving, tokens: saving.tokens + saving.roundTrips * listTokens })
@@ -189,8 +189,8 @@ function clientSavings(
 ): Saving[] {
   const { searches, definitions } = client
   const places = [...searches, ...definitions, ...client.uses].map(({ at }) => at).sort((a, b) => a - b)
-  const placeOf = new Map(places.map((at, place) => [at, place]))
-  const sent = (at: number, tokens: number): number => tokens * later(placeOf.get(at)!)
+  const getPlace = new Map(places.map((at, place) => [at, place]))
+  const sent = (at: number, tokens: number): number => tokens * later(getPlace.get(at)!)
   const ledTo = new Map(searches.map((search) => [search, new Set<string>()]))
   const found = new Set<string>()
   const savings: Saving[] = []
@@ -220,7 +220,7 @@ interface Timing {
   readonly later: (place: number) => number
 }
 
-function timingOf(calls: number, requestsPerClient: number | undefined): Timing {
+function getTiming(calls: number, requestsPerClient: number | undefined): Timing {
   if (requestsPerClient === undefined) return { requests: calls + 1, later: (place) => calls - place }
   const most = requestsPerClient - 1
   const conversations = Math.max(1, Math.ceil(calls / most))

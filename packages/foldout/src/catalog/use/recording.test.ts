@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createCatalog, estimatedTokens, hybrid, twoPhase } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { tool } from '../catalog.fixtures.ts'
-import { listingOf } from '../listing.ts'
-import { readCatalogRecording, recordCatalog } from './recording.ts'
+import { getListing } from '../listing.ts'
+import { readCatalogRecording, createCatalogRecorder } from './recording.ts'
 
 const tools = [tool('send_letter', { source: 'mail' }), tool('water_garden', { source: 'garden' }), tool('mow_lawn')]
 const client = (id: string) => ({ id, takesListChanges: true })
@@ -11,7 +11,7 @@ const client = (id: string) => ({ id, takesListChanges: true })
 describe('R48 a recording of a catalog', () => {
   it('R48 holds what each client did, in order, without words of theirs', async () => {
     const catalog = createCatalog(tools)
-    const recorder = recordCatalog(catalog)
+    const recorder = createCatalogRecorder(catalog)
     const one = hybrid().expose(catalog, client('one'))
     const two = twoPhase().expose(catalog, client('two'))
     one.listed()
@@ -29,7 +29,7 @@ describe('R48 a recording of a catalog', () => {
       version: 1,
       tools: ['garden/water_garden', 'mail/send_letter'].map((name) => {
         const entry = catalog.tools.find(({ qualified }) => qualified === name)!
-        return { name, tokens: toolTokens(listingOf(entry), estimatedTokens) }
+        return { name, tokens: toolTokens(getListing(entry), estimatedTokens) }
       }),
       clients: [
         {
@@ -55,7 +55,7 @@ describe('R48 a recording of a catalog', () => {
 
   it('R48 that was given out stays as it is', async () => {
     const catalog = createCatalog(tools)
-    const recorder = recordCatalog(catalog)
+    const recorder = createCatalogRecorder(catalog)
     const exposed = hybrid().expose(catalog, client('one'))
     await exposed.call('mow_lawn', {}, {})
     const before = recorder.recording()
@@ -66,7 +66,7 @@ describe('R48 a recording of a catalog', () => {
 
   it('R48 forgets the oldest clients, and begins anew with one that never ends', async () => {
     const catalog = createCatalog(tools)
-    const recorder = recordCatalog(catalog, { maxClients: 2 })
+    const recorder = createCatalogRecorder(catalog, { maxClients: 2 })
     const listed = { type: 'tools/listed', exposure: 'all', tools: [], tokens: 1 } as const
     for (const id of ['a', 'b', 'c', 'a']) catalog.report({ ...listed, client: id })
     expect(recorder.recording().clients.map(({ id, lists }) => [id, lists.length])).toEqual([
@@ -81,7 +81,7 @@ describe('R48 a recording of a catalog', () => {
     ])
   })
 
-  const clientOf = (more: object) => ({ id: 'a', lists: [], searches: [], definitions: [], uses: [], ...more })
+  const getClient = (more: object) => ({ id: 'a', lists: [], searches: [], definitions: [], uses: [], ...more })
   it.each([
     [undefined, 'it is no object'],
     ['text', 'it is no object'],
@@ -92,7 +92,7 @@ describe('R48 a recording of a catalog', () => {
       {
         version: 1,
         tools: [],
-        clients: [clientOf({ uses: [{ at: 0, name: 'a', through: 'direct', ok: 1, wrappingTokens: 0 }] })],
+        clients: [getClient({ uses: [{ at: 0, name: 'a', through: 'direct', ok: 1, wrappingTokens: 0 }] })],
       },
       'clients[0].uses[0].ok: Instance type "number" is invalid. Expected "boolean"',
     ],
@@ -101,7 +101,7 @@ describe('R48 a recording of a catalog', () => {
         version: 1,
         tools: [],
         clients: [
-          clientOf({ searches: [{ at: 3, hits: [], tokens: 1 }], definitions: [{ at: 3, name: 'a', tokens: 1 }] }),
+          getClient({ searches: [{ at: 3, hits: [], tokens: 1 }], definitions: [{ at: 3, name: 'a', tokens: 1 }] }),
         ],
       },
       'clients[0]: two calls are at 3',

@@ -5,7 +5,7 @@ import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { isUnknown, type Catalog } from '../catalog.ts'
 import type { CatalogEvent } from '../events.ts'
-import { listingOf } from '../listing.ts'
+import { getListing } from '../listing.ts'
 
 /** What clients did with a catalog, in numbers and names: no queries, arguments or results are in it. Plain JSON. */
 export interface CatalogRecording {
@@ -62,15 +62,15 @@ type Draft = {
 }
 
 /** Writes down what clients do with a catalog, to learn from. It only listens. */
-export function recordCatalog(catalog: Catalog, options: RecordCatalogOptions = {}): CatalogRecorder {
+export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOptions = {}): CatalogRecorder {
   const { maxClients = 1_000 } = options
   const drafts: Draft[] = []
   const current = new Map<string, Draft>()
-  const tokensOf = new Map<string, number>()
+  const getTokens = new Map<string, number>()
 
-  const draftOf = (id: string): Draft => {
+  const createDraft = (id: string): Draft => {
     const known = current.get(id)
-    if (known && callsOf(known) < MAX_CALLS) return known
+    if (known && getCalls(known) < MAX_CALLS) return known
     const draft: Draft = { id, lists: [], searches: [], definitions: [], uses: [] }
     current.set(id, draft)
     drafts.push(draft)
@@ -83,8 +83,8 @@ export function recordCatalog(catalog: Catalog, options: RecordCatalogOptions = 
 
   const onEvent = (event: CatalogEvent): void => {
     if (event.type === 'catalog/changed' || event.type === 'exposure/chosen') return
-    const draft = draftOf(event.client)
-    const at = callsOf(draft)
+    const draft = createDraft(event.client)
+    const at = getCalls(draft)
     switch (event.type) {
       case 'tools/listed':
         draft.lists.push({ exposure: event.exposure, tools: event.tools.length, tokens: event.tokens })
@@ -99,7 +99,7 @@ export function recordCatalog(catalog: Catalog, options: RecordCatalogOptions = 
         const { name, through, ok, wrappingTokens } = event
         draft.uses.push({ at, name, through, ok, wrappingTokens })
         const found = catalog.resolve(name)
-        if (!isUnknown(found)) tokensOf.set(name, toolTokens(listingOf(found), estimatedTokens))
+        if (!isUnknown(found)) getTokens.set(name, toolTokens(getListing(found), estimatedTokens))
       }
     }
   }
@@ -109,14 +109,14 @@ export function recordCatalog(catalog: Catalog, options: RecordCatalogOptions = 
     recording: () =>
       structuredClone({
         version: 1,
-        tools: Array.from(tokensOf, ([name, tokens]) => ({ name, tokens })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+        tools: Array.from(getTokens, ([name, tokens]) => ({ name, tokens })).sort((a, b) => (a.name < b.name ? -1 : 1)),
         clients: drafts,
       }),
     stop: catalog.subscribe(onEvent),
   }
 }
 
-export function callsOf({
+export function getCalls({
   searches,
   definitions,
   uses,

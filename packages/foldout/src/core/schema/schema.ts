@@ -151,17 +151,17 @@ export function describeFields(
   const copy = structuredClone(schema) as Record<string, unknown>
   const unknown: string[] = []
   for (const [path, description] of Object.entries(descriptions)) {
-    const field = path.split('.').reduce<unknown>((at, key) => fieldOf(at, key), copy)
+    const field = path.split('.').reduce<unknown>((at, key) => getField(at, key), copy)
     if (isPlainObject(field)) field['description'] = description
     else unknown.push(path)
   }
   return { schema: copy, unknown }
 }
 
-function fieldOf(schema: unknown, key: string): unknown {
+function getField(schema: unknown, key: string): unknown {
   if (!isPlainObject(schema)) return undefined
   const properties = schema['properties']
   if (isPlainObject(properties) && Object.hasOwn(properties, key)) return properties[key]
   // A field of the objects in a list is named through the list: `filters.name`.
-  return isPlainObject(schema['items']) ? fieldOf(schema['items'], key) : undefined
+  return isPlainObject(schema['items']) ? getField(schema['items'], key) : undefined
 }

@@ -17,10 +17,10 @@ export interface Shape {
 }
 
 export function rootShape(root: JsonSchema): Shape {
-  return shapeOf(root, [root], [], false)
+  return getShape(root, [root], [], false)
 }
 
-function shapeOf(root: JsonSchema, all: readonly unknown[], some: readonly unknown[], opaque: boolean): Shape {
+function getShape(root: JsonSchema, all: readonly unknown[], some: readonly unknown[], opaque: boolean): Shape {
   const into = { all: new Set<JsonSchema>(), some: new Set<JsonSchema>() }
   let hidden = opaque
   const add = (schema: unknown, as: 'all' | 'some'): void => {
@@ -33,14 +33,14 @@ function shapeOf(root: JsonSchema, all: readonly unknown[], some: readonly unkno
       else add(target, as)
     }
     for (const part of listAt(schema, 'allOf')) add(part, as)
-    for (const part of branchesOf(schema)) add(part, 'some')
+    for (const part of getBranches(schema)) add(part, 'some')
   }
   for (const schema of all) add(schema, 'all')
   for (const schema of some) add(schema, 'some')
   return { root, all: [...into.all], some: [...into.some], opaque: hidden }
 }
 
-function branchesOf(schema: JsonSchema): readonly unknown[] {
+function getBranches(schema: JsonSchema): readonly unknown[] {
   const dependent = schema['dependentSchemas']
   return [
     ...listAt(schema, 'anyOf'),
@@ -65,7 +65,7 @@ export function shapeBelow(shape: Shape, key: PropertyKey): Shape {
   }
   const all = shape.all.map(below)
   const some = shape.some.map(below)
-  return shapeOf(shape.root, all, some, opaque)
+  return getShape(shape.root, all, some, opaque)
 }
 
 /** The fields that some part of a shape names. */
@@ -118,38 +118,38 @@ const MAX_UNION_DEPTH = 6
 const MAX_DESCRIBED_DEPTH = 2
 
 /** The kinds of values that a shape takes, or `undefined` where it takes any. */
-export function kindsOf(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undefined {
+export function getKinds(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undefined {
   if (depth > MAX_UNION_DEPTH) return undefined
   const values = listedValues(shape)
-  if (values) return new Set(values.map(kindOf))
-  const types = typesOf(shape)
+  if (values) return new Set(values.map(getKind))
+  const types = getTypes(shape)
   if (types) return new Set(types.map((type) => (type === 'integer' ? 'number' : (type as JsonKind))))
-  const alternatives = alternativesOf(shape)?.map((alternative) => kindsOf(alternative, depth + 1))
+  const alternatives = getAlternatives(shape)?.map((alternative) => getKinds(alternative, depth + 1))
   if (alternatives === undefined || alternatives.includes(undefined)) return undefined
   return new Set(alternatives.flatMap((kinds) => [...kinds!]))
 }
 
 /** The types a shape names or, without a name, those its other keywords are for. */
-function typesOf(shape: Shape): readonly string[] | undefined {
-  const named = firstOf(shape.all, ({ type }) =>
+function getTypes(shape: Shape): readonly string[] | undefined {
+  const named = takeFirst(shape.all, ({ type }) =>
     typeof type === 'string' || Array.isArray(type) ? [type].flat() : undefined,
   )
   if (named) return named as string[]
-  return firstOf(shape.all, (schema) => {
+  return takeFirst(shape.all, (schema) => {
     if ('properties' in schema) return ['object']
     return 'items' in schema || 'prefixItems' in schema ? ['array'] : undefined
   })
 }
 
-function alternativesOf(shape: Shape): readonly Shape[] | undefined {
-  const schemas = firstOf(shape.all, (schema) => {
+function getAlternatives(shape: Shape): readonly Shape[] | undefined {
+  const schemas = takeFirst(shape.all, (schema) => {
     const parts = [...listAt(schema, 'anyOf'), ...listAt(schema, 'oneOf')]
     return parts.length > 0 ? parts : undefined
   })
-  return schemas?.map((schema) => shapeOf(shape.root, [schema], [], false))
+  return schemas?.map((schema) => getShape(shape.root, [schema], [], false))
 }
 
-export function kindOf(value: unknown): JsonKind {
+export function getKind(value: unknown): JsonKind {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : (typeof value as JsonKind)
 }
@@ -170,7 +170,7 @@ export function kindName(kind: JsonKind): string {
 
 /** The values a shape lists one by one, or `undefined` if it lists none. */
 export function listedValues(shape: Shape): readonly unknown[] | undefined {
-  return firstOf(shape.all, (schema) =>
+  return takeFirst(shape.all, (schema) =>
     'const' in schema ? [schema['const']] : Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : undefined,
   )
 }
@@ -180,9 +180,9 @@ export function describeShape(shape: Shape, depth = 0): string | undefined {
   if (depth > MAX_DESCRIBED_DEPTH) return undefined
   const values = listedValues(shape)
   if (values) return orList(values.map((value) => JSON.stringify(value)))
-  const alternatives = alternativesOf(shape)?.map((alternative) => describeShape(alternative, depth + 1))
+  const alternatives = getAlternatives(shape)?.map((alternative) => describeShape(alternative, depth + 1))
   if (alternatives && !alternatives.includes(undefined)) return orList([...new Set(alternatives as string[])])
-  const types = typesOf(shape)
+  const types = getTypes(shape)
   return types && orList(types.map((type) => describeType(type, shape, depth)))
 }
 
@@ -193,7 +193,7 @@ function describeType(type: string, shape: Shape, depth: number): string {
     return fields.size === 0 ? name : `${name} with the ${fields.size === 1 ? 'field' : 'fields'} ${quoted(fields)}`
   }
   if (type === 'array') {
-    const items = shapeOf(
+    const items = getShape(
       shape.root,
       shape.all.map((schema) => schema['items']),
       [],
@@ -202,7 +202,7 @@ function describeType(type: string, shape: Shape, depth: number): string {
     const item = describeShape(items, depth + 1)
     return item === undefined ? name : `${name} in which each item is ${item}`
   }
-  const format = type === 'string' ? firstOf(shape.all, (schema) => schema['format']) : undefined
+  const format = type === 'string' ? takeFirst(shape.all, (schema) => schema['format']) : undefined
   return typeof format === 'string' ? `${name} (format: ${format})` : name
 }
 
@@ -223,7 +223,7 @@ function listAt(schema: JsonSchema, keyword: string): readonly unknown[] {
   return Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : []
 }
 
-function firstOf<T, R>(values: readonly T[], find: (value: T) => R | undefined): R | undefined {
+function takeFirst<T, R>(values: readonly T[], find: (value: T) => R | undefined): R | undefined {
   for (const value of values) {
     const found = find(value)
     if (found !== undefined) return found

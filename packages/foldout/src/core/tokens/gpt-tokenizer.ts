@@ -1,5 +1,5 @@
 import { importPeer } from '../peer.ts'
-import { cachedCounter, type TokenCounter } from './tokens.ts'
+import { createCachedCounter, type TokenCounter } from './tokens.ts'
 
 /** The encodings of OpenAI's models: `o200k_base` since GPT-4o, `cl100k_base` for GPT-4 and GPT-3.5. */
 export type Encoding = 'o200k_base' | 'cl100k_base'
@@ -17,7 +17,7 @@ export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<T
       ? import('gpt-tokenizer/encoding/o200k_base')
       : import('gpt-tokenizer/encoding/cl100k_base'),
   )
-  return cachedCounter({
+  return createCachedCounter({
     name: `gpt-tokenizer ${encoding}`,
     exact: true,
     // A prompt may speak of special tokens such as <|endoftext|>; they are text like any other here.

@@ -21,7 +21,7 @@ export interface TokenCount {
 }
 
 /** Within about 8 % of OpenAI's tokenizers on prose and code, in a thousandth of the time to load. */
-export const estimatedTokens: TokenCounter = cachedCounter({
+export const estimatedTokens: TokenCounter = createCachedCounter({
   name: 'tokenx',
   exact: false,
   count: (text) => estimateTokenCount(text),
@@ -31,7 +31,7 @@ export const estimatedTokens: TokenCounter = cachedCounter({
  * Counts each text once. The oldest texts are forgotten first, so that a long-lived process does not keep every prompt
  * it has ever rendered.
  */
-export function cachedCounter(counter: TokenCounter, limit = 20_000): TokenCounter {
+export function createCachedCounter(counter: TokenCounter, limit = 20_000): TokenCounter {
   const counts = new Map<string, number>()
   return {
     name: counter.name,

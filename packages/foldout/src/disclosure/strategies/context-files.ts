@@ -1,4 +1,4 @@
-import { messageOf } from '../../core/errors.ts'
+import { getErrorMessage } from '../../core/errors.ts'
 import type { Filesystem } from '../../files/filesystem.ts'
 import { fail, ok, type ToolFailure, type ToolResult } from '../../tools/result.ts'
 import type { OpeningPlan } from '../engine.ts'
@@ -16,15 +16,15 @@ export interface ContextFilesOptions extends StrategyOptions {
  */
 export function contextFiles(options: ContextFilesOptions = {}): DisclosureStrategy {
   const { folder = 'context', showCost = false } = options
-  const fileOf = (path: string): string => `${folder}/${path}.md`
+  const getFile = (path: string): string => `${folder}/${path}.md`
   return Object.freeze<DisclosureStrategy>({
     name: 'contextFiles',
     toolNames: [OPEN_SECTIONS],
     showCost,
-    suffix: (section) => suffix(section, fileOf(section.path)),
+    suffix: (section) => suffix(section, getFile(section.path)),
     tools: (offered) => [
       openSectionsTool(offered, (plan, view, context) =>
-        plan.hasTools ? halted(view, plan) : writeFiles(view, plan, fileOf, context.filesystem),
+        plan.hasTools ? halted(view, plan) : writeFiles(view, plan, getFile, context.filesystem),
       ),
     ],
   })
@@ -52,16 +52,16 @@ interface ContextFile {
 async function writeFiles(
   view: DisclosureView,
   plan: OpeningPlan,
-  fileOf: (path: string) => string,
+  getFile: (path: string) => string,
   filesystem: Filesystem | undefined,
 ): Promise<ToolResult> {
   if (!filesystem) return fail('Cannot write context files: no filesystem available.')
-  const failed: Failed = (key, error) => fail(`Failed to write context for '${key}': ${messageOf(error)}`)
+  const failed: Failed = (key, error) => fail(`Failed to write context for '${key}': ${getErrorMessage(error)}`)
   const files: ContextFile[] = []
   // Everything is rendered before anything is written.
-  for (const [key, paths] of plan.pathsOf) {
+  for (const [key, paths] of plan.getPaths) {
     try {
-      files.push({ key, path: fileOf(key), text: view.opened(paths).content(paths[0]!) })
+      files.push({ key, path: getFile(key), text: view.opened(paths).content(paths[0]!) })
     } catch (error) {
       return failed(key, error)
     }

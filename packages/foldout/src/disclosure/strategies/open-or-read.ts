@@ -24,6 +24,6 @@ export const openOrRead = strategyWithCost({
 /** Goes on where every section asked for has tools, as `read_section` would; one that has none halts the whole call. */
 function openTool(offered: DisclosureView): AnyTool {
   return openSectionsTool(offered, (plan, view) =>
-    [...plan.pathsOf.values()].every((paths) => bearsTools(view, paths)) ? shown(view, plan) : halted(view, plan),
+    [...plan.getPaths.values()].every((paths) => bearsTools(view, paths)) ? shown(view, plan) : halted(view, plan),
   )
 }

@@ -5,7 +5,7 @@ import {
   definePrompt,
   defineSection,
   defineTool,
-  memoryFilesystem,
+  createMemoryFilesystem,
   ok,
   openOrRead,
   openSections,
@@ -165,7 +165,7 @@ describe('contextFiles', () => {
   }
 
   it('R32 writes one file a key and says so; writing again is fine', async () => {
-    const filesystem = memoryFilesystem()
+    const filesystem = createMemoryFilesystem()
     const parent = defineSection({ key: 'parent', title: 'Parent', template: 'p', ...folded, children: [plain] })
     const { open, session } = start(filesystem, parent)
     expect(await open('parent', 'parent.plain')).toMatchObject({
@@ -186,7 +186,7 @@ describe('contextFiles', () => {
   })
 
   it('halts for all keys if one has tools, and writes no file', async () => {
-    const filesystem = memoryFilesystem()
+    const filesystem = createMemoryFilesystem()
     const { open, session, conversation } = start(filesystem, plain, tooled)
     expect(await open('plain', 'tooled')).toMatchObject({ ok: true, opening: { halts: true } })
     expect(session.get(visibility)).toEqual({ plain: 'full', tooled: 'full' })
@@ -195,7 +195,7 @@ describe('contextFiles', () => {
   })
 
   it('R32 a render error names the key and nothing is written', async () => {
-    const filesystem = memoryFilesystem()
+    const filesystem = createMemoryFilesystem()
     const broken = defineSection({
       key: 'broken',
       title: 'Broken',
@@ -213,7 +213,7 @@ describe('contextFiles', () => {
   })
 
   it('R32 a write error names the key and leaves no half-written set, also where files cannot be rolled back', async () => {
-    const inner = memoryFilesystem({ 'context/plain.md': 'old' })
+    const inner = createMemoryFilesystem({ 'context/plain.md': 'old' })
     const { begin: _, ...withoutTransactions } = inner
     const failing: Filesystem = {
       ...withoutTransactions,
@@ -230,7 +230,7 @@ describe('contextFiles', () => {
   })
 
   it('R27 writes to the folder it is given', async () => {
-    const filesystem = memoryFilesystem()
+    const filesystem = createMemoryFilesystem()
     const disclosure = contextFiles({ folder: 'notes/open' })
     const conversation = createConversation({
       bound: bound(plain),

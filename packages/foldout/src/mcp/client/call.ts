@@ -30,7 +30,7 @@ export async function callTool(
   const own = following(signal)
   const report = progressReporter(onProgress)
   const wanted: Wanted = { onProgress: report }
-  const { params, release } = markWanted(client, { name: tool.name, arguments: args, ...metaOf(meta) }, wanted)
+  const { params, release } = markWanted(client, { name: tool.name, arguments: args, ...getMeta(meta) }, wanted)
   const isRead = client.transport !== undefined
   try {
     const seen = await send(client, tool, params, {
@@ -40,7 +40,7 @@ export async function callTool(
       // Asks the server for progress, which is what keeps a long call from its timeout.
       onprogress: (progress) => (isRead ? undefined : report(progress)),
     })
-    return answerOf(wanted.result ?? seen, server)
+    return getAnswer(wanted.result ?? seen, server)
   } catch (error) {
     signal?.throwIfAborted()
     return callFailure(error, {
@@ -84,7 +84,7 @@ function progressReporter(
 }
 
 /** Keys of the protocol's own hold for one connection only. */
-function metaOf(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<string, unknown>> } {
+function getMeta(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<string, unknown>> } {
   const kept = Object.entries(meta ?? {}).filter(
     ([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/'),
   )
@@ -92,13 +92,13 @@ function metaOf(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<s
 }
 
 /** All that the server wrote, with content that is a list even where the server made none. */
-function answerOf(result: unknown, server: string): CallResult {
+function getAnswer(result: unknown, server: string): CallResult {
   if (!isPlainObject(result)) return failure(`The server '${server}' gave an answer that is none: it is no object.`)
   const { resultType: _era, content, ...rest } = result
-  return { ...rest, content: contentOf(content) }
+  return { ...rest, content: toContent(content) }
 }
 
-function contentOf(content: unknown): readonly Content[] {
+function toContent(content: unknown): readonly Content[] {
   if (content === undefined || content === null) return []
   return [content].flat().map((piece) => (isContent(piece) ? piece : { type: 'text', text: asText(piece) }))
 }

@@ -1,6 +1,6 @@
 import { failure } from '../../catalog/entry.ts'
 import type { CallResult } from '../../catalog/tool.ts'
-import { messageOf } from '../../core/errors.ts'
+import { getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 
 /** What a server says beside its message is shown up to here. */
@@ -21,7 +21,7 @@ export function callFailure(error: unknown, call: FailedCall): CallResult {
 
 function failureText(error: unknown, { server, tool, timeoutMs, isCutOff }: FailedCall): string {
   const { code, data } = errorFields(error)
-  const text = withoutPrefix(messageOf(error))
+  const text = withoutPrefix(getErrorMessage(error))
   if (code === 'NOT_CONNECTED' || text === 'Not connected')
     return `Tool '${tool}' was not run: there is no connection to the server '${server}'.`
   if (code === 'CONNECTION_CLOSED' || isCutOff)
@@ -30,7 +30,7 @@ function failureText(error: unknown, { server, tool, timeoutMs, isCutOff }: Fail
     return `Tool '${tool}' was cancelled: the server '${server}' gave no answer and no progress for ${timeoutMs / 1_000} seconds.`
   // Errors of the protocol have numbers, those of the way there do not.
   if (typeof code === 'number') return `The server '${server}' refused the call of '${tool}': ${text}${shown(data)}`
-  return `The call of '${tool}' on the server '${server}' failed: ${text}${reasonOf(error)}`
+  return `The call of '${tool}' on the server '${server}' failed: ${text}${getReason(error)}`
 }
 
 function errorFields(error: unknown): { readonly code?: unknown; readonly data?: unknown } {
@@ -53,7 +53,7 @@ function shown(data: unknown): string {
 }
 
 /** What `fetch` says of itself is only that it failed. */
-function reasonOf(error: unknown): string {
+function getReason(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error && cause.message !== '' ? ` (${cause.message})` : ''
 }

@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { ANY_RESULT, type McpClient, type McpRequestOptions } from './client.ts'
 import { following } from './signal.ts'
@@ -48,7 +48,7 @@ async function requestPage(
     return wanted.result ?? (isPlainObject(seen) ? seen : {})
   } catch (error) {
     options.signal?.throwIfAborted()
-    const text = messageOf(error)
+    const text = getErrorMessage(error)
     throw new FoldoutError('mcp-list', `The MCP server '${server}' did not list its tools: ${text}`, { cause: error })
   } finally {
     own.release()

@@ -7,7 +7,7 @@ import { connect, having, LINES, ServerError } from './server.fixtures.ts'
 
 const anything = { type: 'object' }
 const named = (name: string): object => ({ name, inputSchema: anything })
-const namesOf = (tools: readonly RawTool[]): string[] => tools.map(({ name }) => name)
+const getNames = (tools: readonly RawTool[]): string[] => tools.map(({ name }) => name)
 
 describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
   it('R43 are given with all that their definitions say', async () => {
@@ -39,7 +39,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     const { client, server } = await connect(line, {
       answer: ({ params }) => pages[Number(params['cursor'] ?? 1) - 1],
     })
-    expect(namesOf(await toolsFromMcp(client))).toEqual(['a', 'b', 'c'])
+    expect(getNames(await toolsFromMcp(client))).toEqual(['a', 'b', 'c'])
     expect(server.received.map(({ params }) => params?.['cursor'])).toEqual([undefined, '2', '3'])
   })
 
@@ -82,18 +82,18 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
   })
 
   it('R43 have the name that was given, or the one of the server', async () => {
-    const sourceOf = async (name: string, server?: string): Promise<string | undefined> => {
+    const getSource = async (name: string, server?: string): Promise<string | undefined> => {
       const { client } = await connect(line, { ...having([named('a')]), name })
       return (await toolsFromMcp(client, server === undefined ? {} : { server }))[0]!.source
     }
-    expect(await sourceOf('Weather', 'acme')).toBe('acme')
-    expect(await sourceOf('GitHub MCP Server')).toBe('github')
-    expect(await sourceOf('@acme/mcp-server-weather')).toBe('weather')
-    expect(await sourceOf('@acme/mcp')).toBe('acme')
-    expect(await sourceOf('mcp_weather.v2')).toBe('mcp_weather.v2')
-    expect(await sourceOf('Wetter für Köln')).toBe('wetter-für-köln')
-    expect(await sourceOf('MCP')).toBe('mcp')
-    expect(await sourceOf('!')).toBe('server')
+    expect(await getSource('Weather', 'acme')).toBe('acme')
+    expect(await getSource('GitHub MCP Server')).toBe('github')
+    expect(await getSource('@acme/mcp-server-weather')).toBe('weather')
+    expect(await getSource('@acme/mcp')).toBe('acme')
+    expect(await getSource('mcp_weather.v2')).toBe('mcp_weather.v2')
+    expect(await getSource('Wetter für Köln')).toBe('wetter-für-köln')
+    expect(await getSource('MCP')).toBe('mcp')
+    expect(await getSource('!')).toBe('server')
   })
 
   it('R43 are given though definitions among them break the schema of the protocol', async () => {

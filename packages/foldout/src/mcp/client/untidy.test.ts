@@ -2,14 +2,14 @@ import { specTypeSchemas } from '@modelcontextprotocol/client'
 import { ListToolsResultSchema as LegacyListSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, vi } from 'vitest'
 import { createCatalog, type Catalog } from '../../catalog/catalog.ts'
-import { listingOf } from '../../catalog/listing.ts'
+import { getListing } from '../../catalog/listing.ts'
 import type { RawTool } from '../../catalog/tool.ts'
 import { toolsFromMcp } from './tools-from-mcp.ts'
 import { connect, LINES, type Line } from './server.fixtures.ts'
 
 const anything = { type: 'object' }
 const good = { name: 'good', description: 'All is well with it.', inputSchema: anything }
-const namesOf = ({ tools }: Catalog): string[] => tools.map(({ name }) => name)
+const getNames = ({ tools }: Catalog): string[] => tools.map(({ name }) => name)
 
 /** The tools of a server that answers each call with its own name, the tool's and the arguments. */
 async function untidy(line: Line, tools: readonly unknown[], name = 'untidy'): Promise<readonly RawTool[]> {
@@ -23,7 +23,7 @@ async function untidy(line: Line, tools: readonly unknown[], name = 'untidy'): P
   return toolsFromMcp(client)
 }
 
-async function answerOf(catalog: Catalog, name: string, args: object = {}): Promise<unknown> {
+async function getAnswer(catalog: Catalog, name: string, args: object = {}): Promise<unknown> {
   const { content } = await catalog.call(name, args)
   // An error is no JSON, and is shown by this.
   return JSON.parse(String(content[0]!['text']))
@@ -41,14 +41,14 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     const catalog = createCatalog([...one, ...other])
     expect(catalog.broken).toEqual([])
     expect(catalog.tools).toHaveLength(587)
-    expect(new Set(namesOf(catalog)).size).toBe(587)
-    expect(await answerOf(catalog, 'one__do_7')).toEqual(['one', 'do_7', {}])
-    expect(await answerOf(catalog, 'other__do_7')).toEqual(['other', 'do_7', {}])
-    expect(await answerOf(catalog, 'only-here')).toEqual(['one', 'only-here', {}])
+    expect(new Set(getNames(catalog)).size).toBe(587)
+    expect(await getAnswer(catalog, 'one__do_7')).toEqual(['one', 'do_7', {}])
+    expect(await getAnswer(catalog, 'other__do_7')).toEqual(['other', 'do_7', {}])
+    expect(await getAnswer(catalog, 'only-here')).toEqual(['one', 'only-here', {}])
     expect((await catalog.call('do_7', {})).content[0]!['text']).toBe(
       "More than one tool is called 'do_7': one__do_7, other__do_7. Use one of these names.",
     )
-    expect(namesOf(createCatalog([...other, ...one]))).toEqual(namesOf(catalog))
+    expect(getNames(createCatalog([...other, ...one]))).toEqual(getNames(catalog))
   })
 
   it('R43 has names that are too long with its own before them: they are cut, and sent whole', async () => {
@@ -61,15 +61,15 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     )
     const catalog = createCatalog(tools.flat())
     expect(catalog.tools).toHaveLength(6)
-    expect(new Set(namesOf(catalog)).size).toBe(6)
+    expect(new Set(getNames(catalog)).size).toBe(6)
     for (const { name, source, declared } of catalog.tools) {
       expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
-      expect(await answerOf(catalog, name)).toEqual([source, declared, {}])
+      expect(await getAnswer(catalog, name)).toEqual([source, declared, {}])
     }
     const veryLong = `x${'_and_more'.repeat(20)}`
     const alone = createCatalog(await untidy(line, [good, { name: veryLong, inputSchema: anything }]))
-    expect(namesOf(alone).every((name) => name.length <= 64)).toBe(true)
-    expect(await answerOf(alone, alone.tools[1]!.name)).toEqual(['untidy', veryLong, {}])
+    expect(getNames(alone).every((name) => name.length <= 64)).toBe(true)
+    expect(await getAnswer(alone, alone.tools[1]!.name)).toEqual(['untidy', veryLong, {}])
   })
 
   it('R43 has tools without a description: they are named by what they are called and take', async () => {
@@ -78,11 +78,11 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
       await untidy(line, [good, { name: 'void_invoice', inputSchema }, { name: 'x', description: null, inputSchema }]),
     )
     expect(catalog.broken).toEqual([])
-    expect(namesOf(catalog)).toEqual(['good', 'void_invoice', 'x'])
+    expect(getNames(catalog)).toEqual(['good', 'void_invoice', 'x'])
     expect(catalog.tools[1]).toMatchObject({ description: '', problem: undefined })
     expect(catalog.tools[1]!.shortDescription).toMatch(/void invoice/i)
     expect((await found(catalog, 'void an invoice'))[0]).toBe('void_invoice')
-    expect(await answerOf(catalog, 'void_invoice', { invoiceId: '7' })).toEqual([
+    expect(await getAnswer(catalog, 'void_invoice', { invoiceId: '7' })).toEqual([
       'untidy',
       'void_invoice',
       { invoiceId: '7' },
@@ -96,11 +96,11 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     ]
     const catalog = createCatalog(await untidy(line, [good, ...routes]))
     expect(catalog.broken).toEqual([])
-    expect(namesOf(catalog).every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true)
+    expect(getNames(catalog).every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true)
     expect((await found(catalog, 'ai one'))[0]).toBe('ai-one')
     const [avatar] = await found(catalog, 'change the avatar of a user')
-    expect(await answerOf(catalog, avatar!)).toEqual(['untidy', 'POST /users/{id}/avatar', {}])
-    expect(await answerOf(catalog, 'POST /users/{id}/avatar')).toEqual(['untidy', 'POST /users/{id}/avatar', {}])
+    expect(await getAnswer(catalog, avatar!)).toEqual(['untidy', 'POST /users/{id}/avatar', {}])
+    expect(await getAnswer(catalog, 'POST /users/{id}/avatar')).toEqual(['untidy', 'POST /users/{id}/avatar', {}])
   })
 
   it('R43 has its telling words in enum values: they are searched', async () => {
@@ -117,7 +117,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     }))
     const catalog = createCatalog(await untidy(line, [good, ...neighbours, router]))
     expect((await found(catalog, 'defragment the disk'))[0]).toBe('execute')
-    expect(await answerOf(catalog, 'execute', { action: 'rotate_logs' })).toEqual([
+    expect(await getAnswer(catalog, 'execute', { action: 'rotate_logs' })).toEqual([
       'untidy',
       'execute',
       { action: 'rotate_logs' },
@@ -158,7 +158,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
       { source: 'untidy', name: 'good', reason: "There is another tool 'untidy/good'; the first one is kept." },
     ])
     expect(catalog.tools).toHaveLength(14)
-    for (const { name } of catalog.tools) expect(await answerOf(catalog, name)).toEqual(['untidy', name, {}])
+    for (const { name } of catalog.tools) expect(await getAnswer(catalog, name)).toEqual(['untidy', name, {}])
     expect(catalog.tools.filter(({ problem }) => problem !== undefined).map(({ name }) => name)).toEqual([
       'list-schema',
       'string-schema',
@@ -169,7 +169,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
       'wrong-texts',
     ])
     // What is listed must not break the lists of those who are given it.
-    const listed = catalog.tools.map((entry) => ({ ...listingOf(entry), _meta: entry.meta }))
+    const listed = catalog.tools.map((entry) => ({ ...getListing(entry), _meta: entry.meta }))
     expect(LegacyListSchema.safeParse({ tools: listed })).toMatchObject({ success: true })
     expect(specTypeSchemas.ListToolsResult['~standard'].validate({ tools: listed })).not.toHaveProperty('issues')
   })
@@ -186,11 +186,11 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     const tools = Object.entries(schemas).map(([name, inputSchema]) => ({ name, inputSchema }))
     const catalog = createCatalog(await untidy(line, [good, ...tools]))
     expect(catalog.broken).toEqual([])
-    expect(namesOf(catalog)).toEqual(['enum', 'good', 'nested', 'pattern', 'reference', 'required', 'type'])
+    expect(getNames(catalog)).toEqual(['enum', 'good', 'nested', 'pattern', 'reference', 'required', 'type'])
     expect(catalog.resolve('good')).toMatchObject({ problem: undefined })
     for (const { name, problem } of catalog.tools.filter((tool) => tool.name !== 'good')) {
       expect(problem).toMatch(/^Its input schema .+ Arguments are passed on unchecked\.$/)
-      expect(await answerOf(catalog, name, { a: { b: 1 } })).toEqual(['untidy', name, { a: { b: 1 } }])
+      expect(await getAnswer(catalog, name, { a: { b: 1 } })).toEqual(['untidy', name, { a: { b: 1 } }])
     }
   })
 
@@ -210,7 +210,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     for (const { name, problem, inputSchema } of catalog.tools) {
       expect(problem).toBeUndefined()
       expect(inputSchema['type']).toBe('object')
-      expect(await answerOf(catalog, name, { any: [1] })).toEqual(['untidy', name, { any: [1] }])
+      expect(await getAnswer(catalog, name, { any: [1] })).toEqual(['untidy', name, { any: [1] }])
     }
   })
 
@@ -227,7 +227,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     catalog.add(tools)
     for (const name of ['of_round_1', 'of_round_2']) {
       server.notify('notifications/tools/list_changed')
-      await vi.waitFor(() => expect(namesOf(catalog)).toEqual([name]))
+      await vi.waitFor(() => expect(getNames(catalog)).toEqual([name]))
     }
     expect(catalog.broken).toHaveLength(2)
   })

@@ -7,7 +7,7 @@ import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
 import { connect, LINES, ServerError, type Connection, type Line } from './server.fixtures.ts'
 
 const CHANGED = 'notifications/tools/list_changed'
-const namesOf = (tools: readonly RawTool[]): string[] => tools.map(({ name }) => name)
+const getNames = (tools: readonly RawTool[]): string[] => tools.map(({ name }) => name)
 
 interface Watched extends Connection {
   /** What the server has; a test changes it. */
@@ -34,9 +34,9 @@ async function watched(
       return { tools: state.names.map((name) => ({ name, inputSchema: { type: 'object' } })), ttlMs }
     },
   })
-  const first = namesOf(
+  const first = getNames(
     await toolsFromMcp(connection.client, {
-      onChange: (tools) => state.changes.push(namesOf(tools)),
+      onChange: (tools) => state.changes.push(getNames(tools)),
       onError: (error) => state.errors.push(error),
       ...options,
     }),
@@ -126,8 +126,8 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
         return { tools: [{ name: `of list ${lists}`, inputSchema: { type: 'object' } }] }
       },
     })
-    const first = await toolsFromMcp(client, { onChange: (tools) => changes.push(namesOf(tools)) })
-    expect(namesOf(first)).toEqual(['of list 1'])
+    const first = await toolsFromMcp(client, { onChange: (tools) => changes.push(getNames(tools)) })
+    expect(getNames(first)).toEqual(['of list 1'])
     await vi.waitFor(() => expect(changes).toEqual([['of list 2']]))
   })
 })

@@ -40,7 +40,7 @@ export function markWanted(
   params: Readonly<Record<string, unknown>>,
   wanted: Wanted,
 ): { readonly params: Readonly<Record<string, unknown>>; release(): void } {
-  const wire = wireOf(client)
+  const wire = toWire(client)
   return {
     params: { ...params, [WANTED]: wanted },
     release() {
@@ -51,14 +51,14 @@ export function markWanted(
 
 /** Calls back whenever the server says that its tools changed, beside handlers that the client has of its own. */
 export function onToolsChanged(client: McpClient, listener: () => void): () => void {
-  const { listeners } = wireOf(client)
+  const { listeners } = toWire(client)
   // So that one function can listen twice.
   const own = (): void => listener()
   listeners.add(own)
   return () => listeners.delete(own)
 }
 
-function wireOf(client: McpClient): Wire {
+function toWire(client: McpClient): Wire {
   let wire = wires.get(client)
   if (!wire) wires.set(client, (wire = { pending: new Map(), listeners: new Set() }))
   const transport = client.transport as Transport | undefined
@@ -74,7 +74,7 @@ function tap(transport: Transport, { pending, listeners }: Wire): void {
   const { send, onmessage } = transport
   const tapping: Transport = {
     send(message, ...rest) {
-      const wanted = wantedOf(message)
+      const wanted = getWanted(message)
       if (wanted) pending.set((message as { readonly id: unknown }).id, wanted)
       return send.call(transport, message, ...rest)
     },
@@ -86,7 +86,7 @@ function tap(transport: Transport, { pending, listeners }: Wire): void {
   Object.assign(transport, tapping)
 }
 
-function wantedOf(message: unknown): Wanted | undefined {
+function getWanted(message: unknown): Wanted | undefined {
   if (!isPlainObject(message) || !('id' in message) || !isPlainObject(message['params'])) return undefined
   return (message['params'] as { readonly [WANTED]?: Wanted })[WANTED]
 }

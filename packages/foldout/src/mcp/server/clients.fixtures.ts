@@ -112,6 +112,6 @@ function testClient(name: string, client: SdkClient, announced: () => number): T
   }
 }
 
-export function textOf(result: CallResult): string {
+export function getText(result: CallResult): string {
   return result.content.map((part) => (part.type === 'text' ? String(part['text']) : `<${part.type}>`)).join('\n')
 }

@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server'
-import { pageOf } from './list.ts'
+import { formatPage } from './list.ts'
 import type { ServerSdk } from './http/peers.ts'
 import type { SectionLibrary } from './sections/sections.ts'
 
@@ -16,7 +16,7 @@ interface LibraryParts {
 /** Answers requests for sections as resources, and for the whole as a prompt. */
 export function answerLibrary({ sdk, server, library, pageSize }: LibraryParts): void {
   server.setRequestHandler('resources/list', ({ params }) => {
-    const page = pageOf(library.list(), params?.cursor, { size: pageSize, nameOf: ({ path }) => path })
+    const page = formatPage(library.list(), params?.cursor, { size: pageSize, getName: ({ path }) => path })
     if (!page) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This cursor is none of this server.')
     const { items, ...next } = page
     const resources = items.map(({ path, title }) => ({

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSameList, mcpTool, pageOf } from './list.ts'
+import { isSameList, mcpTool, formatPage } from './list.ts'
 
 const names = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 40 })
-const nameOf = (name: string): string => name
+const getName = (name: string): string => name
 
 describe('pages of a list', () => {
   it('R44 give every item once, in order', () => {
@@ -12,7 +12,7 @@ describe('pages of a list', () => {
         const seen: string[] = []
         let cursor: string | undefined
         do {
-          const page = pageOf(all, cursor, { size, nameOf })!
+          const page = formatPage(all, cursor, { size, getName })!
           seen.push(...page.items)
           cursor = page.nextCursor
         } while (cursor !== undefined)
@@ -22,16 +22,16 @@ describe('pages of a list', () => {
   })
 
   it('R44 go on behind the last item when others have come and gone before it', () => {
-    const { nextCursor } = pageOf(['a', 'b', 'c', 'd'], undefined, { size: 2, nameOf })!
-    expect(pageOf(['b', 'c', 'd'], nextCursor, { size: 2, nameOf })).toEqual({ items: ['c', 'd'] })
-    expect(pageOf(['0', 'a', 'b', 'c'], nextCursor, { size: 2, nameOf })).toEqual({ items: ['c'] })
-    expect(pageOf(['a', 'c', 'd'], nextCursor, { size: 2, nameOf })).toEqual({ items: ['c', 'd'] })
-    expect(pageOf([], nextCursor, { size: 2, nameOf })).toEqual({ items: [] })
+    const { nextCursor } = formatPage(['a', 'b', 'c', 'd'], undefined, { size: 2, getName })!
+    expect(formatPage(['b', 'c', 'd'], nextCursor, { size: 2, getName })).toEqual({ items: ['c', 'd'] })
+    expect(formatPage(['0', 'a', 'b', 'c'], nextCursor, { size: 2, getName })).toEqual({ items: ['c'] })
+    expect(formatPage(['a', 'c', 'd'], nextCursor, { size: 2, getName })).toEqual({ items: ['c', 'd'] })
+    expect(formatPage([], nextCursor, { size: 2, getName })).toEqual({ items: [] })
   })
 
   it('are none for a cursor of another server', () => {
     for (const cursor of ['', 'b', '1', '-1:b', '1.5:b', ':b'])
-      expect(pageOf(['a', 'b'], cursor, { size: 1, nameOf })).toBeUndefined()
+      expect(formatPage(['a', 'b'], cursor, { size: 1, getName })).toBeUndefined()
   })
 })
 

@@ -15,23 +15,23 @@ export interface Page<Item> {
  * A part of a list, behind the cursor; nothing if the cursor is none of ours. A cursor has the name of the last item, so that
  * nothing is repeated or skipped when others come or go, and its place, in case that item itself has gone.
  */
-export function pageOf<Item>(
+export function formatPage<Item>(
   all: readonly Item[],
   cursor: string | undefined,
-  options: { readonly size: number; readonly nameOf: (item: Item) => string },
+  options: { readonly size: number; readonly getName: (item: Item) => string },
 ): Page<Item> | undefined {
-  const { size, nameOf } = options
-  const start = cursor === undefined ? 0 : startBehind(cursor, all, nameOf)
+  const { size, getName } = options
+  const start = cursor === undefined ? 0 : startBehind(cursor, all, getName)
   if (start === undefined) return undefined
   const items = all.slice(start, start + size)
   const end = start + items.length
-  return end < all.length ? { items, nextCursor: `${end - 1}:${nameOf(items.at(-1)!)}` } : { items }
+  return end < all.length ? { items, nextCursor: `${end - 1}:${getName(items.at(-1)!)}` } : { items }
 }
 
-function startBehind<Item>(cursor: string, all: readonly Item[], nameOf: (item: Item) => string): number | undefined {
+function startBehind<Item>(cursor: string, all: readonly Item[], getName: (item: Item) => string): number | undefined {
   const [, place, name] = /^(\d{1,9}):(.+)$/s.exec(cursor) ?? []
   if (place === undefined) return undefined
-  const index = all.findIndex((item) => nameOf(item) === name)
+  const index = all.findIndex((item) => getName(item) === name)
   return (index === -1 ? Number(place) - 1 : index) + 1
 }
 

@@ -1,7 +1,7 @@
 import type { CallToolResult, JSONRPCRequest, Result, Server, ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { CallContext, CallResult, Progress } from '../../catalog/tool.ts'
-import { mcpTool, pageOf } from './list.ts'
+import { mcpTool, formatPage } from './list.ts'
 import { DEFAULT_PAGE_SIZE, DEFAULT_TTL_MS, type ServeMcpOptions } from './options.ts'
 import type { ServerSdk } from './http/peers.ts'
 import { answerLibrary } from './library.ts'
@@ -56,7 +56,7 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
 
   server.setRequestHandler('tools/list', ({ params }) => {
     const size = options.pageSize ?? DEFAULT_PAGE_SIZE
-    const page = pageOf(exposed.list(), params?.cursor, { size, nameOf: ({ name }) => name })
+    const page = formatPage(exposed.list(), params?.cursor, { size, getName: ({ name }) => name })
     if (!page) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This cursor is none of this server.')
     if (params?.cursor === undefined) {
       exposed.listed()

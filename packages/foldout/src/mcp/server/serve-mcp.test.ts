@@ -13,7 +13,7 @@ import {
   inMemory,
   legacyKinds,
   overHttp,
-  textOf,
+  getText,
   type ClientKind,
   type TestClient,
 } from './clients.fixtures.ts'
@@ -42,19 +42,19 @@ const everyWay = allKinds.flatMap((kind) => links.map((link) => [kind, link] as 
 const everyLegacyWay = legacyKinds.flatMap((kind) => links.map((link) => [kind, link] as const))
 
 async function connect(served: ServedMcp, kind: ClientKind, link: Link): Promise<TestClient> {
-  const client = link === 'in memory' ? await inMemory(served, kind) : await overHttp(await urlOf(served), kind)
+  const client = link === 'in memory' ? await inMemory(served, kind) : await overHttp(await getUrl(served), kind)
   open.push(client)
   return client
 }
 
 const urls = new WeakMap<ServedMcp, string>()
-async function urlOf(served: ServedMcp): Promise<string> {
+async function getUrl(served: ServedMcp): Promise<string> {
   let url = urls.get(served)
   if (url === undefined) urls.set(served, (url = (await served.http()).url))
   return url
 }
 
-const namesOf = ({ tools }: Awaited<ReturnType<TestClient['list']>>): string[] => tools.map(({ name }) => name)
+const getNames = ({ tools }: Awaited<ReturnType<TestClient['list']>>): string[] => tools.map(({ name }) => name)
 const soon = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 describe.each(everyWay)('a %s %s', (kind, link) => {
@@ -76,11 +76,13 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
 
   it('R46 finds a hidden tool and uses it, through use_tool and directly', async () => {
     const client = await connected(manyKinds(), { expose: hybrid() })
-    expect(textOf(await client.call('search_tools', { query: 'water the garden' }))).toMatch(/^water_garden\(beds: int/)
+    expect(getText(await client.call('search_tools', { query: 'water the garden' }))).toMatch(
+      /^water_garden\(beds: int/,
+    )
     expect(await client.call('use_tool', { name: 'water_garden', arguments: { beds: 2 } })).toMatchObject({
       content: [{ type: 'text', text: '2 beds.' }],
     })
-    expect(textOf(await client.call('water_garden', { beds: 3 }))).toBe('3 beds.')
+    expect(getText(await client.call('water_garden', { beds: 3 }))).toBe('3 beds.')
   })
 
   it('R46 passes every part of a result through unchanged', async () => {
@@ -105,12 +107,12 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     const client = await connected(manyKinds(), { expose: hybrid() })
     const unknown = await client.call('water_gardn')
     expect(unknown.isError).toBe(true)
-    expect(textOf(unknown)).toMatch(
+    expect(getText(unknown)).toMatch(
       /^Tool 'water_gardn' not found\. Use search_tools to discover available tools\. Nearest: water_garden, /,
     )
     const wrong = await client.call('use_tool', { name: 'water_garden', arguments: { beds: 'two' } })
     expect(wrong.isError).toBe(true)
-    expect(textOf(wrong)).toMatch(/^Wrong arguments for tool 'water_garden': .*beds.* Nothing was run\./)
+    expect(getText(wrong)).toMatch(/^Wrong arguments for tool 'water_garden': .*beds.* Nothing was run\./)
   })
 
   it('R46 passes progress on to whoever asks for it', async () => {
@@ -137,7 +139,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     stop.abort()
     expect(await end).toBe('stopped')
     while (!seen.contexts[0]!.signal!.aborted) await soon()
-    expect(textOf(await client.call('get_states'))).toBe('All is off.')
+    expect(getText(await client.call('get_states'))).toBe('All is off.')
   })
 
   it('R46 gives the tool the _meta of the request, without what belongs to the connection', async () => {
@@ -175,7 +177,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
       const [first, again, elsewhere] = [await one.list(), await one.list(), await other.list()]
       expect(JSON.stringify(again)).toBe(JSON.stringify(first))
       expect(JSON.stringify(elsewhere)).toBe(JSON.stringify(first))
-      const [search, args] = namesOf(first).includes('search_tools')
+      const [search, args] = getNames(first).includes('search_tools')
         ? ['search_tools', { query: 'switch a light' }]
         : ['discover_and_use_tool', { action: 'search', query: 'switch a light' }]
       expect(await other.call(search, args)).toEqual(await one.call(search, args))
@@ -189,7 +191,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     let pages = 0
     do {
       const page = await client.list(cursor as string | undefined)
-      names.push(...namesOf(page))
+      names.push(...getNames(page))
       cursor = page['nextCursor']
       pages++
     } while (cursor !== undefined)
@@ -220,7 +222,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     const client = await connected(manyKinds())
     await expect(client.request('example/unknown')).rejects.toThrow('Method not found')
     await expect(client.request('tools/call', { arguments: {} })).rejects.toThrow(/name/i)
-    expect(textOf(await client.call('get_states'))).toBe('All is off.')
+    expect(getText(await client.call('get_states'))).toBe('All is off.')
   })
 })
 
@@ -228,16 +230,16 @@ describe.each(everyLegacyWay)('a %s %s', (kind, link) => {
   it('R44 announces tools that join the list, to the client whose list it is', async () => {
     const served = serve(manyKinds(), { expose: twoPhase() })
     const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
-    const before = namesOf(await one.list())
+    const before = getNames(await one.list())
     await one.call('get_tool_definition', { name: 'take_picture' })
     expect(one.announced()).toBe(1)
-    const names = namesOf(await one.list())
+    const names = getNames(await one.list())
     expect(names).toContain('take_picture')
     // What the client has cached stays the beginning.
     expect(names.filter((name) => before.includes(name))).toEqual(before)
     await soon()
     expect(other.announced()).toBe(0)
-    expect(namesOf(await other.list())).toEqual(before)
+    expect(getNames(await other.list())).toEqual(before)
   })
 
   it('R44 announces a change of the catalog only if it changes the list', async () => {
@@ -250,15 +252,15 @@ describe.each(everyLegacyWay)('a %s %s', (kind, link) => {
     expect(client.announced()).toBe(0)
     catalog.add([{ name: 'listed_one', core: true }])
     await expect.poll(() => client.announced()).toBe(1)
-    expect(namesOf(await client.list())).toContain('listed_one')
+    expect(getNames(await client.list())).toContain('listed_one')
   })
 
   it('R44 gives each client a session of its own', async () => {
     const served = serve(manyKinds())
     const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
-    expect(textOf(await one.call('use_tool', { name: 'count_visits' }))).toBe('Visit 1.')
-    expect(textOf(await one.call('count_visits'))).toBe('Visit 2.')
-    expect(textOf(await other.call('count_visits'))).toBe('Visit 1.')
+    expect(getText(await one.call('use_tool', { name: 'count_visits' }))).toBe('Visit 1.')
+    expect(getText(await one.call('count_visits'))).toBe('Visit 2.')
+    expect(getText(await other.call('count_visits'))).toBe('Visit 1.')
   })
 })
 
@@ -271,7 +273,7 @@ describe.each(links)('a modern client %s', (link) => {
     const before = await one.list()
     expect(before).toMatchObject({ ttlMs: 60_000, cacheScope: 'public' })
     const defined = await one.call('get_tool_definition', { name: 'take_picture' })
-    expect(textOf(defined)).toMatch(/Run it with use_tool \{"name":"take_picture","arguments":\{…\}\}\.$/)
+    expect(getText(defined)).toMatch(/Run it with use_tool \{"name":"take_picture","arguments":\{…\}\}\.$/)
     expect(await one.list()).toEqual(before)
     expect(await other.list()).toEqual(before)
     expect(one.announced()).toBe(0)
@@ -296,14 +298,14 @@ describe.each(links)('a modern client %s', (link) => {
     catalog.add([{ name: 'listed_one', core: true }])
     await expect.poll(() => listening.announced()).toBe(1)
     expect(other.announced()).toBe(0)
-    expect(namesOf(await listening.list())).toContain('listed_one')
+    expect(getNames(await listening.list())).toContain('listed_one')
   })
 
   it('R44 shares one session with all who have none', async () => {
     const served = serve(manyKinds())
     const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
-    expect(textOf(await one.call('count_visits'))).toBe('Visit 1.')
-    expect(textOf(await other.call('count_visits'))).toBe('Visit 2.')
+    expect(getText(await one.call('count_visits'))).toBe('Visit 1.')
+    expect(getText(await other.call('count_visits'))).toBe('Visit 2.')
   })
 })
 
@@ -384,8 +386,8 @@ describe('serveMcp', () => {
         const own = `light_room_${String(i).padStart(4, '0')}`
         await client.list()
         await client.call('get_tool_definition', { name: own })
-        const [used, names] = [await client.call('use_tool', { name: own }), namesOf(await client.list())]
-        expect(textOf(used)).toBe(own.slice('light_'.length))
+        const [used, names] = [await client.call('use_tool', { name: own }), getNames(await client.list())]
+        expect(getText(used)).toBe(own.slice('light_'.length))
         const lights = names.filter((name) => name.startsWith('light_'))
         expect(lights).toEqual(client.name === 'v2 client, modern' ? [] : [own])
       }),

@@ -8,7 +8,7 @@ import { StdioClientTransport as FirstSdkStdio } from '@modelcontextprotocol/sdk
 import { describe, expect, it } from 'vitest'
 import { hybrid } from '../../catalog/exposures/hybrid.ts'
 import { manyKinds, RICH_RESULT } from './catalog.fixtures.ts'
-import { allKinds, clientKinds, textOf } from './clients.fixtures.ts'
+import { allKinds, clientKinds, getText } from './clients.fixtures.ts'
 import { serveMcp } from './serve-mcp.ts'
 
 const program = {
@@ -31,9 +31,9 @@ describe('a server that a client starts', () => {
     )
     const { tools } = await client.list()
     expect(tools.map(({ name }) => name)).toEqual(['get_states', 'search_tools', 'use_tool'])
-    expect(textOf(await client.call('search_tools', { query: 'take a picture' }))).toMatch(/^take_picture\(/)
+    expect(getText(await client.call('search_tools', { query: 'take a picture' }))).toMatch(/^take_picture\(/)
     expect((await client.call('use_tool', { name: 'take_picture' })).content).toEqual(RICH_RESULT.content)
-    expect(textOf(await client.call('chatty'))).toBe('said')
+    expect(getText(await client.call('chatty'))).toBe('said')
     const progress: unknown[] = []
     await client.call('water_garden', { beds: 2, pauseMs: 100 }, { onProgress: (step) => progress.push(step) })
     expect(progress).toHaveLength(2)

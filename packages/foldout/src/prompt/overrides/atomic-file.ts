@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { codeOf, type HeldLock } from './lock.ts'
+import { getCode, type HeldLock } from './lock.ts'
 
 /**
  * Replaces a file or makes it. Whoever reads meanwhile sees the old text or the new, never a part of it, also after a
  * crash.
  */
 export async function replaceFile(path: string, text: string, lock: HeldLock): Promise<void> {
-  const mode = await modeOf(path)
+  const mode = await getMode(path)
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
   try {
     const file = await open(temporary, 'wx')
@@ -38,11 +38,11 @@ export function removeLeftOvers(path: string): void {
   }
 }
 
-async function modeOf(path: string): Promise<number | undefined> {
+async function getMode(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mode & 0o777
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (getCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { PromptValidationError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import { applyOverrides, type PromptOverrides, type SectionOverride, type ToolOverride } from './overrides.ts'
-import { registryOf, type AnyPrompt } from '../prompt.ts'
+import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import { sectionCheck, toolCheck } from './file.ts'
 
@@ -60,7 +60,7 @@ export function mergedTool(old: ToolOverride | undefined, edit: ToolOverride): T
 /** Folding a section that has no summary would leave nothing to show. */
 export function refuseMissingSummary(prompt: AnyPrompt, path: string, override: SectionOverride): void {
   if (override.visibility !== 'summary' || override.summary !== undefined) return
-  if (registryOf(prompt).byPath.get(path)?.section.summary) return
+  if (getRegistry(prompt).byPath.get(path)?.section.summary) return
   throw new PromptValidationError(
     `Section '${path}' cannot be overridden to be shown as its summary, because it has none. Override its summary too.`,
     { path },
@@ -99,6 +99,6 @@ function refuseUnknown(kind: 'section' | 'tool', name: string, known: readonly s
 }
 
 function refuseIgnored(prompt: AnyPrompt, overrides: PromptOverrides, details: { readonly path?: string } = {}): void {
-  const [ignored] = applyOverrides(overrides, registryOf(prompt), prompt.descriptor).ignored
+  const [ignored] = applyOverrides(overrides, getRegistry(prompt), prompt.descriptor).ignored
   if (ignored) throw new PromptValidationError(ignored.message, details)
 }

@@ -6,11 +6,11 @@ import {
   type SectionOverride,
   type ToolOverride,
 } from './overrides.ts'
-import { registryOf, type AnyPrompt } from '../prompt.ts'
+import { getRegistry, type AnyPrompt } from '../prompt.ts'
 
 /** Overrides that say what the source says: what a person starts from to write other words. */
 export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
-  const registry = registryOf(prompt)
+  const registry = getRegistry(prompt)
   const sections: Record<string, SectionOverride> = {}
   // Without a prototype, because a tool may be named `__proto__`.
   const tools = Object.create(null) as Record<string, ToolOverride>
@@ -39,5 +39,5 @@ function text(key: 'body' | 'summary', template: Template | undefined): { body?:
 
 /** The overrides that a render with them would not apply, and why. */
 export function ignoredOverrides(prompt: AnyPrompt, overrides: PromptOverrides): readonly IgnoredOverride[] {
-  return applyOverrides(overrides, registryOf(prompt), prompt.descriptor).ignored
+  return applyOverrides(overrides, getRegistry(prompt), prompt.descriptor).ignored
 }

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PromptValidationError, type AnyPrompt } from '../../entries/index.ts'
-import { overrideStore, type OverrideStore } from '../../entries/node.ts'
-import { file, hashOf, prompt, tag, temporaryStore, type TemporaryStore } from './store.fixtures.ts'
+import { createOverrideStore, type OverrideStore } from '../../entries/node.ts'
+import { file, computeHash, prompt, tag, temporaryStore, type TemporaryStore } from './store.fixtures.ts'
 
 let temporary: TemporaryStore
 let store: OverrideStore
@@ -104,12 +104,12 @@ describe('a malformed file', () => {
   })
 
   it('R16 names the file where an override that would apply asks for what cannot be rendered', async () => {
-    put(file({ sections: { task: { hash: hashOf('task'), body: 'Hi ${usr}.' } } }))
+    put(file({ sections: { task: { hash: computeHash('task'), body: 'Hi ${usr}.' } } }))
     await expect(store.resolve(prompt, { tag })).rejects.toMatchObject({
       code: 'override-file',
       message: `The override file '${path}' cannot be used. Section 'task': its overridden template names \${usr}, which its params do not have. Its params are user. Write $\${ for a literal \${. Mend it by hand, or move it away to begin anew.`,
     })
-    put(file({ sections: { task: { hash: hashOf('task'), visibility: 'summary' } } }))
+    put(file({ sections: { task: { hash: computeHash('task'), visibility: 'summary' } } }))
     await expect(store.resolve(prompt, { tag })).rejects.toThrow(
       `The override file '${path}' cannot be used. Section 'task' cannot be overridden to be shown as its summary`,
     )
@@ -135,7 +135,7 @@ describe('a malformed file', () => {
     })
     await expect(store.seed(prompt, { tag })).rejects.toThrow('could not be changed: EISDIR')
     writeFileSync(join(root, 'file'), '')
-    const below = overrideStore({ root: join(root, 'file') })
+    const below = createOverrideStore({ root: join(root, 'file') })
     await expect(below.seed(prompt, { tag })).rejects.toMatchObject({ code: 'override-file' })
   })
 })

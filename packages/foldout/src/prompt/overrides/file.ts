@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { parseTemplate } from '../../core/template.ts'
 import type { PromptDescriptor } from './descriptor.ts'
@@ -25,7 +25,7 @@ export function parseOverrideFile(bytes: Uint8Array, place: OverridePlace): Over
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    throw unusable(place.path, `It is not JSON: ${messageOf(error)}.`, error)
+    throw unusable(place.path, `It is not JSON: ${getErrorMessage(error)}.`, error)
   }
   const fault = fileCheck(place)(json, '')
   if (fault !== undefined) throw unusable(place.path, `In it, ${fault}.`)

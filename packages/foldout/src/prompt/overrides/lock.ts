@@ -102,7 +102,7 @@ function created(path: string, mine: string): boolean {
   try {
     file = openSync(path, 'wx')
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
+    if (getCode(error) === 'EEXIST') return false
     throw error
   }
   try {
@@ -128,7 +128,7 @@ export function lockAt(path: string): FoundLock | undefined {
   try {
     file = openSync(path, 'r')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (getCode(error) === 'ENOENT') return undefined
     throw error
   }
   try {
@@ -142,7 +142,7 @@ export function lockAt(path: string): FoundLock | undefined {
 function isAbandoned(lock: FoundLock): boolean {
   const age = Date.now() - lock.writtenAt
   if (age > LONGEST_HELD_MS) return true
-  const holder = holderOf(lock)
+  const holder = getHolder(lock)
   if (!holder) return age > LONGEST_NAMELESS_MS
   // Of a process on another machine that shares the folder nothing can be known but the age of its lock.
   if (holder.host !== hostname()) return false
@@ -151,7 +151,7 @@ function isAbandoned(lock: FoundLock): boolean {
   return !isAlive(holder.pid)
 }
 
-function holderOf({ text }: FoundLock): { readonly pid: number; readonly host: string } | undefined {
+function getHolder({ text }: FoundLock): { readonly pid: number; readonly host: string } | undefined {
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -171,7 +171,7 @@ function isAlive(pid: number): boolean {
     return true
   } catch (error) {
     // The process of another user may not be signalled, but it is there.
-    return codeOf(error) !== 'ESRCH'
+    return getCode(error) !== 'ESRCH'
   }
 }
 
@@ -185,7 +185,7 @@ export function removed(path: string, found: FoundLock): boolean {
   try {
     renameSync(path, aside)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return true
+    if (getCode(error) === 'ENOENT') return true
     throw error
   }
   const moved = lockAt(aside)
@@ -203,7 +203,7 @@ export function removed(path: string, found: FoundLock): boolean {
 }
 
 function stillLocked(path: string, lock: FoundLock | undefined): FoldoutError {
-  const holder = lock && holderOf(lock)
+  const holder = lock && getHolder(lock)
   const who = holder ? `process ${holder.pid} on ${holder.host}` : 'a process that is not known'
   return new FoldoutError(
     'override-locked',
@@ -211,6 +211,6 @@ function stillLocked(path: string, lock: FoundLock | undefined): FoldoutError {
   )
 }
 
-export function codeOf(error: unknown): string | undefined {
+export function getCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

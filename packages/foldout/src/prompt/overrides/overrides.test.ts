@@ -193,7 +193,7 @@ describe('R15 overrides', () => {
 })
 
 describe('R16 the descriptor', () => {
-  const hashOf = (options: { template?: string; summary?: string; title?: string }) =>
+  const computeHash = (options: { template?: string; summary?: string; title?: string }) =>
     definePrompt({
       ns: 'test',
       key: 'p',
@@ -201,15 +201,15 @@ describe('R16 the descriptor', () => {
     }).descriptor.sections[0]!.hash
 
   it('R16 hashes template and summary with SHA-256', () => {
-    expect(hashOf({})).toMatch(/^[0-9a-f]{64}$/)
-    expect(hashOf({ template: 'y' })).not.toBe(hashOf({}))
-    expect(hashOf({ summary: 'x' })).not.toBe(hashOf({}))
-    expect(hashOf({ title: 'B' })).toBe(hashOf({}))
-    expect(hashOf({ template: '\n   x\n' })).toBe(hashOf({}))
+    expect(computeHash({})).toMatch(/^[0-9a-f]{64}$/)
+    expect(computeHash({ template: 'y' })).not.toBe(computeHash({}))
+    expect(computeHash({ summary: 'x' })).not.toBe(computeHash({}))
+    expect(computeHash({ title: 'B' })).toBe(computeHash({}))
+    expect(computeHash({ template: '\n   x\n' })).toBe(computeHash({}))
   })
 
   it("R16 hashes a tool's contract: name, description and schema", () => {
-    const hashOf = (description: string, params: object) =>
+    const computeHash = (description: string, params: object) =>
       definePrompt({
         ns: 'test',
         key: 'p',
@@ -222,9 +222,9 @@ describe('R16 the descriptor', () => {
         ],
       }).descriptor.tools[0]!.hash
     const schema = { type: 'object', properties: { a: { type: 'string' } } }
-    expect(hashOf('d', schema)).toBe(hashOf('d', { properties: { a: { type: 'string' } }, type: 'object' }))
-    expect(hashOf('e', schema)).not.toBe(hashOf('d', schema))
-    expect(hashOf('d', { ...schema, required: ['a'] })).not.toBe(hashOf('d', schema))
+    expect(computeHash('d', schema)).toBe(computeHash('d', { properties: { a: { type: 'string' } }, type: 'object' }))
+    expect(computeHash('e', schema)).not.toBe(computeHash('d', schema))
+    expect(computeHash('d', { ...schema, required: ['a'] })).not.toBe(computeHash('d', schema))
   })
 
   it('R16 the source can be written as overrides that change nothing', () => {

@@ -10,7 +10,7 @@ import {
   type AnyPrompt,
   type PromptOverrides,
 } from '../../entries/index.ts'
-import { overrideStore, type OverrideStore } from '../../entries/node.ts'
+import { createOverrideStore, type OverrideStore } from '../../entries/node.ts'
 
 const search = defineTool({
   name: 'search',
@@ -46,7 +46,7 @@ export const support = (contextTemplate = 'Be kind to ${user}.') =>
 
 export const prompt = support()
 export const tag = 'stable'
-export const hashOf = (path: string, of: AnyPrompt = prompt): string =>
+export const computeHash = (path: string, of: AnyPrompt = prompt): string =>
   of.descriptor.sections.find((section) => section.path === path)!.hash
 export const toolHash = prompt.descriptor.tools[0]!.hash
 
@@ -69,7 +69,7 @@ export function temporaryStore(): TemporaryStore {
   const path = join(root, 'agents', 'support', 'triage', 'stable.json')
   return {
     root,
-    store: overrideStore({ root }),
+    store: createOverrideStore({ root }),
     path,
     text: () => readFileSync(path, 'utf8'),
     put(content) {

@@ -3,7 +3,16 @@ import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PromptValidationError, sourceOverrides } from '../../entries/index.ts'
 import type { OverrideStore } from '../../entries/node.ts'
-import { file, hashOf, prompt, support, tag, temporaryStore, toolHash, type TemporaryStore } from './store.fixtures.ts'
+import {
+  file,
+  computeHash,
+  prompt,
+  support,
+  tag,
+  temporaryStore,
+  toolHash,
+  type TemporaryStore,
+} from './store.fixtures.ts'
 import { shared } from './writer.fixtures.ts'
 
 let temporary: TemporaryStore
@@ -32,20 +41,20 @@ describe('seed', () => {
         '  "tag": "stable",',
         '  "sections": {',
         '    "task": {',
-        `      "hash": "${hashOf('task')}",`,
+        `      "hash": "${computeHash('task')}",`,
         '      "body": "Answer ${user}."',
         '    },',
         '    "context": {',
-        `      "hash": "${hashOf('context')}",`,
+        `      "hash": "${computeHash('context')}",`,
         '      "body": "Be kind to ${user}.",',
         '      "summary": "How to be."',
         '    },',
         '    "context.details": {',
-        `      "hash": "${hashOf('context.details')}",`,
+        `      "hash": "${computeHash('context.details')}",`,
         '      "body": "Always."',
         '    },',
         '    "now": {',
-        `      "hash": "${hashOf('now')}"`,
+        `      "hash": "${computeHash('now')}"`,
         '    }',
         '  },',
         '  "tools": {',
@@ -83,14 +92,14 @@ describe('resolve', () => {
   })
 
   it('R16 leaves out what is stale, unknown or refused, says so, and keeps it in the file byte for byte', async () => {
-    const context = { hash: hashOf('context'), summary: 'Kindly.' }
+    const context = { hash: computeHash('context'), summary: 'Kindly.' }
     const content = file({
       sections: {
         gone: { hash: 'x', body: 'Gone.' },
         task: { hash: 'stale', body: 'Stale ${nonsense}.' },
         context,
-        now: { hash: hashOf('now'), body: 'Later.' },
-        law: { hash: hashOf('law'), body: 'Harm.' },
+        now: { hash: computeHash('now'), body: 'Later.' },
+        law: { hash: computeHash('law'), body: 'Harm.' },
       },
       tools: {
         search: { hash: toolHash, fields: { query: 'Words.', nope: 'Nothing.' } },
@@ -189,7 +198,7 @@ describe('upsert', () => {
     })
     expect(text()).toBe(
       file({
-        sections: { context: { hash: hashOf('context'), body: 'B.', visibility: 'full' } },
+        sections: { context: { hash: computeHash('context'), body: 'B.', visibility: 'full' } },
         tools: { search: { hash: toolHash, description: 'Finds.' } },
       }),
     )
@@ -204,8 +213,8 @@ describe('upsert', () => {
     expect(text()).toBe(
       file({
         sections: {
-          task: { hash: hashOf('task'), body: 'T.' },
-          context: { hash: hashOf('context'), body: '', visibility: 'full' },
+          task: { hash: computeHash('task'), body: 'T.' },
+          context: { hash: computeHash('context'), body: '', visibility: 'full' },
         },
         tools: {
           search: { hash: toolHash, description: 'Finds.', fields: { query: 'Words.', 'filter.name': 'N.' } },
@@ -229,8 +238,8 @@ describe('upsert', () => {
     expect(text()).toBe(
       file({
         sections: {
-          task: { hash: hashOf('task'), body: 'T.' },
-          context: { hash: hashOf('context', changed), body: 'New.' },
+          task: { hash: computeHash('task'), body: 'T.' },
+          context: { hash: computeHash('context', changed), body: 'New.' },
         },
         tools: {},
       }),
@@ -249,7 +258,7 @@ describe('upsert', () => {
     put(file({ sections: { gone, 'gone.too': gone } }))
     await store.upsert(prompt, { tag, section: { path: 'task', body: 'T.' } })
     expect(text()).toBe(
-      file({ sections: { task: { hash: hashOf('task'), body: 'T.' }, gone, 'gone.too': gone }, tools: {} }),
+      file({ sections: { task: { hash: computeHash('task'), body: 'T.' }, gone, 'gone.too': gone }, tools: {} }),
     )
   })
 
@@ -325,14 +334,14 @@ describe('upsert', () => {
     await store.upsert(prompt, { tag, section: { path: 'task', summary: 'S.' } })
     await store.upsert(prompt, { tag, section: { path: 'task', visibility: 'summary' } })
     expect((await store.resolve(prompt, { tag }))!.overrides.sections).toEqual({
-      task: { hash: hashOf('task'), summary: 'S.', visibility: 'summary' },
+      task: { hash: computeHash('task'), summary: 'S.', visibility: 'summary' },
     })
   })
 })
 
 describe('delete', () => {
   it('R16 removes one entry, also one that the prompt no longer has, and says whether it was there', async () => {
-    const task = { hash: hashOf('task'), body: 'T.' }
+    const task = { hash: computeHash('task'), body: 'T.' }
     put(file({ sections: { gone: { hash: 'x' }, task }, tools: { search: { hash: toolHash, description: 'F.' } } }))
     expect(await store.delete(prompt, { tag, section: 'gone' })).toBe(true)
     expect(text()).toBe(file({ sections: { task }, tools: { search: { hash: toolHash, description: 'F.' } } }))

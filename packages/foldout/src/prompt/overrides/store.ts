@@ -1,15 +1,15 @@
 import { unlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { FoldoutError, PromptValidationError, messageOf } from '../../core/errors.ts'
+import { FoldoutError, PromptValidationError, getErrorMessage } from '../../core/errors.ts'
 import { deepFreeze } from '../../core/json/json.ts'
 import { describeFields, type JsonSchema } from '../../core/schema/schema.ts'
 import { KEY_PATTERN } from '../../core/text.ts'
 import { sourceOverrides } from './editing.ts'
 import { applyOverrides, type IgnoredOverride, type PromptOverrides, type ToolOverride } from './overrides.ts'
-import { registryOf, type AnyPrompt } from '../prompt.ts'
+import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import { removeLeftOvers, replaceFile } from './atomic-file.ts'
-import { codeOf, withLock, type HeldLock } from './lock.ts'
+import { getCode, withLock, type HeldLock } from './lock.ts'
 import {
   mergedSection,
   mergedTool,
@@ -75,11 +75,11 @@ export interface OverrideStore {
   delete(prompt: AnyPrompt, options: OverrideDeletion): Promise<boolean>
 }
 
-export function overrideStore(options: OverrideStoreOptions): OverrideStore {
+export function createOverrideStore(options: OverrideStoreOptions): OverrideStore {
   const root = resolve(options.root)
   return {
     async seed(prompt, { tag }) {
-      const place = placeOf(root, prompt, tag)
+      const place = getPlace(root, prompt, tag)
       const { sections = {}, tools = {} } = sourceOverrides(prompt)
       const written = await change(place, async (lock) => {
         if (await read(place)) return false
@@ -91,13 +91,13 @@ export function overrideStore(options: OverrideStoreOptions): OverrideStore {
     },
 
     async resolve(prompt, { tag }) {
-      const place = placeOf(root, prompt, tag)
+      const place = getPlace(root, prompt, tag)
       const entries = await guarded(place, 'read', () => read(place))
       return entries && applicable(prompt, entries, place)
     },
 
     async upsert(prompt, { tag, section, tool }) {
-      const place = placeOf(root, prompt, tag)
+      const place = getPlace(root, prompt, tag)
       if (!section && !tool) {
         throw new PromptValidationError('There is nothing to write. Give a `section`, a `tool` or both.')
       }
@@ -118,7 +118,7 @@ export function overrideStore(options: OverrideStoreOptions): OverrideStore {
     },
 
     async delete(prompt, options) {
-      const place = placeOf(root, prompt, options.tag)
+      const place = getPlace(root, prompt, options.tag)
       const { section, tool } = options
       for (const name of ['section', 'tool'] as const) {
         // A mistake of the caller's must not cost the whole file.
@@ -148,9 +148,9 @@ export function overrideStore(options: OverrideStoreOptions): OverrideStore {
   }
 }
 
-function placeOf(root: string, prompt: AnyPrompt, tag: string): OverridePlace {
+function getPlace(root: string, prompt: AnyPrompt, tag: string): OverridePlace {
   // Refuses what `definePrompt` has not made: only there ns and key are known to name no other folder.
-  registryOf(prompt)
+  getRegistry(prompt)
   if (typeof tag !== 'string' || !KEY_PATTERN.test(tag)) {
     throw new PromptValidationError(
       `'${tag}' cannot be a tag. Use 1 to 64 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit.`,
@@ -165,7 +165,7 @@ async function read(place: OverridePlace): Promise<OverrideEntries | undefined> 
   try {
     bytes = await readFile(place.path)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (getCode(error) === 'ENOENT') return undefined
     throw error
   }
   return parseOverrideFile(bytes, place)
@@ -185,17 +185,17 @@ async function guarded<Value>(place: OverridePlace, done: string, work: () => Pr
   try {
     return await work()
   } catch (error) {
-    if (error instanceof FoldoutError || codeOf(error) === undefined) throw error
+    if (error instanceof FoldoutError || getCode(error) === undefined) throw error
     throw new FoldoutError(
       'override-file',
-      `The override file '${place.path}' could not be ${done}: ${messageOf(error)}.`,
+      `The override file '${place.path}' could not be ${done}: ${getErrorMessage(error)}.`,
       { cause: error },
     )
   }
 }
 
 function applicable(prompt: AnyPrompt, entries: OverrideEntries, place: OverridePlace): ResolvedOverrides {
-  const registry = registryOf(prompt)
+  const registry = getRegistry(prompt)
   const all = { sections: Object.fromEntries(entries.sections), tools: Object.fromEntries(entries.tools) }
   try {
     const applied = applyOverrides(all, registry, prompt.descriptor)

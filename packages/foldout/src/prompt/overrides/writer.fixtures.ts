@@ -1,6 +1,6 @@
 import { definePrompt, defineSection } from '../../entries/index.ts'
 import { withLock } from './lock.ts'
-import { overrideStore } from './store.ts'
+import { createOverrideStore } from './store.ts'
 
 /** A prompt that many can write to at once. */
 export const shared = definePrompt({
@@ -23,7 +23,7 @@ if (process.send && task === 'hold') {
 }
 
 async function write(root: string, first: number): Promise<void> {
-  const store = overrideStore({ root })
+  const store = createOverrideStore({ root })
   for (let i = first; i < first + 25; i++) {
     await store.upsert(shared, { tag: 'stable', section: { path: `s${i}`, body: `New ${i}.` } })
   }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PromptOverrides } from '../../entries/index.ts'
-import { overrideStore, type OverrideStore } from '../../entries/node.ts'
+import { createOverrideStore, type OverrideStore } from '../../entries/node.ts'
 import { prompt, tag, temporaryStore, type TemporaryStore } from './store.fixtures.ts'
 import { shared } from './writer.fixtures.ts'
 
@@ -56,7 +56,7 @@ describe('writing at the same time', () => {
   }, 60_000)
 
   it('R16 loses nothing of 100 writes of one process, through two stores', async () => {
-    const stores = [store, overrideStore({ root })]
+    const stores = [store, createOverrideStore({ root })]
     await Promise.all(
       Object.entries(allWritten).map(([path, { body }], i) =>
         stores[i % 2]!.upsert(shared, { tag, section: { path, body } }),

@@ -8,7 +8,7 @@ import {
   visibility,
   type Visibility,
 } from '../../entries/index.ts'
-import { boundOf, pathsOf, shapes, type Shape } from '../../testing/sections.fixtures.ts'
+import { getBound, getPaths, shapes, type Shape } from '../../testing/sections.fixtures.ts'
 
 interface Change {
   readonly path: string
@@ -25,7 +25,7 @@ function changesFor(sections: readonly Shape[]): fc.Arbitrary<readonly Change[]>
       walk(shape.children, path)
     })
   walk(sections)
-  const path = fc.constantFrom(...pathsOf(sections))
+  const path = fc.constantFrom(...getPaths(sections))
   const change = path.chain((path) =>
     fc.record({
       path: fc.constant(path),
@@ -44,7 +44,7 @@ describe('R14 a render that goes on from an earlier one', () => {
             fc.tuple(fc.constant(sections), changesFor(sections), fc.option(fc.integer({ min: 5, max: 300 }))),
           ),
           ([sections, changes, tokens]) => {
-            const bound = boundOf(sections)
+            const bound = getBound(sections)
             const session = createSession()
             const options = { session, disclosure, ...(tokens === null ? {} : { budget: { tokens } }) }
             for (const { path, to } of changes) {
@@ -54,7 +54,7 @@ describe('R14 a render that goes on from an earlier one', () => {
                   : visibility.events.set({ path, visibility: to }),
               )
               const next = bound.render(options)
-              const anew = boundOf(sections).render(options)
+              const anew = getBound(sections).render(options)
               expect(next.text).toBe(anew.text)
               expect(next.tools.map(({ name }) => name)).toEqual(anew.tools.map(({ name }) => name))
               expect(next.summarized).toEqual(anew.summarized)
@@ -73,7 +73,7 @@ describe('R14 a render that goes on from an earlier one', () => {
       fc.property(
         shapes.chain((sections) => fc.tuple(fc.constant(sections), changesFor(sections), changesFor(sections))),
         ([sections, left, right]) => {
-          const bound = boundOf(sections)
+          const bound = getBound(sections)
           const sessions = [createSession(), createSession()]
           for (let i = 0; i < Math.max(left.length, right.length); i++) {
             for (const [which, changes] of [left, right].entries()) {
@@ -81,7 +81,7 @@ describe('R14 a render that goes on from an earlier one', () => {
               const change = changes[i]
               if (change && change.to !== 'cleared')
                 session.dispatch(visibility.events.set({ path: change.path, visibility: change.to }))
-              expect(bound.render({ session }).text).toBe(boundOf(sections).render({ session }).text)
+              expect(bound.render({ session }).text).toBe(getBound(sections).render({ session }).text)
             }
           }
         },
@@ -106,13 +106,13 @@ describe('R14 a render that goes on from an earlier one', () => {
         children: [],
       })),
     }))
-    const bound = boundOf(sections)
+    const bound = getBound(sections)
     const session = createSession()
     bound.render({ session })
     for (const path of ['z', 'm', 'z.t', 'a', 'm.c', 'm.d']) {
       session.dispatch(visibility.events.set({ path, visibility: 'full' }))
       const next = bound.render({ session })
-      const anew = boundOf(sections).render({ session })
+      const anew = getBound(sections).render({ session })
       expect(next.text).toBe(anew.text)
       expect(next.tools.map(({ name }) => name)).toEqual(anew.tools.map(({ name }) => name))
     }

@@ -105,8 +105,8 @@ class LazyRenderedPrompt implements RenderedPrompt {
     return (this.#hiddenTools ??= this.#view.hiddenTools())
   }
 
-  sectionOf(tool: string): string | undefined {
-    return this.#view.sectionOf(tool)
+  findSection(tool: string): string | undefined {
+    return this.#view.findSection(tool)
   }
 
   foldedTool(name: string): AnyTool | undefined {

@@ -1,4 +1,4 @@
-import { PromptRenderError, PromptValidationError, messageOf } from '../../core/errors.ts'
+import { PromptRenderError, PromptValidationError, getErrorMessage } from '../../core/errors.ts'
 import { checkValues, fillTemplate, filled, hasInk, wrapped, type Template } from '../../core/template.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
@@ -58,12 +58,12 @@ export class Renderer implements SlotSource {
 
   /** Finds the slots that something was asked of: a look-up by path for every slot would cost more than all the rest. */
   #resolved(input: FrameInput): ResolvedInput {
-    const askedOf = new Map<number, Visibility>()
+    const getAsked = new Map<number, Visibility>()
     for (const path of Object.keys(input.asked)) {
       const slot = this.options.registry.byPath.get(path)
-      if (slot) askedOf.set(slot.index, input.asked[path]!)
+      if (slot) getAsked.set(slot.index, input.asked[path]!)
     }
-    return { ...input, askedOf }
+    return { ...input, getAsked }
   }
 
   #update(earlier: Frame, input: FrameInput): Frame {
@@ -113,7 +113,7 @@ export class Renderer implements SlotSource {
     const { shown } = draft
     const isPlain = this.#isPlain && !input.openAll
     for (let index = from; index < to;) {
-      const known = isPlain && !input.askedOf.has(index) ? fixed[index]! : UNDECIDED
+      const known = isPlain && !input.getAsked.has(index) ? fixed[index]! : UNDECIDED
       if (known === UNDECIDED) this.#decide(slots[index]!, input, draft)
       else shown[index] = known
       index = shown[index] === FULL ? index + 1 : ends[index]!
@@ -135,7 +135,7 @@ export class Renderer implements SlotSource {
     }
     draft.made.delete(slot.index)
     // The text is made later, but what is wrong with it is said by the render.
-    const template = isFull ? this.#bodyOf(slot) : this.summaryOf(slot)!
+    const template = isFull ? this.#bodyOf(slot) : this.describeSummary(slot)!
     checkValues(template, this.options.values.of(slot), slot.path)
   }
 
@@ -196,12 +196,12 @@ export class Renderer implements SlotSource {
   #visibility(slot: Slot, input: ResolvedInput): Visibility {
     if (input.openAll) return 'full'
     const wanted = this.#wanted(slot, input)
-    if (wanted === 'summary' && !this.summaryOf(slot)) throw noSummary(slot.path)
+    if (wanted === 'summary' && !this.describeSummary(slot)) throw noSummary(slot.path)
     return wanted
   }
 
   #wanted(slot: Slot, input: ResolvedInput): Visibility {
-    const asked = input.askedOf.size > 0 ? input.askedOf.get(slot.index) : undefined
+    const asked = input.getAsked.size > 0 ? input.getAsked.get(slot.index) : undefined
     if (asked !== undefined) return asked
     const overridden = this.options.overrides?.sections.get(slot.path)?.visibility
     if (overridden !== undefined) return overridden
@@ -222,7 +222,7 @@ export class Renderer implements SlotSource {
       return select()
     } catch (error) {
       if (error instanceof PromptRenderError) throw error
-      throw new PromptRenderError(`Section '${slot.path}': its \`${what}\` threw: ${messageOf(error)}`, {
+      throw new PromptRenderError(`Section '${slot.path}': its \`${what}\` threw: ${getErrorMessage(error)}`, {
         path: slot.path,
         cause: error,
       })
@@ -249,7 +249,7 @@ export class Renderer implements SlotSource {
 
   /** With `input`, also what opening costs where the strategy says so. */
   #summaryText(slot: Slot, context: SelectorContext, input?: FrameInput): string {
-    const summary = fillTemplate(this.summaryOf(slot)!, this.options.values.of(slot), slot.path)
+    const summary = fillTemplate(this.describeSummary(slot)!, this.options.values.of(slot), slot.path)
     const suffix = this.#suffix(slot, context)
     const cost = input && this.options.strategy.showCost ? `\n${this.#costLine(slot, input)}` : ''
     return `${joinTexts([slot.heading, isBlank(summary) ? '' : summary])}\n\n---\n${suffix}${cost}`
@@ -261,7 +261,7 @@ export class Renderer implements SlotSource {
     let templates = registry.folds.get(strategy)
     if (!templates) registry.folds.set(strategy, (templates = new Array(registry.slots.length).fill(undefined)))
     const { summary } = slot.section
-    if (!summary || this.summaryOf(slot) !== summary) return undefined
+    if (!summary || this.describeSummary(slot) !== summary) return undefined
     const known = templates[slot.index]
     if (known || !hasInk(summary)) return known
     const suffix = `\n\n---\n${this.#suffix(slot, NO_CONTEXT)}`
@@ -274,10 +274,10 @@ export class Renderer implements SlotSource {
   }
 
   #node(slot: Slot, visibility: Visibility, text: string): RenderedNode {
-    return new RenderedNode(slot, visibility, text, this.toolsOf(slot), this.options.counter)
+    return new RenderedNode(slot, visibility, text, this.getTools(slot), this.options.counter)
   }
 
-  summaryOf(slot: Slot): Template | undefined {
+  describeSummary(slot: Slot): Template | undefined {
     return this.options.overrides?.sections.get(slot.path)?.summary ?? slot.section.summary
   }
 
@@ -316,7 +316,7 @@ export class Renderer implements SlotSource {
     return this.enabledChildren(slot, context).some((child) => this.hasTools(child, context))
   }
 
-  toolsOf(slot: Slot): readonly AnyTool[] {
+  getTools(slot: Slot): readonly AnyTool[] {
     const replaced = this.options.overrides?.tools
     if (!replaced || replaced.size === 0) return slot.section.tools
     return slot.section.tools.map((tool) => replaced.get(tool.name) ?? tool)
@@ -334,7 +334,7 @@ export class Renderer implements SlotSource {
         )
       }
       const slot = this.options.registry.byPath.get(path)
-      if (visibility === 'summary' && slot && !this.summaryOf(slot)) throw noSummary(path)
+      if (visibility === 'summary' && slot && !this.describeSummary(slot)) throw noSummary(path)
     }
   }
 }
@@ -343,7 +343,7 @@ export class Renderer implements SlotSource {
 const NO_CONTEXT: SelectorContext = { session: { has: () => false, get: (slice) => slice.initial } }
 
 interface ResolvedInput extends FrameInput {
-  readonly askedOf: ReadonlyMap<number, Visibility>
+  readonly getAsked: ReadonlyMap<number, Visibility>
 }
 
 /** What a frame is made from. */

@@ -79,7 +79,7 @@ export class SectionsView implements DisclosureView {
   get tools(): readonly AnyTool[] {
     if (this.#tools) return this.#tools
     const { strategy } = this.renderer.options
-    const tools = this.#openWithTools().flatMap((slot) => this.renderer.toolsOf(slot))
+    const tools = this.#openWithTools().flatMap((slot) => this.renderer.getTools(slot))
     tools.push(...this.#openedTools(tools))
     if (this.frame.isFolded) tools.push(...strategy.tools(this))
     return (this.#tools = Object.freeze(tools))
@@ -112,7 +112,7 @@ export class SectionsView implements DisclosureView {
     return undefined
   }
 
-  sectionOf(tool: string): string | undefined {
+  findSection(tool: string): string | undefined {
     const open = this.#openWithTools()
     const owner = open.find(({ section }) => section.tools.some(({ name }) => name === tool))
     return (owner ?? open.find(({ section }) => section.foldedTools?.find(tool)))?.path

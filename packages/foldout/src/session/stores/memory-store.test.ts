@@ -1,4 +1,4 @@
 import { sessionStoreSuite } from '../../testing/store-suite.ts'
-import { memoryStore } from './memory-store.ts'
+import { createMemoryStore } from './memory-store.ts'
 
-sessionStoreSuite('memoryStore', async () => memoryStore())
+sessionStoreSuite('memoryStore', async () => createMemoryStore())

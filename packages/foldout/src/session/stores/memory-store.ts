@@ -3,7 +3,7 @@ import type { SessionStore, StoredEvent } from './store.ts'
 import type { Snapshot } from '../snapshot.ts'
 
 /** Keeps sessions for as long as the process lives. Contents are copied in and out, as a file would. */
-export function memoryStore(): SessionStore {
+export function createMemoryStore(): SessionStore {
   interface Kept {
     readonly snapshot?: Snapshot
     readonly sequence: number
@@ -19,7 +19,7 @@ export function memoryStore(): SessionStore {
     async append(id, events) {
       checkId(id)
       const kept = keptAs(id)
-      checkAppend(id, rangeOf(kept), events)
+      checkAppend(id, getRange(kept), events)
       for (const { event } of events) checkEvent(event)
       if (events.length === 0) return
       sessions.set(id, { ...kept, events: kept.events.concat(copy(events)) })
@@ -27,7 +27,7 @@ export function memoryStore(): SessionStore {
     async save(id, snapshot, sequence) {
       checkId(id)
       const kept = keptAs(id)
-      checkSave(id, rangeOf(kept), sequence)
+      checkSave(id, getRange(kept), sequence)
       const events = kept.events.filter((event) => event.sequence > sequence)
       sessions.set(id, { snapshot: copy(snapshot), sequence, events })
     },
@@ -41,7 +41,7 @@ export function memoryStore(): SessionStore {
   }
 }
 
-const rangeOf = (kept: { readonly sequence: number; readonly events: readonly StoredEvent[] }): StoredRange => ({
+const getRange = (kept: { readonly sequence: number; readonly events: readonly StoredEvent[] }): StoredRange => ({
   snapshot: kept.sequence,
   last: kept.events.at(-1)?.sequence ?? kept.sequence,
 })

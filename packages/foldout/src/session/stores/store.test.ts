@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { defineLog } from '../log.ts'
-import { memoryStore } from './memory-store.ts'
+import { createMemoryStore } from './memory-store.ts'
 import { DispatchError } from '../session.ts'
 import { defineSlice } from '../slice.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -24,7 +24,7 @@ const slices = [sum, changes]
 
 /** A memory store that counts appends and fails when told to. */
 function testStore() {
-  const store = memoryStore()
+  const store = createMemoryStore()
   const append = vi.fn<SessionStore['append']>(store.append)
   return { ...store, append } satisfies SessionStore
 }
@@ -32,7 +32,7 @@ const open = (store: SessionStore): Promise<KeptSession> => openSession({ store,
 
 describe('openSession', () => {
   it('R25 begins a session with its seeds and resumes it without them', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const seeded = [visibility.seed({ context: 'full' })]
     const first = await openSession({ store, id: 'one', slices: seeded })
     expect(first.id).toBe('one')
@@ -55,7 +55,7 @@ describe('openSession', () => {
   })
 
   it('R25 writes what is dispatched while it writes, after that and once', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     let dispatchMore = (): void => undefined
     const slow: SessionStore = {
       ...store,
@@ -77,14 +77,14 @@ describe('openSession', () => {
   })
 
   it('R25 writes without being asked', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const session = await open(store)
     session.dispatch(sum.events.added([1]))
     await vi.waitFor(async () => expect((await store.load('one'))?.events).toHaveLength(1))
   })
 
   it('R25 keeps what was dispatched, not what became of the payload', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const session = await open(store)
     const payload = { items: [1] }
     session.dispatch(sum.events.noted(payload))
@@ -94,7 +94,7 @@ describe('openSession', () => {
   })
 
   it('R21 R25 records an event once, also if a reducer or listener fails on it, and replays to the same state', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const first = await open(store)
     first.subscribe(() => {
       throw new Error('listener')
@@ -109,7 +109,7 @@ describe('openSession', () => {
   })
 
   it('R24 R25 writes only what a restore changes: logs are in the journal already', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const session = await open(store)
     session.dispatch(sum.events.added([1]))
     session.restore(session.snapshot())
@@ -130,7 +130,7 @@ describe('openSession', () => {
   })
 
   it('R25 refuses an event that JSON would lose before it changes anything', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const session = await open(store)
     const heard = vi.fn<() => void>()
     session.subscribe(heard)
@@ -150,7 +150,7 @@ describe('openSession', () => {
   })
 
   it('R25 refuses it inside a transaction too, so that a commit is not cut short', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const session = await open(store)
     const transaction = session.begin()
     const nested = transaction.session.begin()
@@ -168,7 +168,7 @@ describe('openSession', () => {
   })
 
   it('R23 R25 says what is wrong with a stored session that this program cannot read', async () => {
-    const store = memoryStore()
+    const store = createMemoryStore()
     const session = await open(store)
     await session.compact()
     await expect(openSession({ store, id: 'one' })).rejects.toMatchObject({ code: 'snapshot-unknown-slice' })
@@ -235,7 +235,7 @@ describe('a kept session', () => {
   it('R25 is the same after being opened again at any time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
-        const store = memoryStore()
+        const store = createMemoryStore()
         let session = await open(store)
         let snapshot = session.snapshot()
         const reopenings: [Snapshot, Snapshot][] = []

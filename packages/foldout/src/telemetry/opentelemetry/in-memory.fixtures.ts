@@ -38,7 +38,7 @@ export function keepingTracer(): { readonly tracer: Tracer; readonly spans: read
         ended: 0,
       }
       spans.push(kept)
-      const span = spanOf(kept)
+      const span = getSpan(kept)
       names.set(span, name)
       return span
     },
@@ -49,7 +49,7 @@ export function keepingTracer(): { readonly tracer: Tracer; readonly spans: read
   return { tracer, spans }
 }
 
-function spanOf(kept: KeptSpan): Span {
+function getSpan(kept: KeptSpan): Span {
   const span: Span = {
     spanContext: () => INVALID_SPAN_CONTEXT,
     setAttribute: (key, value) => {

@@ -1,5 +1,5 @@
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
-import { tokensOf, type Part, type RequestParts } from './request.ts'
+import { getTokens, type Part, type RequestParts } from './request.ts'
 
 export interface CacheOptions {
   /**
@@ -43,7 +43,7 @@ export function billing(options: CacheOptions, counter: TokenCounter): Billing {
   const { cache = 'none', cacheReadRate = 0.1, cacheMinimumTokens = 1024, cacheStart = 'cold' } = options
   const writeRate = options.cacheWriteRate ?? (cache === 'anthropic' ? 1.25 : 1)
   return (request, previous) => {
-    const inputTokens = tokensOf(request.tools) + request.system.tokens + tokensOf(request.messages)
+    const inputTokens = getTokens(request.tools) + request.system.tokens + getTokens(request.messages)
     if (cache === 'none' || inputTokens < cacheMinimumTokens) {
       return { inputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, billedTokens: inputTokens }
     }
@@ -66,10 +66,10 @@ function commonTokens(
   request: RequestParts,
   counter: TokenCounter,
 ): number {
-  const before = partsOf(cache, earlier)
-  const now = partsOf(cache, request)
+  const before = getParts(cache, earlier)
+  const now = getParts(cache, request)
   const differs = now.findIndex((part, i) => part.text !== before[i]?.text || part.tokens !== before[i].tokens)
-  const same = tokensOf(differs === -1 ? now : now.slice(0, differs))
+  const same = getTokens(differs === -1 ? now : now.slice(0, differs))
   if (cache === 'anthropic') return same
   const here = now[differs]
   const there = before[differs]
@@ -77,9 +77,9 @@ function commonTokens(
   return Math.floor((same + partly) / OPENAI_STEP) * OPENAI_STEP
 }
 
-function partsOf(cache: 'anthropic' | 'openai', { tools, system, messages }: RequestParts): readonly Part[] {
+function getParts(cache: 'anthropic' | 'openai', { tools, system, messages }: RequestParts): readonly Part[] {
   if (cache === 'openai') return [...tools, system, ...messages]
-  const list = { text: tools.map(({ text }) => text).join('\n'), tokens: tokensOf(tools) }
+  const list = { text: tools.map(({ text }) => text).join('\n'), tokens: getTokens(tools) }
   return [list, system, ...messages]
 }
 

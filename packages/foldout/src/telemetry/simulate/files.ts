@@ -1,5 +1,5 @@
 import type { Filesystem } from '../../files/filesystem.ts'
-import { memoryFilesystem } from '../../files/memory-filesystem.ts'
+import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
 
 /** Files in memory that remember which of them were written. */
 export interface RecordingFilesystem {
@@ -10,7 +10,7 @@ export interface RecordingFilesystem {
 
 export function recordingFilesystem(): RecordingFilesystem {
   // Without transactions, in which a file could be written unseen.
-  const { begin: _, ...files } = memoryFilesystem()
+  const { begin: _, ...files } = createMemoryFilesystem()
   let written: readonly string[] = []
   return {
     filesystem: {

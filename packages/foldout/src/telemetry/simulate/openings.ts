@@ -1,4 +1,4 @@
-import { ancestorsOf } from '../../core/text.ts'
+import { getAncestors } from '../../core/text.ts'
 import { OPEN_SECTIONS, READ_SECTION } from '../../disclosure/tools.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered.ts'
 
@@ -26,6 +26,6 @@ export function openingCalls(
 
 /** Whether the summary that stands for a section, its own or that of a section around it, stands for tools too. */
 function bearsTools(key: string, { summarized, hiddenTools }: RenderedPrompt): boolean {
-  const shown = [...ancestorsOf(key), key].find((path) => summarized.includes(path)) ?? key
+  const shown = [...getAncestors(key), key].find((path) => summarized.includes(path)) ?? key
   return [...hiddenTools.values()].some((path) => path === shown || path.startsWith(`${shown}.`))
 }

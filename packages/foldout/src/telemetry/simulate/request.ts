@@ -14,7 +14,7 @@ export interface RequestParts {
   readonly messages: readonly Part[]
 }
 
-export function tokensOf(parts: readonly Part[]): number {
+export function getTokens(parts: readonly Part[]): number {
   return parts.reduce((sum, { tokens }) => sum + tokens, 0)
 }
 

@@ -9,7 +9,7 @@ import {
   defineSection,
   defineTool,
   estimatedTokens,
-  memoryFilesystem,
+  createMemoryFilesystem,
   ok,
   openOrRead,
   openSections,
@@ -125,7 +125,7 @@ async function realRequests(name: string, options: { dynamic: boolean; strategy:
   await runAgent(shop.bind(), {
     adapter,
     session: createSession(),
-    filesystem: memoryFilesystem(),
+    filesystem: createMemoryFilesystem(),
     input: run.input!,
     ...(options.strategy ? { disclosure: options.strategy } : { visibility: everything }),
   })

@@ -2,13 +2,13 @@ import { runAgent } from '../../agent/run-agent.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
-import { registryOf, type BoundPrompt } from '../../prompt/prompt.ts'
+import { getRegistry, type BoundPrompt } from '../../prompt/prompt.ts'
 import { createSession } from '../../session/session.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import { followingAdapter } from './adapter.ts'
 import { billing, type CacheOptions, type Charge } from './cache.ts'
 import { recordingFilesystem } from './files.ts'
-import { tokensOf } from './request.ts'
+import { getTokens } from './request.ts'
 import { isSectionShown, sectionBodies, type ShownTexts } from './shown.ts'
 
 /** A call of one of the prompt's own tools. The tool is not run: only what the call costs is known. */
@@ -81,7 +81,7 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
   checkSteps(run)
   const session = createSession()
   const files = recordingFilesystem()
-  const paths = registryOf(run.prompt.prompt).slots.map(({ path }) => path)
+  const paths = getRegistry(run.prompt.prompt).slots.map(({ path }) => path)
   const everything = Object.fromEntries(paths.map((path): [string, Visibility] => [path, 'full']))
   const inFull = run.prompt.render({ session, counter, visibility: everything })
   const rendering = strategy === 'everything-in-full' ? { visibility: everything } : { disclosure: strategy }
@@ -102,9 +102,9 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
   const charge = billing(options, counter)
   const requests = adapter.requests.map((request, i): SimulatedRequest => ({
     ...charge(request, adapter.requests[i - 1]),
-    tools: tokensOf(request.tools),
+    tools: getTokens(request.tools),
     system: request.system.tokens,
-    messages: tokensOf(request.messages),
+    messages: getTokens(request.messages),
   }))
   const callable = new Set(state.disclosed)
   const { texts } = adapter

@@ -10,7 +10,7 @@ import {
   defineSlice,
   defineTool,
   fail,
-  memoryFilesystem,
+  createMemoryFilesystem,
   ok,
   openOrRead,
   openSections,
@@ -19,7 +19,7 @@ import {
   type DisclosureStrategy,
 } from '../../../entries/index.ts'
 import { createConversation } from '../../../testing/conversation.ts'
-import { boundOf, pathsOf, shapes } from '../../../testing/sections.fixtures.ts'
+import { getBound, getPaths, shapes } from '../../../testing/sections.fixtures.ts'
 import { createDisclosure } from './disclosure.ts'
 import {
   answering,
@@ -72,12 +72,12 @@ const bound = definePrompt({
   ],
 }).bind()
 
-function systemOf({ prompt }: CallOptions): string {
+function getSystem({ prompt }: CallOptions): string {
   const [first] = prompt
   return first?.role === 'system' ? first.content : ''
 }
 /** The results that the last message of a request carries. */
-function resultsOf(options: CallOptions | undefined): unknown[] {
+function getResults(options: CallOptions | undefined): unknown[] {
   const last = options?.prompt.at(-1)
   return last?.role === 'tool' ? last.content.map((part) => 'output' in part && part.output) : []
 }
@@ -109,7 +109,7 @@ describe('createDisclosure', () => {
       ['start', 'read_section', 'delete', 'search'],
       ['start', 'read_section', 'delete', 'search'],
     ])
-    expect(requests.map(resultsOf).slice(1)).toEqual([
+    expect(requests.map(getResults).slice(1)).toEqual([
       [{ type: 'text', value: '# Admin\n\nHow to administrate.' }],
       [{ type: 'text', value: 'delete done.' }],
       [
@@ -121,7 +121,7 @@ describe('createDisclosure', () => {
       ],
       [{ type: 'text', value: 'search done.' }],
     ])
-    expect(new Set(requests.map(systemOf)).size).toBe(1)
+    expect(new Set(requests.map(getSystem)).size).toBe(1)
     expect(session.get(visibility)).toEqual({ admin: 'full', docs: 'full' })
   })
 
@@ -146,12 +146,12 @@ describe('createDisclosure', () => {
       ['start', 'open_sections', 'search', 'dig'],
       ['start', 'open_sections', 'search', 'dig'],
     ])
-    expect(systemOf(first!)).toBe(bound.render({ disclosure }).text)
-    expect(systemOf(second!)).toContain('Deep docs.')
-    expect(systemOf(second!)).toBe(bound.render({ session, disclosure }).text)
-    expect(systemOf(third!)).toBe(systemOf(second!))
-    expect(resultsOf(second)).toEqual([{ type: 'text', value: 'Sections requested for expansion: docs.deep.' }])
-    expect(resultsOf(third)).toEqual([{ type: 'text', value: 'dig done.' }])
+    expect(getSystem(first!)).toBe(bound.render({ disclosure }).text)
+    expect(getSystem(second!)).toContain('Deep docs.')
+    expect(getSystem(second!)).toBe(bound.render({ session, disclosure }).text)
+    expect(getSystem(third!)).toBe(getSystem(second!))
+    expect(getResults(second)).toEqual([{ type: 'text', value: 'Sections requested for expansion: docs.deep.' }])
+    expect(getResults(third)).toEqual([{ type: 'text', value: 'dig done.' }])
   })
 
   it('R33 loses no opening and no call of a turn that has several', async () => {
@@ -172,7 +172,7 @@ describe('createDisclosure', () => {
       })
       expect(session.get(visibility)).toEqual({ docs: 'full', admin: 'full' })
       expect(toolNames(model.doGenerateCalls[1]).slice(2).sort()).toEqual(['delete', 'search'])
-      expect(resultsOf(model.doGenerateCalls[1])[1]).toEqual({ type: 'text', value: 'start done.' })
+      expect(getResults(model.doGenerateCalls[1])[1]).toEqual({ type: 'text', value: 'start done.' })
     }
   })
 
@@ -189,7 +189,7 @@ describe('createDisclosure', () => {
       stopWhen,
     })
     expect(text).toBe('Done.')
-    expect(resultsOf(model.doGenerateCalls[1])).toEqual([
+    expect(getResults(model.doGenerateCalls[1])).toEqual([
       {
         type: 'error-text',
         value: `Error repairing tool call: Tool 'dig' belongs to the section 'docs.deep', which is not open yet. ${how}`,
@@ -218,7 +218,7 @@ describe('createDisclosure', () => {
       })
     }
     expect(toolNames(model.doGenerateCalls[2])).toContain('delete')
-    expect(systemOf(model.doGenerateCalls[2]!)).toContain('How to administrate.')
+    expect(getSystem(model.doGenerateCalls[2]!)).toContain('How to administrate.')
   })
 
   it('does nothing to the session before the model asks', async () => {
@@ -276,7 +276,7 @@ describe('createDisclosure', () => {
     const settings = await createDisclosure({ bound: prompt.bind(), session, disclosure: openSections() })
     await generateText({ model, ...settings, prompt: 'Go.', stopWhen })
     expect(toolNames(model.doGenerateCalls[2])).toEqual(['unlock', 'open_sections', 'take'])
-    expect(resultsOf(model.doGenerateCalls[3])).toEqual([{ type: 'text', value: 'take done.' }])
+    expect(getResults(model.doGenerateCalls[3])).toEqual([{ type: 'text', value: 'take done.' }])
   })
 
   it('works with streamText', async () => {
@@ -326,7 +326,7 @@ describe('createDisclosure', () => {
       prompt: 'Go.',
       stopWhen,
     })
-    const [first, second, third] = resultsOf(model.doGenerateCalls[1]) as { type: string; value: string }[]
+    const [first, second, third] = getResults(model.doGenerateCalls[1]) as { type: string; value: string }[]
     expect(first).toEqual({ type: 'error-text', value: 'Out of order.' })
     expect(second!.value).toMatch(/^Wrong arguments for tool 'strict': n: /)
     expect(third).toMatchObject({ type: 'error-text', value: expect.stringContaining('Invalid input') as string })
@@ -338,7 +338,7 @@ describe('createDisclosure', () => {
       key: 'files',
       sections: [defineSection({ key: 'a', title: 'A', template: 'Body.', summary: 'Short.', visibility: 'summary' })],
     })
-    const filesystem = memoryFilesystem()
+    const filesystem = createMemoryFilesystem()
     const model = answering((number) =>
       number === 0 ? [calling('open_sections', { section_keys: ['a'], reason: '' })] : done,
     )
@@ -354,7 +354,7 @@ describe('createDisclosure', () => {
       stopWhen,
     })
     expect(await filesystem.read('context/a.md')).toContain('Body.')
-    expect(new Set(model.doGenerateCalls.map(systemOf)).size).toBe(1)
+    expect(new Set(model.doGenerateCalls.map(getSystem)).size).toBe(1)
   })
 
   it('offers your own tools all the time, and refuses two of one name', async () => {
@@ -417,7 +417,7 @@ describe('equivalence', () => {
         shapes.chain((sections) =>
           fc.tuple(
             fc.constant(sections),
-            fc.array(fc.constantFrom(...pathsOf(sections)), { minLength: 1, maxLength: 5 }),
+            fc.array(fc.constantFrom(...getPaths(sections)), { minLength: 1, maxLength: 5 }),
             fc.constantFrom(...strategies),
           ),
         ),
@@ -428,7 +428,7 @@ describe('equivalence', () => {
               : { name: 'read_section', input: { section_key: key } }
 
           const conversation = createConversation({
-            bound: boundOf(sections),
+            bound: getBound(sections),
             session: createSession(),
             disclosure,
             dynamicTools: true,
@@ -447,7 +447,7 @@ describe('equivalence', () => {
           const session = createSession()
           await generateText({
             model,
-            ...(await createDisclosure({ bound: boundOf(sections), session, disclosure })),
+            ...(await createDisclosure({ bound: getBound(sections), session, disclosure })),
             prompt: 'Go.',
             stopWhen,
           })

@@ -36,7 +36,7 @@ export function createAttachments(): Attachments {
     valueOf({ outputSchema }, { content, structuredContent }) {
       const isText = content.every(({ type, text }) => type === 'text' && typeof text === 'string')
       if (structuredContent !== undefined && (isText || outputSchema !== undefined)) return structuredContent
-      return isText ? jsonOrText(textOf(content)) : content.map(withoutBytes)
+      return isText ? jsonOrText(getText(content)) : content.map(withoutBytes)
     },
     restore: (args) => (parts.length === 0 ? args : restore(args)),
     namedIn(text) {
@@ -46,7 +46,7 @@ export function createAttachments(): Attachments {
   }
 }
 
-export function textOf(content: readonly Content[]): string {
+export function getText(content: readonly Content[]): string {
   return content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
 }
 

@@ -66,12 +66,12 @@ const home: readonly RawTool[] = [
   { name: 'hang', source: 'camera', description: 'Hangs.', call: () => new Promise(() => {}) },
 ]
 
-const exposedOf = (catalog: Catalog) => code({ sandbox }).expose(catalog, { id: 'c', takesListChanges: true })
+const getExposed = (catalog: Catalog) => code({ sandbox }).expose(catalog, { id: 'c', takesListChanges: true })
 const catalog = createCatalog(home, { sources: { home: 'Everything in the house.' } })
-const exposed = exposedOf(catalog)
+const exposed = getExposed(catalog)
 const lookUp = (args: unknown, of = exposed): Promise<CallResult> => of.call('look_up_tools', args, {})
 const run = (code: string, of = exposed): Promise<CallResult> => of.call('run_code', { code }, {})
-const textOf = ({ content }: CallResult): unknown => content[0]?.['text']
+const getText = ({ content }: CallResult): unknown => content[0]?.['text']
 const said = (text: string): CallResult => ({ content: [{ type: 'text', text }] })
 const failed = (text: string): CallResult => ({ ...said(text), isError: true })
 
@@ -87,7 +87,7 @@ describe('R44 look_up_tools', () => {
       { paths: ['/servers/'] },
     ])
       expect(await lookUp(args)).toEqual(said(servers))
-    expect(await lookUp({}, exposedOf(createCatalog([])))).toEqual(said('There are no tools.'))
+    expect(await lookUp({}, getExposed(createCatalog([])))).toEqual(said('There are no tools.'))
   })
 
   it('R44 lists the tools of a server', async () => {
@@ -99,7 +99,7 @@ describe('R44 look_up_tools', () => {
 
   it('R44 reads declarations, with the type of the result where it is known', async () => {
     const read = await lookUp({ paths: ['servers/home/set_light.d.ts', 'servers/home/list_rooms.d.ts'] })
-    expect(textOf(read)).toBe(`// servers/home/set_light.d.ts
+    expect(getText(read)).toBe(`// servers/home/set_light.d.ts
 /**
  * Switches the light of a room.
  * @returns The tool's text, parsed if it is JSON; a list of content parts if it is more than text.
@@ -116,16 +116,16 @@ export declare function list_rooms(input?: Record<string, unknown>): Promise<{
   rooms: string[]
 }>`)
     for (const path of ['home/set_light', 'set_light', 'home/set_light.d.ts'])
-      expect(textOf(await lookUp({ paths: path }))).toMatch(/^\/\/ servers\/home\/set_light\.d\.ts\n/)
+      expect(getText(await lookUp({ paths: path }))).toMatch(/^\/\/ servers\/home\/set_light\.d\.ts\n/)
   })
 
   it('R44 finds declarations by what they do', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
-    const found = textOf(await lookUp({ query: 'switch on the light' }))
+    const found = getText(await lookUp({ query: 'switch on the light' }))
     expect(found).toMatch(/^\/\/ servers\/home\/set_light\.d\.ts\n/)
     expect(found).toContain('export declare function set_light(')
-    expect(textOf(await lookUp({ query: 'qwxzzy vvkkpp' }))).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
+    expect(getText(await lookUp({ query: 'qwxzzy vvkkpp' }))).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
     await lookUp({ paths: ['home/set_light'] })
     stop()
     expect(events.map(({ type }) => type)).toEqual(['tools/searched', 'tools/searched', 'tool/defined'])
@@ -137,7 +137,7 @@ export declare function list_rooms(input?: Record<string, unknown>): Promise<{
     expect(await lookUp({ paths: ['servers/hom'] })).toEqual(
       failed("There is no 'servers/hom'. Nearest: servers/home, servers/camera."),
     )
-    expect(textOf(await lookUp({ paths: ['servers/home/set_lihgt.d.ts'] }))).toMatch(
+    expect(getText(await lookUp({ paths: ['servers/home/set_lihgt.d.ts'] }))).toMatch(
       /^There is no 'servers\/home\/set_lihgt\.d\.ts'\. Nearest: servers\/home\/set_light\.d\.ts/,
     )
     expect((await lookUp({ paths: ['servers/home/x/y'] })).isError).toBe(true)
@@ -155,14 +155,14 @@ export declare function list_rooms(input?: Record<string, unknown>): Promise<{
         description: description.repeat(8),
       })).concat(Array.from({ length: 500 }, (_, at) => ({ name: `tool_${at}`, source: 'large', description }))),
     )
-    const folder = exposedOf(many)
+    const folder = getExposed(many)
     for (const args of [{}, { paths: ['servers/large'] }, { query: 'polish a mirror' }]) {
-      const text = textOf(await lookUp(args, folder)) as string
+      const text = getText(await lookUp(args, folder)) as string
       expect(counter.count(text)).toBeLessThan(1_100)
       expect(text).toMatch(/more/)
     }
     const all = Array.from({ length: 50 }, (_, at) => `polish_mirror_${at}`)
-    const text = textOf(await lookUp({ paths: all }, folder)) as string
+    const text = getText(await lookUp({ paths: all }, folder)) as string
     expect(counter.count(text)).toBeLessThan(5_000)
     expect(text).toMatch(/Left off, because it would be too long: polish_mirror_\d+, .* and \d+ more\.$/)
   })
@@ -205,7 +205,7 @@ describe('R44 run_code', () => {
     )
     const wrong = await run("await home.set_light({ room: 'hall' })")
     expect(wrong.isError).toBe(true)
-    expect(textOf(wrong)).toMatch(/^Error: Wrong arguments for tool 'set_light'/)
+    expect(getText(wrong)).toMatch(/^Error: Wrong arguments for tool 'set_light'/)
   })
 
   it('R44 names the function that was meant', async () => {
@@ -214,11 +214,11 @@ describe('R44 run_code', () => {
         'TypeError: not a function (line 1, column 18)\n  1 | return await home.set_lihgt({})\nThere is no function home.set_lihgt. Nearest: home.set_light, home.list_rooms.',
       ),
     )
-    expect(textOf(await run("await tools['list-room']()"))).toMatch(
+    expect(getText(await run("await tools['list-room']()"))).toMatch(
       /no function tools\.list-room\. Nearest: tools\.list-rooms/,
     )
-    expect(textOf(await run('await hom.set_light({})'))).toMatch(/There is no server 'hom'\. Nearest: home\.$/)
-    expect(textOf(await run('await set_light({})'))).toMatch(/Tools are functions of their server: home\.set_light\.$/)
+    expect(getText(await run('await hom.set_light({})'))).toMatch(/There is no server 'hom'\. Nearest: home\.$/)
+    expect(getText(await run('await set_light({})'))).toMatch(/Tools are functions of their server: home\.set_light\.$/)
   })
 
   it('R44 tells of calls that were not waited for', async () => {
@@ -289,8 +289,8 @@ describe('R44 functions of a catalog', () => {
       { name: 'other', source: 'local', call },
       { name: '冷蔵庫', source: '台所', call },
     ])
-    const folder = exposedOf(untidy)
-    const paths = textOf(
+    const folder = getExposed(untidy)
+    const paths = getText(
       await lookUp({ paths: ['台所', 'JSON_', 'console_', 'tools_2', 'local', 'local_2', 'my_server'] }, folder),
     )
     expect(paths).toMatchInlineSnapshot(`
@@ -312,15 +312,17 @@ describe('R44 functions of a catalog', () => {
     `)
     const program = `return await Promise.all([my_server.get_it({}), my_server.get_it_2({}), JSON_.delete_({}), console_.then_({}), tools_2.run({}),
       local.other({}), local_2.alone({}), 台所.冷蔵庫({}), tools.alone({}), tools['get-it']({})])`
-    expect(textOf(await run(program, folder))).toBe(JSON.stringify(Array.from({ length: 10 }, () => 'called')))
+    expect(getText(await run(program, folder))).toBe(JSON.stringify(Array.from({ length: 10 }, () => 'called')))
   })
 
   it('R44 are those that the catalog has now', async () => {
     const changing = createCatalog([{ name: 'first', source: 'a', call }])
-    const folder = exposedOf(changing)
-    expect(textOf(await run('return await a.first()', folder))).toBe('called')
+    const folder = getExposed(changing)
+    expect(getText(await run('return await a.first()', folder))).toBe('called')
     changing.add([{ name: 'second', source: 'a', call }])
-    expect(textOf(await run('return [await a.second(), Object.keys(a)]', folder))).toBe('["called",["first","second"]]')
+    expect(getText(await run('return [await a.second(), Object.keys(a)]', folder))).toBe(
+      '["called",["first","second"]]',
+    )
     changing.remove('first')
     expect((await run('return await a.first()', folder)).isError).toBe(true)
   })

@@ -5,7 +5,7 @@ import { failure } from '../../entry.ts'
 import { textResult, type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
 import { searchAnswer } from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
-import { folderOf, type FunctionFolder, type ServerFolder } from './host/function-folder.ts'
+import { getFolder, type FunctionFolder, type ServerFolder } from './host/function-folder.ts'
 
 export const LOOK_UP_TOOLS = 'look_up_tools'
 
@@ -47,7 +47,7 @@ export function lookUpTools(scope: MetaScope): MetaTool {
 }
 
 async function search({ catalog, client }: MetaScope, query: string): Promise<CallResult> {
-  const folder = folderOf(catalog)
+  const folder = getFolder(catalog)
   const outcome = await catalog.search(query, { limit: HITS })
   const hits = outcome.hits.map(({ tool }) => tool)
   const text =
@@ -73,7 +73,7 @@ function hitsText(folder: FunctionFolder, hits: readonly CatalogEntry[], more: n
     const block = declaration(folder, entry)
     const tokens = estimatedTokens.count(block)
     if (tokens <= room) blocks.push(block)
-    else lines.push(fileLine(folder.pathOf(entry), entry))
+    else lines.push(fileLine(folder.getPath(entry), entry))
     room -= tokens
   }
   if (more > 0) lines.push(`${more} more ${more === 1 ? 'fits' : 'fit'}: say more in query.`)
@@ -81,7 +81,7 @@ function hitsText(folder: FunctionFolder, hits: readonly CatalogEntry[], more: n
 }
 
 function declaration(folder: FunctionFolder, entry: CatalogEntry): string {
-  return `// ${folder.pathOf(entry)}${nameNote(folder.pathOf(entry), entry)}\n${folder.stubTextOf(entry).trimEnd()}`
+  return `// ${folder.getPath(entry)}${nameNote(folder.getPath(entry), entry)}\n${folder.formatStubText(entry).trimEnd()}`
 }
 
 function fileLine(path: string, entry: CatalogEntry): string {
@@ -95,7 +95,7 @@ function nameNote(path: string, { name }: CatalogEntry): string {
 }
 
 function read(scope: MetaScope, paths: readonly string[]): CallResult {
-  const folder = folderOf(scope.catalog)
+  const folder = getFolder(scope.catalog)
   const parts: string[] = []
   let room = READING_CEILING
   let isFailure = true
@@ -137,7 +137,7 @@ function find(
   const named = catalog.resolve((file ?? server).replace(/\.d\.ts$/, ''))
   if (!isUnknown(named)) return { entry: named }
   const known = found
-    ? Array.from(found.tools.values(), (tool) => folder.pathOf(tool))
+    ? Array.from(found.tools.values(), (tool) => folder.getPath(tool))
     : Array.from(folder.servers.keys(), (name) => `servers/${name}`)
   const near = nearest(found ? `servers/${server}/${file}` : `servers/${server}`, known)
   return `There is no '${shortened(path)}'.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`

@@ -1,8 +1,8 @@
 import { failure } from '../../entry.ts'
 import type { MetaScope, MetaTool } from '../../meta-tools/meta-tool.ts'
 import type { CallContext, CatalogEntry } from '../../tool.ts'
-import { createAttachments, textOf, type Attachments } from './attachments.ts'
-import { folderOf } from './host/function-folder.ts'
+import { createAttachments, getText, type Attachments } from './attachments.ts'
+import { getFolder } from './host/function-folder.ts'
 import { runAnswer } from './run-answer.ts'
 import type { SandboxFunction, SandboxFunctions } from './host/sandbox-run.ts'
 import type { Sandbox } from './host/sandbox.ts'
@@ -28,14 +28,14 @@ export function runCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
       const { code } = args
       if (typeof code !== 'string' || code.trim() === '') return failure("Write the program to run in 'code'.")
       const source = withoutFence(code)
-      const folder = folderOf(scope.catalog)
+      const folder = getFolder(scope.catalog)
       const attachments = createAttachments()
       const functions: SandboxFunctions = {
         keys: () => folder.functions.keys(),
         has: (name) => folder.functions.has(name),
         get(name) {
           const entry = folder.functions.get(name)
-          return entry && functionOf(scope, entry, attachments, context)
+          return entry && getFunction(scope, entry, attachments, context)
         },
       }
       const run = await sandbox.run(source, { functions, ...(context.signal ? { signal: context.signal } : {}) })
@@ -49,7 +49,7 @@ function withoutFence(code: string): string {
   return /^\s*```[a-z]*\n(.*?)\n?```\s*$/s.exec(code)?.[1] ?? code
 }
 
-function functionOf(
+function getFunction(
   { catalog, client }: MetaScope,
   entry: CatalogEntry,
   attachments: Attachments,
@@ -63,7 +63,7 @@ function functionOf(
       const { onProgress: _, ...rest } = context
       const result = await catalog.call(entry.qualified, attachments.restore(args), { ...rest, signal })
       ok = result.isError !== true
-      if (!ok) throw new Error(textOf(result.content) || `Tool '${entry.name}' failed.`)
+      if (!ok) throw new Error(getText(result.content) || `Tool '${entry.name}' failed.`)
       return attachments.valueOf(entry, result)
     } finally {
       catalog.report({

@@ -2,7 +2,11 @@
  * The best so many of some slots, best first. `isBefore` must put every two slots in an order. A heap with the worst on top,
  * since most slots are worse than that and cost one comparison.
  */
-export function bestOf(slots: ArrayLike<number>, limit: number, isBefore: (a: number, b: number) => boolean): number[] {
+export function takeBest(
+  slots: ArrayLike<number>,
+  limit: number,
+  isBefore: (a: number, b: number) => boolean,
+): number[] {
   const heap: number[] = []
   if (limit < 1) return heap
   for (let i = 0; i < slots.length; i++) {

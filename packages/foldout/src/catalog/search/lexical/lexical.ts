@@ -1,4 +1,4 @@
-import { bestOf } from './best.ts'
+import { takeBest } from './best.ts'
 import { countIn, countsIn, FIELD_END, type Postings } from './postings.ts'
 import { pairKey, rarity, type ParsedQuery } from '../text/query.ts'
 import { FIELDS } from '../text/tool-text.ts'
@@ -40,7 +40,7 @@ export function rankByWords(query: ParsedQuery, closely: number, sources: Lexica
   const weigh = weigher(sources)
   for (const { id, weight } of query.terms.values()) {
     const documents = postings.documentsWith(id)
-    const counts = postings.countsOf(id)
+    const counts = postings.getCounts(id)
     for (let i = 0; i < documents.length; i++) {
       const slot = documents[i]!
       if (scores[slot] === 0) {
@@ -54,7 +54,7 @@ export function rankByWords(query: ParsedQuery, closely: number, sources: Lexica
   for (const slot of found) if (scores[slot]! > best) best = scores[slot]!
   for (const slot of found) scores[slot]! /= best
   const better = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
-  const candidates = bestOf(found, closely, better)
+  const candidates = takeBest(found, closely, better)
   let top = -1
   for (const slot of candidates) {
     scores[slot]! += closeness(slot, query, sources, best)
@@ -64,7 +64,7 @@ export function rankByWords(query: ParsedQuery, closely: number, sources: Lexica
 }
 
 /** How much of a query the words of a tool cover, by weight, from 0 to 1. */
-export function coverageOf({ terms, isAsked, mass }: ParsedQuery, slot: number, postings: Postings): number {
+export function computeCoverage({ terms, isAsked, mass }: ParsedQuery, slot: number, postings: Postings): number {
   if (slot < 0 || mass === 0) return 0
   const counts = countsIn(slot, isAsked, postings)
   let covered = 0
@@ -73,7 +73,7 @@ export function coverageOf({ terms, isAsked, mass }: ParsedQuery, slot: number, 
 }
 
 /** The same score for one tool, by the words that gave it. */
-export function sharesOf(
+export function getShares(
   slot: number,
   query: ParsedQuery,
   { best, candidates }: LexicalRanking,
@@ -98,7 +98,7 @@ function weigher({ postings, tuning: { fieldWeights, lengthPenalties, saturation
       const count = countIn(field, counts)
       if (count === 0) continue
       const penalty = lengthPenalties[field]!
-      const relativeLength = postings.lengthOf(field, slot) / averages[field]!
+      const relativeLength = postings.getLength(field, slot) / averages[field]!
       weight += (fieldWeights[field]! * count) / (1 - penalty + penalty * relativeLength)
     }
     return ((saturation + 1) * weight) / (saturation + weight)
@@ -145,9 +145,9 @@ function closeness(
     }
     before = id
   }
-  const rarityOf = (id: number) => rarity(postings.size, postings.documentsWith(id).length)
+  const computeRarity = (id: number) => rarity(postings.size, postings.documentsWith(id).length)
   let whole = 0
-  for (const id of named) whole += rarityOf(id)
-  for (const id of named) if (isAsked[id] === 1) give(id, (nameCoverage * rarityOf(id)) / whole)
+  for (const id of named) whole += computeRarity(id)
+  for (const id of named) if (isAsked[id] === 1) give(id, (nameCoverage * computeRarity(id)) / whole)
   return sum
 }

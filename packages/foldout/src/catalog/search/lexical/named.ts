@@ -17,14 +17,14 @@ export function createNameIndex(): NameIndex {
   const slotsByKey = new Map<string, Set<number>>()
   return {
     add(slot, tool) {
-      for (const key of keysOf(tool)) {
+      for (const key of getKeys(tool)) {
         const slots = slotsByKey.get(key)
         if (slots) slots.add(slot)
         else slotsByKey.set(key, new Set([slot]))
       }
     },
     remove(slot, tool) {
-      for (const key of keysOf(tool)) {
+      for (const key of getKeys(tool)) {
         const slots = slotsByKey.get(key)
         slots?.delete(slot)
         if (slots?.size === 0) slotsByKey.delete(key)
@@ -45,7 +45,7 @@ function mentionsIn(query: string): readonly string[] {
   return [query, ...quoted, ...(query.match(IDENTIFIER) ?? [])]
 }
 
-function keysOf({ name, qualified, declared }: Searchable): ReadonlySet<string> {
+function getKeys({ name, qualified, declared }: Searchable): ReadonlySet<string> {
   // Mostly they are one and the same.
   const names = new Set([name, qualified, declared])
   const keys = new Set(Array.from(names, nameKey))

@@ -15,15 +15,15 @@ export interface Postings {
   /** One more than the highest number of a word ever used. */
   readonly ids: number
   /** The number of a word, if any document has it. */
-  idOf(term: string): number | undefined
-  termOf(id: number): string
+  getId(term: string): number | undefined
+  getTerm(id: number): string
   /** The documents that have a word. Not to be changed. */
   documentsWith(id: number): readonly number[]
   /** The counts of a word, one for each of its documents. Not to be changed. */
-  countsOf(id: number): readonly number[]
+  getCounts(id: number): readonly number[]
   /** The words of a document in order, fields divided by a negative number. */
   wordsIn(slot: number): Int32Array
-  lengthOf(field: number, slot: number): number
+  getLength(field: number, slot: number): number
   averageLength(field: number): number
   add(fields: readonly (readonly string[])[]): number
   remove(slot: number): void
@@ -81,12 +81,12 @@ export function createPostings({ onTerm }: PostingsEvents = {}): Postings {
     get ids() {
       return terms.length
     },
-    idOf: (term) => ids.get(term),
-    termOf: (id) => terms[id]!,
+    getId: (term) => ids.get(term),
+    getTerm: (id) => terms[id]!,
     documentsWith: (id) => documents[id]!,
-    countsOf: (id) => counts[id]!,
+    getCounts: (id) => counts[id]!,
     wordsIn: (slot) => sequences[slot]!,
-    lengthOf: (field, slot) => lengths[field]![slot]!,
+    getLength: (field, slot) => lengths[field]![slot]!,
     averageLength: (field) => (size === 0 ? 1 : totals[field]! / size || 1),
     terms: () => ids.keys(),
 

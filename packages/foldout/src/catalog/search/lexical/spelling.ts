@@ -8,7 +8,7 @@ export interface Spellings {
   add(term: string): void
   remove(term: string): void
   /** The known word that a word most likely stands for: one slip away, two in a long word. */
-  nearest(word: string, frequencyOf: (term: string) => number): string | undefined
+  nearest(word: string, computeFrequency: (term: string) => number): string | undefined
 }
 
 export function createSpellings(): Spellings {
@@ -24,7 +24,7 @@ export function createSpellings(): Spellings {
     remove(term) {
       byStart.get(term[0] ?? '')?.delete(term)
     },
-    nearest(word, frequencyOf) {
+    nearest(word, computeFrequency) {
       if (word.length < SHORTEST || !/^\p{L}+$/u.test(word)) return undefined
       let best: { readonly term: string; readonly away: number; readonly frequency: number } | undefined
       // The second letter too: the first two may be swapped, or the first one too many.
@@ -32,7 +32,7 @@ export function createSpellings(): Spellings {
         for (const term of byStart.get(start) ?? []) {
           const away = slips(word, term)
           if (away === undefined) continue
-          const frequency = frequencyOf(term)
+          const frequency = computeFrequency(term)
           if (!best || isBetter({ term, away, frequency }, best)) best = { term, away, frequency }
         }
       }

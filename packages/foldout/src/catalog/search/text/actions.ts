@@ -1,4 +1,4 @@
-import { stemOf, wordsOf } from './words.ts'
+import { getStem, getWords } from './words.ts'
 
 /**
  * What can be done, and the words for it. Siblings such as `user_create`, `user_get` and `user_delete` differ in nothing
@@ -23,7 +23,7 @@ const ACTIONS: readonly string[] = [
 const actionsByStem = new Map<string, number>()
 ACTIONS.forEach((words, action) => {
   for (const word of words.split(' ')) {
-    actionsByStem.set(stemOf(word), (actionsByStem.get(stemOf(word)) ?? 0) | (1 << action))
+    actionsByStem.set(getStem(word), (actionsByStem.get(getStem(word)) ?? 0) | (1 << action))
   }
 })
 
@@ -32,13 +32,13 @@ const OPENING = 3
 
 /** What a tool does, one bit for each action: as its name says, or else as its description begins. */
 export function actionsOfTool(name: string, description: string): number {
-  return actionsIn(wordsOf(name)) || actionsIn(wordsOf(description.slice(0, 80)).slice(0, OPENING))
+  return actionsIn(getWords(name)) || actionsIn(getWords(description.slice(0, 80)).slice(0, OPENING))
 }
 
 /** The first word of a request for something to do, and which actions it may stand for. */
 export function actionAskedFor(request: string): { readonly word: string; readonly actions: number } | undefined {
-  for (const word of wordsOf(request)) {
-    const actions = actionsByStem.get(stemOf(word))
+  for (const word of getWords(request)) {
+    const actions = actionsByStem.get(getStem(word))
     if (actions !== undefined) return { word, actions }
   }
   return undefined
@@ -46,13 +46,13 @@ export function actionAskedFor(request: string): { readonly word: string; readon
 
 /** The first of some words that stands for one of some actions. */
 export function wordFor(actions: number, words: readonly string[]): string | undefined {
-  return words.find((word) => ((actionsByStem.get(stemOf(word)) ?? 0) & actions) !== 0)
+  return words.find((word) => ((actionsByStem.get(getStem(word)) ?? 0) & actions) !== 0)
 }
 
 function actionsIn(words: readonly string[]): number {
-  return words.reduce((actions, word) => actions | (actionsByStem.get(stemOf(word)) ?? 0), 0)
+  return words.reduce((actions, word) => actions | (actionsByStem.get(getStem(word)) ?? 0), 0)
 }
 
 export function isActionWord(word: string): boolean {
-  return actionsByStem.has(stemOf(word))
+  return actionsByStem.has(getStem(word))
 }

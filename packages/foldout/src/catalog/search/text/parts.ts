@@ -1,6 +1,6 @@
 import { isActionWord } from './actions.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { wordsOf } from './words.ts'
+import { getWords } from './words.ts'
 
 /** Where one thing that is asked for may end and the next begin. */
 const SEAM = /(?<=[.!?;。！？；])\s*(?=\S)|\n+|,?\s+(?:and then|and also|as well as|and|then|also|plus)\s+|,\s+|，|、/iu
@@ -16,7 +16,7 @@ interface Part {
 }
 
 /** The parts of a request that may each need a tool of its own; the request alone if it has but one. */
-export function partsOf(request: string): readonly string[] {
+export function getParts(request: string): readonly string[] {
   const parts: Part[] = []
   for (const piece of request.split(SEAM)) {
     const text = piece.trim()
@@ -32,7 +32,7 @@ export function partsOf(request: string): readonly string[] {
 }
 
 function canStandAlone(text: string): boolean {
-  const words = wordsOf(text)
+  const words = getWords(text)
   const telling = words.filter((word) => !STOP_WORDS.has(word))
   if (telling.length >= ENOUGH_WORDS) return true
   const action = words.slice(0, OPENING).find(isActionWord)

@@ -1,8 +1,8 @@
 import type { Postings } from '../lexical/postings.ts'
 import type { Spellings } from '../lexical/spelling.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { valueWordsOf } from '../values.ts'
-import { stemOf, wordsOf } from './words.ts'
+import { getValueWords } from '../values.ts'
+import { getStem, getWords } from './words.ts'
 
 /** A word of a query that some tool has. */
 export interface QueryTerm {
@@ -55,12 +55,12 @@ export function rarity(documents: number, having: number): number {
 export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
   const terms = new Map<number, QueryTerm>()
   const unknown = new Set<string>()
-  const values = valueWordsOf(text)
+  const values = getValueWords(text)
   const pairs = new Map<number, QueryPair>()
   const stems: string[] = []
   let before: QueryTerm | undefined
   for (const word of tellingWords(text)) {
-    const stem = stemOf(word)
+    const stem = getStem(word)
     stems.push(stem)
     const found = findTerm(word, stem, vocabulary)
     if (!found && !values.has(word)) unknown.add(stem)
@@ -87,19 +87,19 @@ export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
 
 /** Without stop words, unless there are no others. */
 function tellingWords(text: string): readonly string[] {
-  const words = wordsOf(text)
+  const words = getWords(text)
   const telling = words.filter((word) => !STOP_WORDS.has(word))
   return telling.length > 0 ? telling : words
 }
 
 function findTerm(word: string, stem: string, { postings, spellings, spelling }: Vocabulary): QueryTerm | undefined {
-  const frequencyOf = (term: string) => postings.documentsWith(postings.idOf(term)!).length
-  if (postings.idOf(stem) !== undefined) {
-    return { word, id: postings.idOf(stem)!, weight: rarity(postings.size, frequencyOf(stem)), how: 'stem' }
+  const computeFrequency = (term: string) => postings.documentsWith(postings.getId(term)!).length
+  if (postings.getId(stem) !== undefined) {
+    return { word, id: postings.getId(stem)!, weight: rarity(postings.size, computeFrequency(stem)), how: 'stem' }
   }
   if (spelling === 0) return undefined
-  const nearest = spellings.nearest(stem, frequencyOf)
+  const nearest = spellings.nearest(stem, computeFrequency)
   if (nearest === undefined) return undefined
-  const weight = spelling * rarity(postings.size, frequencyOf(nearest))
-  return { word, id: postings.idOf(nearest)!, weight, how: 'spelling' }
+  const weight = spelling * rarity(postings.size, computeFrequency(nearest))
+  return { word, id: postings.getId(nearest)!, weight, how: 'spelling' }
 }

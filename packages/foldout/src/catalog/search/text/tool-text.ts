@@ -19,7 +19,7 @@ const DEEPEST_SCHEMA = 4
 const MOST_ENUM_VALUES = 64
 
 /** The text of each field of a tool, in the order of `FIELDS`. */
-export function fieldTextsOf(tool: Searchable): readonly string[] {
+export function getFieldTexts(tool: Searchable): readonly string[] {
   const { source, own } = partsOfName(tool)
   const name = tool.title === undefined || spelledAlike(tool.title, own) ? own : `${own} ${tool.title}`
   // A category that only repeats the source says nothing more, and would count twice.
@@ -28,7 +28,7 @@ export function fieldTextsOf(tool: Searchable): readonly string[] {
 }
 
 /** What a tool belongs to, for a reader who is to be told where to look. */
-export function groupOf(tool: Searchable): string | undefined {
+export function getGroup(tool: Searchable): string | undefined {
   return tool.category ?? (partsOfName(tool).source || undefined)
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { stemOf, termsOf, wordsOf } from './words.ts'
+import { getStem, getTerms, getWords } from './words.ts'
 
 describe('words', () => {
   it.each([
@@ -18,21 +18,27 @@ describe('words', () => {
     ['Ｆｕｌｌ ﬁle', ['full', 'file']],
     ['—…!', []],
   ])('R45 splits %s', (text, words) => {
-    expect(wordsOf(text)).toEqual(words)
+    expect(getWords(text)).toEqual(words)
   })
 
   it('R45 leaves out what does not tell what a request is about, and stems the rest', () => {
-    expect(termsOf('Could you please show me the weather forecasts?')).toEqual(['show', 'weather', 'forecast'])
+    expect(getTerms('Could you please show me the weather forecasts?')).toEqual(['show', 'weather', 'forecast'])
   })
 
   it('R45 stems English words only', () => {
-    expect(['booking', 'flights', 'is', '天気', 'größe'].map(stemOf)).toEqual(['book', 'flight', 'is', '天気', 'größe'])
+    expect(['booking', 'flights', 'is', '天気', 'größe'].map(getStem)).toEqual([
+      'book',
+      'flight',
+      'is',
+      '天気',
+      'größe',
+    ])
   })
 
   it('R45 gives the same words again, whatever came between', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), (texts) => {
-        expect(texts.map(termsOf)).toEqual(texts.map(termsOf))
+        expect(texts.map(getTerms)).toEqual(texts.map(getTerms))
       }),
     )
   })
@@ -42,9 +48,9 @@ describe('words', () => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 3, maxLength: 5 }), (words) => {
         const camel = words.map((word, i) => (i === 0 ? word : word[0]!.toUpperCase() + word.slice(1))).join('')
-        expect(wordsOf(camel)).toEqual(words)
-        expect(wordsOf(words.join('_'))).toEqual(words)
-        expect(wordsOf(words.join('-').toUpperCase())).toEqual(words)
+        expect(getWords(camel)).toEqual(words)
+        expect(getWords(words.join('_'))).toEqual(words)
+        expect(getWords(words.join('-').toUpperCase())).toEqual(words)
       }),
     )
   })

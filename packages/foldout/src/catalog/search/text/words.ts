@@ -24,25 +24,25 @@ const stemByWord = new Map<string, string>()
  * capitalised parts is also there as one word, since people write it so: `GitHub` → `git hub github`. Scripts without
  * spaces are cut into pairs of characters.
  */
-export function wordsOf(text: string): string[] {
+export function getWords(text: string): string[] {
   return collected(text, wordsOfRun)
 }
 
 /** The stems of a text's words, in order, without words that do not tell what a request is about. */
-export function termsOf(text: string): string[] {
+export function getTerms(text: string): string[] {
   return collected(text, termsOfRun)
 }
 
 /** The form under which all forms of an English word are found; a word of another language as it is. */
-export function stemOf(word: string): string {
+export function getStem(word: string): string {
   return stemByWord.get(word) ?? kept(stemByWord, word, word.length > 2 && PLAIN.test(word) ? stemmer(word) : word)
 }
 
-function collected(text: string, partsOf: (run: string) => readonly string[]): string[] {
+function collected(text: string, getParts: (run: string) => readonly string[]): string[] {
   const found: string[] = []
   const plain = text.includes("'") || text.includes('’') ? text.replace(CONTRACTION, '') : text
   const runs = NOT_ASCII.test(plain) ? runsOfAnyScript(plain) : asciiRuns(plain)
-  for (const run of runs) for (const part of partsOf(run)) found.push(part)
+  for (const run of runs) for (const part of getParts(run)) found.push(part)
   return found
 }
 
@@ -72,7 +72,7 @@ function termsOfRun(run: string): readonly string[] {
   const known = termsByRun.get(run)
   if (known) return known
   const telling = wordsOfRun(run).filter((word) => !STOP_WORDS.has(word))
-  return kept(termsByRun, run, telling.map(stemOf))
+  return kept(termsByRun, run, telling.map(getStem))
 }
 
 function wordsOfRun(run: string): readonly string[] {
@@ -84,14 +84,14 @@ function splitRun(run: string): readonly string[] {
   if (unspaced) {
     const [found] = unspaced
     const rest = run.slice(unspaced.index + found.length)
-    return [...splitRun(run.slice(0, unspaced.index)), ...pairsOf(found), ...(rest === '' ? [] : splitRun(rest))]
+    return [...splitRun(run.slice(0, unspaced.index)), ...getPairs(found), ...(rest === '' ? [] : splitRun(rest))]
   }
   if (run === '') return []
   const parts = run.split(BOUNDARY).map((part) => part.toLowerCase())
   return parts.length === 2 && SEVERAL_CAPITALISED.test(run) ? [...parts, parts.join('')] : parts
 }
 
-function pairsOf(run: string): string[] {
+function getPairs(run: string): string[] {
   const characters = Array.from(run)
   if (characters.length < 3) return [run]
   return characters.slice(1).map((character, i) => characters[i]! + character)

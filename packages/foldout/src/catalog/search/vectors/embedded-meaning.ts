@@ -1,4 +1,4 @@
-import { FoldoutError, messageOf } from '../../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Embed, Searchable } from '../contract.ts'
 import type { Meaning, Vector } from './meaning.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
@@ -27,7 +27,7 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
   const checked = (vectors: readonly Vector[]): readonly Vector[] => {
     for (const vector of vectors) {
       dimensions ??= vector.length
-      const problem = problemOf(vector, dimensions)
+      const problem = describeProblem(vector, dimensions)
       if (problem !== undefined) throw unusable(problem)
     }
     return vectors
@@ -40,7 +40,7 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
     } catch (error) {
       throw new FoldoutError(
         'search-embedding-failed',
-        `The embedding function given to the search failed: ${messageOf(error)}`,
+        `The embedding function given to the search failed: ${getErrorMessage(error)}`,
         { cause: error },
       )
     }
@@ -73,7 +73,7 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
 
   return {
     add(slot, tool) {
-      textBySlot[slot] = textOf(tool)
+      textBySlot[slot] = getText(tool)
       waiting.add(slot)
     },
     remove(slot) {
@@ -82,7 +82,7 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
       textBySlot[slot] = undefined
       block?.remove(slot)
     },
-    async vectorsOf(texts) {
+    async computeVectors(texts) {
       // One after the other, so that two searches at once do not pay for the same tools twice.
       working = working.catch(() => undefined).then(embedWaiting)
       await working
@@ -93,12 +93,12 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
   }
 }
 
-function textOf({ source, declared, title, description, tags }: Searchable): string {
+function getText({ source, declared, title, description, tags }: Searchable): string {
   const lines = [source === undefined ? declared : `${source}: ${declared}`, title ?? '', description, tags.join(', ')]
   return lines.filter((line) => line !== '').join('\n')
 }
 
-function problemOf(vector: Vector, dimensions: number): string | undefined {
+function describeProblem(vector: Vector, dimensions: number): string | undefined {
   if (vector.length !== dimensions) return `gave vectors of ${dimensions} and of ${vector.length} numbers`
   if (dimensions === 0) return 'gave an empty vector'
   for (let i = 0; i < vector.length; i++) {

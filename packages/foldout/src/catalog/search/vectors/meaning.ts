@@ -3,7 +3,7 @@ import { FIELD_END, type Postings } from '../lexical/postings.ts'
 import { FIELDS } from '../text/tool-text.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 import type { WordVectors } from './vectors.ts'
-import { termsOf } from '../text/words.ts'
+import { getTerms } from '../text/words.ts'
 
 /** What a field says is said in its first words; the others take time. */
 const MOST_WORDS = 48
@@ -15,7 +15,7 @@ export interface Meaning {
   add(slot: number, tool: Searchable): void
   remove(slot: number): void
   /** The vectors of some texts, when those of all tools are there too; nothing for a text of unknown words. */
-  vectorsOf(texts: readonly string[]): Promise<readonly (Vector | undefined)[]>
+  computeVectors(texts: readonly string[]): Promise<readonly (Vector | undefined)[]>
   /** How near each tool is, by slot: 1 for the same, 0 for one that has nothing to do with it or is not known. */
   cosinesWith(vector: Vector): (slot: number) => number
   /** The same for one who will ask about all of them, and again. */
@@ -35,15 +35,15 @@ export function createWordMeaning(postings: Postings, load: () => Promise<WordVe
       waiting.delete(slot)
       block?.remove(slot)
     },
-    async vectorsOf(texts) {
+    async computeVectors(texts) {
       const vectors = await (loading ??= load())
       block ??= createVectorBlock(vectors.dimensions)
       for (const slot of waiting) {
-        const vector = vectors.toolVectorOf(wordsByField(slot, postings))
+        const vector = vectors.computeToolVector(wordsByField(slot, postings))
         if (vector) block.set(slot, vector)
       }
       waiting.clear()
-      return texts.map((text) => vectors.vectorOf(termsOf(text)))
+      return texts.map((text) => vectors.computeVector(getTerms(text)))
     },
     cosinesWith: (vector) => block!.cosinesWith(vector),
     allCosinesWith: (vector) => block!.allCosinesWith(vector),
@@ -62,7 +62,7 @@ function wordsByField(slot: number, postings: Postings): Partial<Record<SearchFi
       if (ofField.length > 0) byField[FIELDS[field]!] = ofField
       ofField = []
       field++
-    } else if (ofField.length < MOST_WORDS) ofField.push(postings.termOf(id))
+    } else if (ofField.length < MOST_WORDS) ofField.push(postings.getTerm(id))
   }
   return byField
 }

@@ -13,10 +13,10 @@ export interface VectorBlock {
 const LARGEST = 127
 const FIRST_ROOM = 64
 
-export function createVectorBlock(dimensions: number, kernelOf = createDotKernel): VectorBlock {
+export function createVectorBlock(dimensions: number, getKernel = createDotKernel): VectorBlock {
   const stride = Math.ceil(dimensions / STRIDE_UNIT) * STRIDE_UNIT
   let room = 0
-  let kernel = kernelOf(0)
+  let kernel = getKernel(0)
   // One over the length of each vector; 0 for none.
   let scales = new Float32Array(0)
   let vectors = new Int8Array(0)
@@ -24,7 +24,7 @@ export function createVectorBlock(dimensions: number, kernelOf = createDotKernel
   // First the vectors, then one to compare them with, then the results.
   const makeRoom = (slots: number): void => {
     room = slots
-    kernel = kernelOf(room * stride + stride + room * 4)
+    kernel = getKernel(room * stride + stride + room * 4)
     const larger = new Int8Array(kernel.memory)
     larger.set(vectors.subarray(0, scales.length * stride))
     vectors = larger

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadWordVectors, unpackVectors, type PackedVectors } from './vectors.ts'
 import * as table from './word-vectors.ts'
-import { termsOf } from '../text/words.ts'
+import { getTerms } from '../text/words.ts'
 
 const MOST_BYTES = 5_000_000
 const NO_FIELDS = { name: 1, source: 1, description: 1, tags: 1, category: 1, parameters: 1 }
@@ -19,62 +19,64 @@ function cosine(a: Float32Array | undefined, b: Float32Array | undefined): numbe
   return a!.reduce((sum, value, d) => sum + value * b![d]!, 0)
 }
 
-function lengthOf(vector: Float32Array | undefined): number {
+function getLength(vector: Float32Array | undefined): number {
   return Math.hypot(...vector!)
 }
 
-async function meaningOf(text: string): Promise<Float32Array | undefined> {
-  return (await loadWordVectors()).vectorOf(termsOf(text))
+async function getMeaning(text: string): Promise<Float32Array | undefined> {
+  return (await loadWordVectors()).computeVector(getTerms(text))
 }
 
 describe('a packed table', () => {
   it('R45 reads coordinates, and makes vectors of length 1', () => {
     const vectors = unpackVectors(SMALL)
-    expect([...vectors.vectorOf(['left'])!]).toEqual([1, 0])
-    expect([...vectors.vectorOf(['right'])!]).toEqual([0, 1])
-    const both = vectors.vectorOf(['left', 'right'])!
+    expect([...vectors.computeVector(['left'])!]).toEqual([1, 0])
+    expect([...vectors.computeVector(['right'])!]).toEqual([0, 1])
+    const both = vectors.computeVector(['left', 'right'])!
     expect(both[0]).toBeCloseTo(Math.SQRT1_2)
     expect(both[1]).toBeCloseTo(Math.SQRT1_2)
   })
 
   it('R45 weighs a word in a tool by its own weight there, and by its field', () => {
     const even = unpackVectors(SMALL)
-    const inRequest = even.vectorOf(['half', 'right'])!
+    const inRequest = even.computeVector(['half', 'right'])!
     expect(inRequest[0]! / inRequest[1]!).toBeCloseTo(1)
-    const inTool = even.toolVectorOf({ description: ['half', 'right'] })!
+    const inTool = even.computeToolVector({ description: ['half', 'right'] })!
     expect(inTool[0]! / inTool[1]!).toBeCloseTo(0.25)
     const named = unpackVectors({ ...SMALL, fields: { ...NO_FIELDS, name: 3 } })
-    const ofFields = named.toolVectorOf({ name: ['left'], description: ['right'] })!
+    const ofFields = named.computeToolVector({ name: ['left'], description: ['right'] })!
     expect(ofFields[0]! / ofFields[1]!).toBeCloseTo(3)
   })
 
   it('R45 counts a word that comes again less, and a word of a long field less', () => {
     const vectors = unpackVectors(SMALL)
-    const again = vectors.vectorOf(['left', 'left', 'left', 'left', 'right'])!
+    const again = vectors.computeVector(['left', 'left', 'left', 'left', 'right'])!
     expect(again[0]! / again[1]!).toBeCloseTo(2)
-    const long = vectors.toolVectorOf({ name: ['left'], description: ['right', 'unknown', 'unknown', 'unknown'] })!
+    const long = vectors.computeToolVector({ name: ['left'], description: ['right', 'unknown', 'unknown', 'unknown'] })!
     expect(long[0]! / long[1]!).toBeCloseTo(2)
   })
 
   it('R45 passes over words that it does not know', () => {
     const vectors = unpackVectors(SMALL)
-    expect(vectors.vectorOf(['left', 'nowhere'])).toEqual(vectors.vectorOf(['left']))
-    expect(vectors.vectorOf(['nowhere'])).toBeUndefined()
-    expect(vectors.vectorOf([])).toBeUndefined()
-    expect(vectors.toolVectorOf({})).toBeUndefined()
-    expect(vectors.toolVectorOf({ name: [], description: ['nowhere'] })).toBeUndefined()
+    expect(vectors.computeVector(['left', 'nowhere'])).toEqual(vectors.computeVector(['left']))
+    expect(vectors.computeVector(['nowhere'])).toBeUndefined()
+    expect(vectors.computeVector([])).toBeUndefined()
+    expect(vectors.computeToolVector({})).toBeUndefined()
+    expect(vectors.computeToolVector({ name: [], description: ['nowhere'] })).toBeUndefined()
   })
 
   it('R45 takes a word that it does not know for the two that it is made of', () => {
     const vectors = unpackVectors(SMALL)
-    expect(vectors.vectorOf(['leftright'])).toEqual(vectors.vectorOf(['left', 'right']))
-    expect(vectors.toolVectorOf({ name: ['halfright'] })).toEqual(vectors.toolVectorOf({ name: ['half', 'right'] }))
-    expect(vectors.vectorOf(['leftnowhere'])).toBeUndefined()
-    expect(vectors.vectorOf(['left'.repeat(1000)])).toBeUndefined()
+    expect(vectors.computeVector(['leftright'])).toEqual(vectors.computeVector(['left', 'right']))
+    expect(vectors.computeToolVector({ name: ['halfright'] })).toEqual(
+      vectors.computeToolVector({ name: ['half', 'right'] }),
+    )
+    expect(vectors.computeVector(['leftnowhere'])).toBeUndefined()
+    expect(vectors.computeVector(['left'.repeat(1000)])).toBeUndefined()
   })
 
   it('R45 takes names of the language for words that it may not know', () => {
-    expect(unpackVectors(SMALL).vectorOf(['constructor', '__proto__', 'toString'])).toBeUndefined()
+    expect(unpackVectors(SMALL).computeVector(['constructor', '__proto__', 'toString'])).toBeUndefined()
   })
 })
 
@@ -89,10 +91,10 @@ describe('the table that comes with the package', () => {
 
   it('R45 is loaded once, and gives the same vector each time', async () => {
     expect(await loadWordVectors()).toBe(await loadWordVectors())
-    expect(await meaningOf('book a flight')).toEqual(await meaningOf('book a flight'))
+    expect(await getMeaning('book a flight')).toEqual(await getMeaning('book a flight'))
     const fresh = unpackVectors(table)
-    expect(fresh.vectorOf(termsOf('book a flight'))).toEqual(await meaningOf('book a flight'))
-    expect(lengthOf(await meaningOf('book a flight'))).toBeCloseTo(1)
+    expect(fresh.computeVector(getTerms('book a flight'))).toEqual(await getMeaning('book a flight'))
+    expect(getLength(await getMeaning('book a flight'))).toBeCloseTo(1)
   })
 
   it.each([
@@ -103,17 +105,17 @@ describe('the table that comes with the package', () => {
     ['folder', 'directory', 'restaurant'],
     ['erase', 'delete', 'weather'],
   ])('R45 finds %j nearer to %j than to %j', async (text, near, far) => {
-    const meaning = await meaningOf(text)
-    expect(cosine(meaning, await meaningOf(near))).toBeGreaterThan(cosine(meaning, await meaningOf(far)) + 0.1)
+    const meaning = await getMeaning(text)
+    expect(cosine(meaning, await getMeaning(near))).toBeGreaterThan(cosine(meaning, await getMeaning(far)) + 0.1)
   })
 
   it('R45 finds a tool nearer to a request in other words than an unrelated tool', async () => {
     const vectors = await loadWordVectors()
-    const request = await meaningOf('how hot will it be this weekend')
-    const fitting = { name: termsOf('get_forecast'), description: termsOf('Weather for the coming days at a place.') }
-    const other = { name: termsOf('merge_branch'), description: termsOf('Merges a branch of a repository.') }
-    expect(cosine(request, vectors.toolVectorOf(fitting))).toBeGreaterThan(
-      cosine(request, vectors.toolVectorOf(other)) + 0.2,
+    const request = await getMeaning('how hot will it be this weekend')
+    const fitting = { name: getTerms('get_forecast'), description: getTerms('Weather for the coming days at a place.') }
+    const other = { name: getTerms('merge_branch'), description: getTerms('Merges a branch of a repository.') }
+    expect(cosine(request, vectors.computeToolVector(fitting))).toBeGreaterThan(
+      cosine(request, vectors.computeToolVector(other)) + 0.2,
     )
   })
 })

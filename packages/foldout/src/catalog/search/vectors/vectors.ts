@@ -1,5 +1,5 @@
 import type { SearchField } from '../contract.ts'
-import { stemOf } from '../text/words.ts'
+import { getStem } from '../text/words.ts'
 
 /** A table of word vectors as the package carries it. Each character of `rows` is one number from 0 to 63. */
 export interface PackedVectors {
@@ -18,9 +18,9 @@ export interface PackedVectors {
 export interface WordVectors {
   readonly dimensions: number
   /** What a request's terms mean together, as a vector of length 1; undefined if it knows none of them. */
-  vectorOf(terms: readonly string[]): Float32Array | undefined
+  computeVector(terms: readonly string[]): Float32Array | undefined
   /** What a tool's terms mean together, by where they stand. The dot product with a request's vector is their cosine. */
-  toolVectorOf(fields: Partial<Record<SearchField, readonly string[]>>): Float32Array | undefined
+  computeToolVector(fields: Partial<Record<SearchField, readonly string[]>>): Float32Array | undefined
 }
 
 let loading: Promise<WordVectors> | undefined
@@ -48,17 +48,17 @@ const COMPOUND = /^[a-z]{6,24}$/
 const SHORTEST_PART = 3
 
 export function unpackVectors({ dimensions, words, rows, weights, fields }: PackedVectors): WordVectors {
-  const rowOf = new Map<string, number>()
-  for (const word of words.split(' ')) rowOf.set(word, rowOf.size)
+  const toRow = new Map<string, number>()
+  for (const word of words.split(' ')) toRow.set(word, toRow.size)
   const valueOf = new Int8Array(128)
   for (let value = 0; value < DIGITS.length; value++) valueOf[DIGITS.charCodeAt(value)] = value
-  const weightOf = Float64Array.from(DIGITS, (_, step) =>
+  const computeWeight = Float64Array.from(DIGITS, (_, step) =>
     Math.exp(weights[0] + ((weights[1] - weights[0]) * step) / (DIGITS.length - 1)),
   )
   const fieldNames = Object.keys(fields) as SearchField[]
   const width = HEAD + dimensions
-  const coordinates = new Int8Array(rowOf.size * dimensions)
-  const isDecoded = new Uint8Array(rowOf.size)
+  const coordinates = new Int8Array(toRow.size * dimensions)
+  const isDecoded = new Uint8Array(toRow.size)
 
   const decode = (row: number): void => {
     isDecoded[row] = 1
@@ -68,7 +68,7 @@ export function unpackVectors({ dimensions, words, rows, weights, fields }: Pack
   }
 
   const sum = new Float64Array(dimensions)
-  const counts = new Uint16Array(rowOf.size)
+  const counts = new Uint16Array(toRow.size)
 
   /** Adds words to the sum. One that comes n times counts as much as the root of n. */
   const add = (terms: readonly string[], count: number, head: 0 | 1, weight: number): boolean => {
@@ -77,13 +77,13 @@ export function unpackVectors({ dimensions, words, rows, weights, fields }: Pack
       if (counts[row]!++ === 0) found.push(row)
     }
     for (let i = 0; i < count; i++) {
-      const row = rowOf.get(terms[i]!)
-      if (row === undefined) for (const part of compound(terms[i]!, rowOf)) note(part)
+      const row = toRow.get(terms[i]!)
+      if (row === undefined) for (const part of compound(terms[i]!, toRow)) note(part)
       else note(row)
     }
     for (const row of found) {
       if (isDecoded[row] === 0) decode(row)
-      const share = weight * Math.sqrt(counts[row]!) * weightOf[valueOf[rows.charCodeAt(row * width + head)]!]!
+      const share = weight * Math.sqrt(counts[row]!) * computeWeight[valueOf[rows.charCodeAt(row * width + head)]!]!
       const from = row * dimensions
       for (let d = 0; d < dimensions; d++) sum[d]! += share * coordinates[from + d]!
       counts[row] = 0
@@ -93,11 +93,11 @@ export function unpackVectors({ dimensions, words, rows, weights, fields }: Pack
 
   return {
     dimensions,
-    vectorOf(terms) {
+    computeVector(terms) {
       sum.fill(0)
       return add(terms, terms.length, 0, 1) ? normalised(sum) : undefined
     },
-    toolVectorOf(tool) {
+    computeToolVector(tool) {
       sum.fill(0)
       let isKnown = false
       for (const field of fieldNames) {
@@ -115,13 +115,13 @@ export function unpackVectors({ dimensions, words, rows, weights, fields }: Pack
  * The rows of the two words that a term is made of: `webapp`, `autoexport`. From the middle outwards, since even halves are
  * seldom words by chance.
  */
-function compound(term: string, rowOf: ReadonlyMap<string, number>): readonly number[] {
+function compound(term: string, toRow: ReadonlyMap<string, number>): readonly number[] {
   if (!COMPOUND.test(term)) return []
   const middle = term.length >> 1
   for (let away = 0; middle - away >= SHORTEST_PART; away++) {
     for (const cut of [middle - away, middle + away]) {
-      const first = rowOf.get(stemOf(term.slice(0, cut)))
-      const second = first === undefined ? undefined : rowOf.get(term.slice(cut))
+      const first = toRow.get(getStem(term.slice(0, cut)))
+      const second = first === undefined ? undefined : toRow.get(term.slice(cut))
       if (second !== undefined && term.length - cut >= SHORTEST_PART) return [first!, second]
     }
   }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { hybrid } from '../../../catalog/exposures/hybrid.ts'
 import { createSession } from '../../../session/session.ts'
 import { manyKinds, visits } from '../catalog.fixtures.ts'
-import { allKinds, overHttp, textOf } from '../clients.fixtures.ts'
+import { allKinds, overHttp, getText } from '../clients.fixtures.ts'
 import { serveMcp, type ServedMcp } from '../serve-mcp.ts'
 import type { ServeMcpOptions } from '../options.ts'
 
@@ -287,7 +287,7 @@ describe('streamable HTTP', () => {
     const { port } = server.address() as AddressInfo
     const client = await overHttp(`http://127.0.0.1:${port}/anything`, kind)
     open.push(client)
-    expect(textOf(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
+    expect(getText(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
   })
 
   it('answers requests of the Fetch API', async () => {

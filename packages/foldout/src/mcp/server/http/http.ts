@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { FoldoutError, messageOf } from '../../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Endpoint } from './fetch.ts'
 import { DEFAULT_MAX_BODY_BYTES, type ServeMcpOptions } from '../options.ts'
 import { nodePeer } from './peers.ts'
@@ -67,7 +67,7 @@ export async function serveOverHttp(
       reject(
         new FoldoutError(
           'mcp-listen',
-          `The MCP server cannot listen on ${hostName}:${port}: ${messageOf(error)}. Give another port, or 0 for any that is free.`,
+          `The MCP server cannot listen on ${hostName}:${port}: ${getErrorMessage(error)}. Give another port, or 0 for any that is free.`,
           { cause: error },
         ),
       ),

@@ -16,7 +16,7 @@ import {
   inMemory,
   legacyKinds,
   overHttp,
-  textOf,
+  getText,
   type ClientKind,
   type TestClient,
 } from '../clients.fixtures.ts'
@@ -109,23 +109,23 @@ async function connect(served: ServedMcp, kind: ClientKind): Promise<TestClient>
   return client
 }
 
-const namesOf = async (client: TestClient): Promise<string[]> => (await client.list()).tools.map(({ name }) => name)
+const getNames = async (client: TestClient): Promise<string[]> => (await client.list()).tools.map(({ name }) => name)
 const LISTED = ['get_states', 'search_tools', 'use_tool', 'read_section', 'greet']
 
 describe.each(allKinds)('sections, for a %s', (kind) => {
   it('R50 lists the tools of open sections beside those of the catalog, and can run them', async () => {
     const client = await connect(serve(), kind)
-    expect(await namesOf(client)).toEqual(LISTED)
-    expect(textOf(await client.call('greet'))).toBe('greet {} refunds')
-    expect(textOf(await client.call('use_tool', { name: 'greet' }))).toBe('greet {} refunds')
-    expect(textOf(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
+    expect(await getNames(client)).toEqual(LISTED)
+    expect(getText(await client.call('greet'))).toBe('greet {} refunds')
+    expect(getText(await client.call('use_tool', { name: 'greet' }))).toBe('greet {} refunds')
+    expect(getText(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
   })
 
   it('R50 gives the table of contents, whatever was opened', async () => {
     const client = await connect(serve(), kind)
-    expect(textOf(await client.call('read_section'))).toBe(CONTENTS)
+    expect(getText(await client.call('read_section'))).toBe(CONTENTS)
     await client.call('read_section', { section_key: 'refunds' })
-    expect(textOf(await client.call('read_section', {}))).toBe(CONTENTS)
+    expect(getText(await client.call('read_section', {}))).toBe(CONTENTS)
   })
 
   it('R50 gives a section and its tools together, and keeps what is folded in it folded', async () => {
@@ -135,18 +135,18 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
         ? 'Its tools, to be run with use_tool {"name":"…","arguments":{…}}:'
         : 'Its tools are in the tool list now. If you do not see them there, run them with use_tool {"name":"…","arguments":{…}}:'
     const text = `${REFUNDS}\n\n${how}\nrefund(order: string) — Refunds an order`
-    expect(textOf(await client.call('read_section', { section_key: 'refunds' }))).toBe(text)
-    expect(textOf(await client.call('read_section', { section_key: 'refunds' }))).toBe(text)
-    expect(textOf(await client.call('refund', { order: 'A1' }))).toContain('refund {"order":"A1"}')
-    expect(textOf(await client.call('use_tool', { name: 'refund', arguments: { order: 'A1' } }))).toContain('refund {')
+    expect(getText(await client.call('read_section', { section_key: 'refunds' }))).toBe(text)
+    expect(getText(await client.call('read_section', { section_key: 'refunds' }))).toBe(text)
+    expect(getText(await client.call('refund', { order: 'A1' }))).toContain('refund {"order":"A1"}')
+    expect(getText(await client.call('use_tool', { name: 'refund', arguments: { order: 'A1' } }))).toContain('refund {')
     const wrong = await client.call('refund', {})
     expect(wrong.isError).toBe(true)
-    expect(textOf(wrong)).toMatch(/^Wrong arguments for tool 'refund': /)
+    expect(getText(wrong)).toMatch(/^Wrong arguments for tool 'refund': /)
   })
 
   it('R50 opens what a section lies in along with it', async () => {
     const client = await connect(serve(), kind)
-    const text = textOf(await client.call('read_section', { section_key: 'refunds.disputes' }))
+    const text = getText(await client.call('read_section', { section_key: 'refunds.disputes' }))
     expect(text).toMatch(/^# Refunds\n\nGive back what was paid\.\n\n## Disputes\n\nAnswer the bank\.\n\nIts tools/)
     expect(text).toMatch(/\nrefund\(order: string\) — .*\nanswer_bank\(\) — .*$/)
     expect((await client.call('answer_bank')).isError).toBeUndefined()
@@ -154,18 +154,18 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
 
   it('R50 gives an open section without tools to run as it is', async () => {
     const client = await connect(serve({ prompt: plain }), kind)
-    expect(textOf(await client.call('read_section', { section_key: 'only' }))).toBe('# Only\n\nAll of it.')
-    expect(textOf(await client.call('read_section'))).toBe('## 1 Only\n\nAll of it.')
-    expect(await namesOf(client)).toEqual(['get_states', 'search_tools', 'use_tool', 'read_section'])
+    expect(getText(await client.call('read_section', { section_key: 'only' }))).toBe('# Only\n\nAll of it.')
+    expect(getText(await client.call('read_section'))).toBe('## 1 Only\n\nAll of it.')
+    expect(await getNames(client)).toEqual(['get_states', 'search_tools', 'use_tool', 'read_section'])
   })
 
   it('R50 says what is wrong with a key', async () => {
     const client = await connect(serve(), kind)
     const unknown = await client.call('read_section', { section_key: 'refund' })
     expect(unknown.isError).toBe(true)
-    expect(textOf(unknown)).toMatch(/^Section 'refund' does not exist in this prompt\. Nearest keys: refunds, /)
+    expect(getText(unknown)).toMatch(/^Section 'refund' does not exist in this prompt\. Nearest keys: refunds, /)
     expect((await client.call('read_section', { section_key: 'secret' })).isError).toBe(true)
-    expect(textOf(await client.call('read_section', { section_key: 7 }))).toBe(
+    expect(getText(await client.call('read_section', { section_key: 7 }))).toBe(
       "'section_key' must be a text, such as 'parent.child'.",
     )
   })
@@ -175,21 +175,23 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     const { tools } = await client.list()
     expect(tools.slice(-3).map(({ name }) => name)).toEqual(['read_section', 'use_tool', 'greet'])
     await client.call('read_section', { section_key: 'refunds' })
-    expect(textOf(await client.call('use_tool', { name: 'refund', arguments: '{"order":"A1"}' }))).toContain('refund {')
-    expect(textOf(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
-    expect(textOf(await client.call('use_tool', { name: 'refnd' }))).toMatch(/^Tool 'refnd' not found\./)
+    expect(getText(await client.call('use_tool', { name: 'refund', arguments: '{"order":"A1"}' }))).toContain(
+      'refund {',
+    )
+    expect(getText(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
+    expect(getText(await client.call('use_tool', { name: 'refnd' }))).toMatch(/^Tool 'refnd' not found\./)
   })
 
   it('R50 runs a section’s tools through discover_and_use_tool too', async () => {
     const client = await connect(serve({ expose: metaTool() }), kind)
     await client.call('read_section', { section_key: 'refunds' })
     const args = { action: 'execute', tool_name: 'refund', tool_args: { order: 'A1' } }
-    expect(textOf(await client.call('discover_and_use_tool', args))).toContain('refund {"order":"A1"}')
+    expect(getText(await client.call('discover_and_use_tool', args))).toContain('refund {"order":"A1"}')
   })
 
   it('R50 lists every tool of every section for clients that expect everything', async () => {
     const client = await connect(serve({ everything: true }), kind)
-    const names = await namesOf(client)
+    const names = await getNames(client)
     expect(names).toEqual(expect.arrayContaining(['greet', 'refund', 'answer_bank', 'read_section', 'take_picture']))
     expect(names).not.toContain('use_tool')
     expect((await client.call('refund', { order: 'A1' })).isError).toBeUndefined()
@@ -245,28 +247,28 @@ describe.each(legacyKinds)('sections, for a %s with a session', (kind) => {
     ]) {
       const result = await call
       expect(result.isError).toBe(true)
-      expect(textOf(result)).toBe(message)
+      expect(getText(result)).toBe(message)
     }
   })
 
   it('R50 adds the tools of a section to the list of the client that read it, behind the others', async () => {
     const served = serve()
     const [one, other] = [await connect(served, kind), await connect(served, kind)]
-    expect(await namesOf(one)).toEqual(LISTED)
+    expect(await getNames(one)).toEqual(LISTED)
     await one.call('read_section', { section_key: 'refunds' })
     expect(one.announced()).toBe(1)
-    expect(await namesOf(one)).toEqual([...LISTED, 'refund'])
+    expect(await getNames(one)).toEqual([...LISTED, 'refund'])
     await one.call('read_section', { section_key: 'refunds' })
     expect(one.announced()).toBe(1)
-    expect(await namesOf(other)).toEqual(LISTED)
+    expect(await getNames(other)).toEqual(LISTED)
     expect((await other.call('refund', { order: 'A1' })).isError).toBe(true)
   })
 
   it('R50 begins with what the session has open', async () => {
     const session = () => createSession({ slices: [visibility.seed({ refunds: 'full' })] })
     const client = await connect(serve({ session }), kind)
-    expect(await namesOf(client)).toEqual([...LISTED, 'refund'])
-    expect(textOf(await client.call('read_section'))).toContain('Give back what was paid.')
+    expect(await getNames(client)).toEqual([...LISTED, 'refund'])
+    expect(getText(await client.call('read_section'))).toContain('Give back what was paid.')
   })
 
   it('R50 works the same over HTTP', async () => {
@@ -275,7 +277,7 @@ describe.each(legacyKinds)('sections, for a %s with a session', (kind) => {
     open.push(client)
     await client.call('read_section', { section_key: 'refunds' })
     expect(client.announced()).toBe(1)
-    expect(await namesOf(client)).toEqual([...LISTED, 'refund'])
+    expect(await getNames(client)).toEqual([...LISTED, 'refund'])
   })
 })
 
@@ -286,7 +288,7 @@ describe('sections, where nothing is kept of a client', () => {
     open.push(client)
     expect((await client.call('use_tool', { name: 'answer_bank' })).isError).toBeUndefined()
     await client.call('read_section', { section_key: 'refunds.disputes' })
-    expect(await namesOf(client)).toEqual(LISTED)
+    expect(await getNames(client)).toEqual(LISTED)
     expect(client.announced()).toBe(0)
   })
 })
@@ -308,7 +310,7 @@ describe('serveMcp with a prompt', () => {
     const served = serveMcp(createCatalog([]), { name: 'shop', version: '1.0.0', prompt: handbook })
     open.push(served)
     const client = await connect(served, 'v2 client, modern')
-    expect(await namesOf(client)).toEqual(['read_section', 'use_tool', 'greet'])
+    expect(await getNames(client)).toEqual(['read_section', 'use_tool', 'greet'])
   })
 
   it('R50 reports the use of a section’s tools where the catalog’s are reported', async () => {

@@ -4,7 +4,7 @@ import { readSection } from '../../../disclosure/strategies/read-section.ts'
 import type { DisclosureStrategy, DisclosureView } from '../../../disclosure/strategy.ts'
 import { readSectionTool } from '../../../disclosure/tools.ts'
 import { joinTexts } from '../../../prompt/render/frame.ts'
-import { registryOf } from '../../../prompt/prompt.ts'
+import { getRegistry } from '../../../prompt/prompt.ts'
 import type { Registry } from '../../../prompt/render/registry.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered.ts'
 import type { SessionReader } from '../../../session/session.ts'
@@ -25,7 +25,7 @@ export interface SectionSource {
 }
 
 export function createSectionSource(bound: ServedPrompt): SectionSource {
-  const registry = registryOf(bound.prompt)
+  const registry = getRegistry(bound.prompt)
   const tools = createCatalog(registry.withTools.flatMap(({ section }) => section.tools))
   const { showCost } = bound.render().disclosure
   const strategy = viewedStrategy(readSection({ showCost }))
@@ -34,7 +34,7 @@ export function createSectionSource(bound: ServedPrompt): SectionSource {
     registry,
     tools,
     render,
-    view: (session) => viewOf(render(session)),
+    view: (session) => getView(render(session)),
     toolsIn(view, path) {
       const slot = registry.byPath.get(path)
       const inside = slot ? registry.slots.slice(slot.index, slot.end) : []
@@ -60,7 +60,7 @@ function viewedStrategy(strategy: DisclosureStrategy): DisclosureStrategy {
   })
 }
 
-function viewOf(rendered: RenderedPrompt): DisclosureView {
+function getView(rendered: RenderedPrompt): DisclosureView {
   for (const tool of rendered.tools) {
     const view = views.get(tool)
     if (view) return view

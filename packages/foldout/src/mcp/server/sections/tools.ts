@@ -1,14 +1,14 @@
-import { listingOf } from '../../../catalog/listing.ts'
+import { getListing } from '../../../catalog/listing.ts'
 import { readArguments } from '../../../catalog/arguments.ts'
 import { isUnknown, type Catalog } from '../../../catalog/catalog.ts'
 import { failure } from '../../../catalog/entry.ts'
 import type { Exposed, ListedTool } from '../../../catalog/exposures/exposure.ts'
 import { textResult } from '../../../catalog/meta-tools/meta-tool.ts'
-import { DISCOVER_AND_USE, runTool, targetOf } from '../../../catalog/meta-tools/run-tool.ts'
+import { DISCOVER_AND_USE, runTool, getTarget } from '../../../catalog/meta-tools/run-tool.ts'
 import { USE_TOOL, useTool } from '../../../catalog/meta-tools/use-tool.ts'
-import { signatureOf } from '../../../catalog/signatures/signature.ts'
+import { formatSignature } from '../../../catalog/signatures/signature.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../../../catalog/tool.ts'
-import { checkKeys, openingOf, planOpening } from '../../../disclosure/engine.ts'
+import { checkKeys, getOpening, planOpening } from '../../../disclosure/engine.ts'
 import type { DisclosureView } from '../../../disclosure/strategy.ts'
 import { READ_SECTION } from '../../../disclosure/tools.ts'
 import type { Session, SessionReader } from '../../../session/session.ts'
@@ -109,7 +109,7 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
     const view = source.view(keepsState ? session : scope.asAtFirst)
     const fault = checkKeys(view, [key], { takesFull: true })
     if (fault) return failure(fault.message)
-    const { text, paths } = contentOf(view, key)
+    const { text, paths } = toContent(view, key)
     const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
     if (keepsState) {
       for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
@@ -126,7 +126,7 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
       return [inner.instructions, INSTRUCTIONS].filter((text) => text !== '').join(' ')
     },
     list() {
-      const sections = Array.from(shown.values(), listingOf)
+      const sections = Array.from(shown.values(), getListing)
       return [
         ...inner.list(),
         READ_SECTION_LISTING,
@@ -147,7 +147,7 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
     },
     target(name, args) {
       const call = wanted(name, args)
-      return call ? targetOf(own, call.name, call.args) : inner.target(name, args)
+      return call ? getTarget(own, call.name, call.args) : inner.target(name, args)
     },
     onListChanged(listener) {
       listeners.add(listener)
@@ -161,9 +161,9 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
 }
 
 /** A section's text, and what has to open for it. One that is open was not necessarily read: its text is all a client has. */
-function contentOf(view: DisclosureView, key: string): { readonly text: string; readonly paths: readonly string[] } {
+function toContent(view: DisclosureView, key: string): { readonly text: string; readonly paths: readonly string[] } {
   if (view.state(key) === 'full') return { text: view.content(key), paths: [] }
-  const { content, opening } = openingOf(view, planOpening(view, [key], ''), { halts: false })
+  const { content, opening } = getOpening(view, planOpening(view, [key], ''), { halts: false })
   return { text: content || 'The section has no content.', paths: opening.paths }
 }
 
@@ -174,7 +174,7 @@ function toolLines(tools: readonly CatalogEntry[], joinList: boolean): string[] 
     ? `Its tools are in the tool list now. If you do not see them there, run them with ${runner}:`
     : `Its tools, to be run with ${runner}:`
   const lines = tools.map((tool) => {
-    const signature = signatureOf(tool)
+    const signature = formatSignature(tool)
     return tool.shortDescription === '' ? signature : `${signature} — ${tool.shortDescription}`
   })
   return [[how, ...lines].join('\n')]

@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type Libsql from 'libsql'
-import { FoldoutError, messageOf } from '../../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { importPeer } from '../../../core/peer.ts'
 
 export type Connection = Libsql.Database
@@ -51,8 +51,8 @@ export async function openDatabase(file: string): Promise<Connection> {
  * that other connections of this process have on it.
  */
 function refuseForeign(file: string, connect: (name: string) => Connection): void {
-  if (sizeOf(file) === 0) {
-    if (sizeOf(`${file}-wal`) === 0) return
+  if (getSize(file) === 0) {
+    if (getSize(`${file}-wal`) === 0) return
     throw corrupt(file, `it is empty, but ${file}-wal is not`)
   }
   const db = connect(`${pathToFileURL(file).href}?mode=ro`)
@@ -60,7 +60,7 @@ function refuseForeign(file: string, connect: (name: string) => Connection): voi
     isEmpty(file, db)
   } catch (error) {
     // A process was killed when it had just begun the file; only a connection that can write can tidy that up.
-    if (!/^SQLITE_(READONLY|CANTOPEN)/.test(codeOf(error))) throw error
+    if (!/^SQLITE_(READONLY|CANTOPEN)/.test(getCode(error))) throw error
   } finally {
     db.close()
   }
@@ -117,8 +117,8 @@ export function guarded<T>(file: string, what: string, job: () => T): T {
     return job()
   } catch (error) {
     if (error instanceof FoldoutError) throw error
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))) throw corrupt(file, messageOf(error), error)
-    throw new FoldoutError('store-failed', `The session store ${file} could not ${what}: ${messageOf(error)}.`, {
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(getCode(error))) throw corrupt(file, getErrorMessage(error), error)
+    throw new FoldoutError('store-failed', `The session store ${file} could not ${what}: ${getErrorMessage(error)}.`, {
       cause: error,
     })
   }
@@ -132,10 +132,10 @@ export function corrupt(file: string, why: string, cause?: unknown): FoldoutErro
   )
 }
 
-function codeOf(error: unknown): string {
+function getCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-function sizeOf(file: string): number {
+function getSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }

@@ -3,7 +3,7 @@ import Database from 'libsql'
 import { defineLog } from '../../log.ts'
 import { defineSlice } from '../../slice.ts'
 import { openSession, type KeptSession } from '../store.ts'
-import { libsqlStore } from './libsql-store.ts'
+import { createLibsqlStore } from './libsql-store.ts'
 
 /** One event. Those of a group are dispatched in one tick. */
 export interface Step {
@@ -43,7 +43,7 @@ export interface Report {
 }
 
 export async function reportOn(path: string): Promise<Report> {
-  const store = await libsqlStore({ path })
+  const store = await createLibsqlStore({ path })
   const session = await openSession({ store, id: 'killed', slices: [digest, steps] })
   const database = new Database(path)
   const integrity = database.pragma('integrity_check')
@@ -95,7 +95,7 @@ async function work(path: string, seed: number): Promise<never> {
   const say = (line: unknown): void => void writeSync(1, `${JSON.stringify(line)}\n`)
   say(await reportOn(path))
   const random = randomFrom(seed)
-  const store = await libsqlStore({ path })
+  const store = await createLibsqlStore({ path })
   const session = await openSession({ store, id: 'killed', slices: [digest, steps] })
   for (;;) {
     dispatchGroup(session, random)

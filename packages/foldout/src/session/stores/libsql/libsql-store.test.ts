@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { notJson } from '../../../core/json/json.ts'
 import { openSession, type SessionStore } from '../store.ts'
 import { sessionStoreSuite } from '../../../testing/store-suite.ts'
-import { libsqlStore } from './libsql-store.ts'
+import { createLibsqlStore } from './libsql-store.ts'
 import { countUp, counter } from './writer.fixtures.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-libsql-'))
@@ -17,13 +17,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const newFile = (): string => join(folder, `${++files}.db`)
 
-sessionStoreSuite('libsqlStore', () => libsqlStore({ path: newFile() }))
+sessionStoreSuite('libsqlStore', () => createLibsqlStore({ path: newFile() }))
 sessionStoreSuite('libsqlStore, opened anew for each call,', async () => reopeningStore(newFile()))
 
 /** Nothing but the file goes from one call to the next. */
 function reopeningStore(path: string): SessionStore {
   async function once<T>(job: (store: SessionStore) => Promise<T>): Promise<T> {
-    const store = await libsqlStore({ path })
+    const store = await createLibsqlStore({ path })
     try {
       return await job(store)
     } finally {
@@ -43,7 +43,7 @@ function reopeningStore(path: string): SessionStore {
 /** The bytes of a file with one session of 60 events, most of them as text of several pages. */
 async function healthyFile(): Promise<Buffer> {
   const path = newFile()
-  const store = await libsqlStore({ path })
+  const store = await createLibsqlStore({ path })
   await store.append(
     'one',
     Array.from({ length: 60 }, (_, i) => ({
@@ -58,7 +58,7 @@ async function healthyFile(): Promise<Buffer> {
 
 describe('libsqlStore and its file', () => {
   it('R25 carries any JSON without loss', async () => {
-    const store = await libsqlStore({ path: newFile() })
+    const store = await createLibsqlStore({ path: newFile() })
     let run = 0
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), fc.jsonValue(), async (type, payload) => {
@@ -73,7 +73,7 @@ describe('libsqlStore and its file', () => {
 
   it('R25 makes the file and its folder', async () => {
     const path = join(folder, 'not', 'there', 'sessions.db')
-    await (await libsqlStore({ path })).close()
+    await (await createLibsqlStore({ path })).close()
     expect(existsSync(path)).toBe(true)
   })
 
@@ -82,26 +82,26 @@ describe('libsqlStore and its file', () => {
     await countUp(path, 'one', 5)
     const copied = newFile()
     copyFileSync(path, copied)
-    const store = await libsqlStore({ path: copied })
+    const store = await createLibsqlStore({ path: copied })
     expect((await openSession({ store, id: 'one', slices: [counter] })).get(counter)).toBe(5)
     await store.close()
   })
 
   it('R25 says that it is closed, and may be closed twice', async () => {
     const path = newFile()
-    const store = await libsqlStore({ path })
+    const store = await createLibsqlStore({ path })
     await store.close()
     await store.close()
     const closed = {
       code: 'store-closed',
-      message: `The session store ${path} is closed. Open it again with libsqlStore().`,
+      message: `The session store ${path} is closed. Open it again with createLibsqlStore().`,
     }
     await expect(store.load('one')).rejects.toMatchObject(closed)
     await expect(store.delete('one')).rejects.toMatchObject(closed)
   })
 
   it('R25 says which file cannot be opened', async () => {
-    await expect(libsqlStore({ path: folder })).rejects.toMatchObject({
+    await expect(createLibsqlStore({ path: folder })).rejects.toMatchObject({
       code: expect.stringMatching(/^store-/) as string,
       message: expect.stringContaining(folder) as string,
     })
@@ -109,7 +109,7 @@ describe('libsqlStore and its file', () => {
 
   it('R25 has written what it acknowledges', async () => {
     const path = newFile()
-    const store = await libsqlStore({ path })
+    const store = await createLibsqlStore({ path })
     await store.append('one', [{ sequence: 1, event: { type: 'a', payload: 1 }, scope: 'all' }])
     const other = new Database(path)
     expect(other.prepare('SELECT session, sequence FROM events').raw().all()).toEqual([['one', 1]])
@@ -142,7 +142,7 @@ describe('libsqlStore and a file that is not its own', () => {
     const bytes = damages[damage]!(await healthyFile())
     writeFileSync(path, bytes)
     const use = async (): Promise<void> => {
-      const store = await libsqlStore({ path })
+      const store = await createLibsqlStore({ path })
       try {
         await openSession({ store, id: 'one' })
       } finally {
@@ -161,7 +161,7 @@ describe('libsqlStore and a file that is not its own', () => {
     const other = new Database(path)
     other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE precious (a); INSERT INTO precious VALUES (1)`)
     const bytes = readFileSync(path)
-    await expect(libsqlStore({ path })).rejects.toMatchObject({
+    await expect(createLibsqlStore({ path })).rejects.toMatchObject({
       code: 'store-corrupt',
       message: `${path} is damaged or no session store of Foldout: it is the database of another program. Nothing in it was changed. Give another path, or put the file back from a backup.`,
     })
@@ -175,7 +175,7 @@ describe('libsqlStore and a file that is not its own', () => {
     const bytes = await healthyFile()
     bytes.writeUInt32BE(99, 60)
     writeFileSync(path, bytes)
-    await expect(libsqlStore({ path })).rejects.toMatchObject({
+    await expect(createLibsqlStore({ path })).rejects.toMatchObject({
       code: 'store-version',
       message: `The session store ${path} has version 99; this version of Foldout reads up to version 1. Update foldout. The file was not changed.`,
     })
@@ -186,7 +186,7 @@ describe('libsqlStore and a file that is not its own', () => {
     const path = newFile()
     writeFileSync(path, '')
     writeFileSync(`${path}-wal`, 'what was written last')
-    await expect(libsqlStore({ path })).rejects.toMatchObject({ code: 'store-corrupt' })
+    await expect(createLibsqlStore({ path })).rejects.toMatchObject({ code: 'store-corrupt' })
     expect(readFileSync(`${path}-wal`, 'utf8')).toBe('what was written last')
   })
 
@@ -195,7 +195,7 @@ describe('libsqlStore and a file that is not its own', () => {
     writeFileSync(path, await healthyFile())
     const vandal = new Database(path)
     vandal.exec('DELETE FROM events WHERE sequence = 30')
-    const store = await libsqlStore({ path })
+    const store = await createLibsqlStore({ path })
     await expect(store.load('one')).rejects.toMatchObject({
       code: 'store-corrupt',
       message: expect.stringContaining("session 'one' lacks event 30") as string,
@@ -231,7 +231,7 @@ describe('libsqlStore in several processes', () => {
     expect(readFileSync(path).length).toBeGreaterThan(4096)
     expect(existsSync(`${path}-journal`)).toBe(true)
     await countUp(path, 'one', 3)
-    const store = await libsqlStore({ path })
+    const store = await createLibsqlStore({ path })
     expect((await openSession({ store, id: 'one', slices: [counter] })).get(counter)).toBe(3)
     await store.close()
   })
@@ -240,7 +240,7 @@ describe('libsqlStore in several processes', () => {
     const path = newFile()
     await Promise.all([child(path, 'a', 100), child(path, 'b', 100), child(path, 'c', 100)])
     await Promise.all([child(path, 'a', 150), countUp(path, 'd', 150), countUp(path, 'e', 150)])
-    const store = await libsqlStore({ path })
+    const store = await createLibsqlStore({ path })
     const counts = await Promise.all(
       (await store.list()).map(async (id) => [id, (await openSession({ store, id, slices: [counter] })).get(counter)]),
     )
@@ -256,7 +256,7 @@ describe('libsqlStore in several processes', () => {
 
   it('R25 refuses the second writer of a session', async () => {
     const path = newFile()
-    const store = await libsqlStore({ path })
+    const store = await createLibsqlStore({ path })
     const session = await openSession({ store, id: 'one', slices: [counter] })
     await child(path, 'one', 3)
     session.dispatch(counter.events.counted(1))

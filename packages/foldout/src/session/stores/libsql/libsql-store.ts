@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { FoldoutError, messageOf } from '../../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
 import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
@@ -15,7 +15,7 @@ export interface LibsqlStoreOptions {
  * Keeps sessions in one SQLite file. What a promise has acknowledged is on the disk. Several processes may have the file
  * open, each writing other sessions.
  */
-export async function libsqlStore(options: LibsqlStoreOptions): Promise<SessionStore> {
+export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<SessionStore> {
   const file = resolve(options.path)
   const db = await openDatabase(file)
   let isOpen = true
@@ -41,9 +41,12 @@ export async function libsqlStore(options: LibsqlStoreOptions): Promise<SessionS
   }
   function refuseClosed(): void {
     if (isOpen) return
-    throw new FoldoutError('store-closed', `The session store ${file} is closed. Open it again with libsqlStore().`)
+    throw new FoldoutError(
+      'store-closed',
+      `The session store ${file} is closed. Open it again with createLibsqlStore().`,
+    )
   }
-  function rangeOf(id: string): StoredRange {
+  function getRange(id: string): StoredRange {
     const [session] = sql.session.all(id) as SessionRow[]
     const [{ last }] = sql.last.all(id) as [{ last: number | null }]
     const snapshot = session?.sequence ?? 0
@@ -63,7 +66,7 @@ export async function libsqlStore(options: LibsqlStoreOptions): Promise<SessionS
       const rows = events.map(encode)
       if (rows.length === 0) return
       write(() => {
-        checkAppend(id, rangeOf(id), events)
+        checkAppend(id, getRange(id), events)
         sql.addSession.run(id)
         for (const { sequence, event, scope } of rows) sql.addEvent.run(id, sequence, event, scope)
       })
@@ -72,7 +75,7 @@ export async function libsqlStore(options: LibsqlStoreOptions): Promise<SessionS
       checkId(id)
       const json = JSON.stringify(snapshot)
       write(() => {
-        checkSave(id, rangeOf(id), sequence)
+        checkSave(id, getRange(id), sequence)
         sql.addSession.run(id)
         sql.setSnapshot.run(json, sequence, id)
         sql.dropEvents.run(id, sequence)
@@ -122,7 +125,7 @@ function decode(file: string, id: string, session: SessionRow, rows: readonly Ev
     try {
       return JSON.parse(json)
     } catch (error) {
-      throw corrupt(file, `session '${id}' holds something that is not JSON (${messageOf(error)})`, error)
+      throw corrupt(file, `session '${id}' holds something that is not JSON (${getErrorMessage(error)})`, error)
     }
   }
   const events = rows.map(({ sequence, event, scope }, i): StoredEvent => {

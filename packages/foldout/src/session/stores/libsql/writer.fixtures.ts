@@ -1,6 +1,6 @@
 import { defineSlice } from '../../slice.ts'
 import { openSession } from '../store.ts'
-import { libsqlStore } from './libsql-store.ts'
+import { createLibsqlStore } from './libsql-store.ts'
 
 export const counter = defineSlice({
   name: 'counter',
@@ -10,7 +10,7 @@ export const counter = defineSlice({
 
 /** Counts up in a session of its own, each number written before the next. */
 export async function countUp(path: string, id: string, upTo: number): Promise<void> {
-  const store = await libsqlStore({ path })
+  const store = await createLibsqlStore({ path })
   const session = await openSession({ store, id, slices: [counter] })
   for (let n = session.get(counter) + 1; n <= upTo; n++) {
     session.dispatch(counter.events.counted(n))

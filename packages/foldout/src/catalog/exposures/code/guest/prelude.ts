@@ -23,7 +23,7 @@ export const PRELUDE = `(function (post, has, list, random) {
 
   const cut = (text, length) => (text.length > length ? apply(slice, text, [0, length]) : text)
 
-  const textOf = (read, otherwise) => {
+  const getText = (read, otherwise) => {
     try {
       return cut(String(read()), ${MOST_ERROR_CHARACTERS})
     } catch {
@@ -33,12 +33,12 @@ export const PRELUDE = `(function (post, has, list, random) {
 
   const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-  const nameOf = (thrown) => (isObject(thrown) ? textOf(() => thrown.name ?? 'Error', 'Error') : 'Error')
+  const getName = (thrown) => (isObject(thrown) ? getText(() => thrown.name ?? 'Error', 'Error') : 'Error')
 
-  const messageOf = (thrown) =>
+  const getErrorMessage = (thrown) =>
     isObject(thrown)
-      ? textOf(() => thrown.message ?? thrown, 'Something was thrown that cannot be shown.')
-      : textOf(() => thrown, '')
+      ? getText(() => thrown.message ?? thrown, 'Something was thrown that cannot be shown.')
+      : getText(() => thrown, '')
 
   /** JSON for reading: what JSON lacks is shown rather than lost. */
   const shown = (value) => {
@@ -48,7 +48,7 @@ export const PRELUDE = `(function (post, has, list, random) {
       if (typeof inner === 'bigint') return String(inner)
       if (typeof inner !== 'object' || inner === null) return inner
       for (let at = inside; at !== undefined; at = at.above) if (at.original === inner) return '[Circular]'
-      if (inner instanceof Error) return nameOf(inner) + ': ' + messageOf(inner)
+      if (inner instanceof Error) return getName(inner) + ': ' + getErrorMessage(inner)
       const holder = inner instanceof Map || inner instanceof Set ? from(inner) : inner
       inside = { holder, original: inner, above: inside }
       return holder
@@ -57,12 +57,12 @@ export const PRELUDE = `(function (post, has, list, random) {
 
   const shownInLog = (value) => {
     if (typeof value === 'string') return value
-    if (typeof value === 'function') return '[Function ' + textOf(() => value.name, '') + ']'
-    if (value instanceof Error) return nameOf(value) + ': ' + messageOf(value)
+    if (typeof value === 'function') return '[Function ' + getText(() => value.name, '') + ']'
+    if (value instanceof Error) return getName(value) + ': ' + getErrorMessage(value)
     try {
       return shown(value) ?? String(value)
     } catch (thrown) {
-      return '[cannot be shown: ' + messageOf(thrown) + ']'
+      return '[cannot be shown: ' + getErrorMessage(thrown) + ']'
     }
   }
 
@@ -82,7 +82,7 @@ export const PRELUDE = `(function (post, has, list, random) {
     return text
   }
 
-  const functionOf = (name) => {
+  const getFunction = (name) => {
     const call = async (...values) => {
       const text = argumentsText(name, values)
       const id = ++lastId
@@ -101,11 +101,11 @@ export const PRELUDE = `(function (post, has, list, random) {
   }
 
   /** An object whose functions are made when they are first looked at: there may be thousands. */
-  const namespaceOf = (server) => {
+  const getNamespace = (server) => {
     const made = {}
     const fill = (key) => {
       if (typeof key !== 'string' || getOwnPropertyDescriptor(made, key) || !has(server + '.' + key)) return
-      defineProperty(made, key, { value: functionOf(server + '.' + key), writable: true, enumerable: true, configurable: true })
+      defineProperty(made, key, { value: getFunction(server + '.' + key), writable: true, enumerable: true, configurable: true })
     }
     return new Proxy(made, {
       get: (target, key) => (fill(key), target[key]),
@@ -127,7 +127,7 @@ export const PRELUDE = `(function (post, has, list, random) {
   const defineServer = (name) =>
     defineProperty(globalThis, name, {
       get: () => {
-        const made = namespaceOf(name)
+        const made = getNamespace(name)
         define(globalThis, name, made)
         return made
       },
@@ -165,7 +165,7 @@ export const PRELUDE = `(function (post, has, list, random) {
       const serverNames = parse(servers)
       for (let i = 0; i < serverNames.length; i++) defineServer(serverNames[i])
       const toolNames = parse(tools)
-      for (let i = 0; i < toolNames.length; i++) define(globalThis, toolNames[i], functionOf(toolNames[i]))
+      for (let i = 0; i < toolNames.length; i++) define(globalThis, toolNames[i], getFunction(toolNames[i]))
     },
     async finish(running, isScript) {
       try {
@@ -175,7 +175,7 @@ export const PRELUDE = `(function (post, has, list, random) {
         if (text === undefined) post('value')
         else post('value', cut(text, mostOutput), text.length)
       } catch (thrown) {
-        post('thrown', nameOf(thrown), messageOf(thrown), textOf(() => (isObject(thrown) ? thrown.stack : ''), ''))
+        post('thrown', getName(thrown), getErrorMessage(thrown), getText(() => (isObject(thrown) ? thrown.stack : ''), ''))
       }
     },
     settle(id, isOk, text) {

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../core/errors.ts'
+import { getErrorMessage } from '../../../../core/errors.ts'
 import { problemOfJson } from './guest-json.ts'
 import { tooManyCalls, type SandboxLimits } from '../host/limits.ts'
 import type { Machine, MachineHost } from './machine.ts'
@@ -158,7 +158,7 @@ export function workerProgram({
   }
 
   function brokenOutcome(error: unknown): Outcome {
-    const message = messageOf(error)
+    const message = getErrorMessage(error)
     if (/out of memory|wasm_malloc failed/.test(message)) return { kind: 'limit', limit: 'memory' }
     if (/call stack/.test(message)) return { kind: 'error', error: { name: 'RangeError', message } }
     return { kind: 'error', error: { name: 'Error', message: `The engine gave up: ${message}` } }

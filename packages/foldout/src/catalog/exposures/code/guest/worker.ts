@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { errorTypeOf, messageOf } from '../../../../core/errors.ts'
+import { getErrorType, getErrorMessage } from '../../../../core/errors.ts'
 import { loadMachines, type Machine } from './machine.ts'
 import type { FromWorker, Outcome, ToWorker, WorkerSetup } from '../host/messages.ts'
 import { explainError } from '../host/program-error.ts'
@@ -77,4 +77,4 @@ function groupNames(lines: string): FunctionNames {
   return { all, servers, tools }
 }
 
-serve().catch((error: unknown) => send({ type: 'broken', code: errorTypeOf(error), message: messageOf(error) }))
+serve().catch((error: unknown) => send({ type: 'broken', code: getErrorType(error), message: getErrorMessage(error) }))

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../core/errors.ts'
+import { getErrorMessage } from '../../../../core/errors.ts'
 import { tooManyCalls, type SandboxLimits } from './limits.ts'
 import type { CallMessage } from './messages.ts'
 import type { SandboxCall, SandboxFunctions } from './sandbox-run.ts'
@@ -50,7 +50,7 @@ export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
       }
     } catch (error) {
       ok = false
-      text = messageOf(error).slice(0, MOST_MESSAGE_CHARACTERS)
+      text = getErrorMessage(error).slice(0, MOST_MESSAGE_CHARACTERS)
     }
     running--
     if (isClosed) return

@@ -48,7 +48,7 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
       const value =
         ending.kind === 'value' && ending.text !== undefined ? { text: ending.text, length: ending.length } : undefined
       const output = fitOutput({ logs, missingLogs, value }, limits.outputCharacters)
-      const { error, limit } = failureOf(ending, limits)
+      const { error, limit } = toFailure(ending, limits)
       const reached = limit ?? (calls.isOverLimit ? 'calls' : output.missingCharacters > 0 ? 'output' : undefined)
       resolve({
         ok: error === undefined,
@@ -105,7 +105,7 @@ export function limitError(message: string): ProgramError {
   return { name: 'LimitError', message }
 }
 
-function failureOf(
+function toFailure(
   ending: Ending,
   { timeMs, cpuMs, memoryMb }: SandboxLimits,
 ): { readonly error?: ProgramError; readonly limit?: LimitName } {

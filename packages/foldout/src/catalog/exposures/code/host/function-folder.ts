@@ -1,6 +1,6 @@
 import type { Catalog } from '../../../catalog.ts'
-import { identifierOf } from '../../../signatures/identifier.ts'
-import { stubOf } from '../../../signatures/stub.ts'
+import { toIdentifier } from '../../../signatures/identifier.ts'
+import { formatStub } from '../../../signatures/stub.ts'
 import type { CatalogEntry } from '../../../tool.ts'
 
 /** The tools of one source, as functions of an object. */
@@ -17,8 +17,8 @@ export interface FunctionFolder {
   readonly servers: ReadonlyMap<string, ServerFolder>
   /** By what programs call them: `server.tool`, and `tools.<name>` with the name they have elsewhere. */
   readonly functions: ReadonlyMap<string, CatalogEntry>
-  pathOf(entry: CatalogEntry): string
-  stubTextOf(entry: CatalogEntry): string
+  getPath(entry: CatalogEntry): string
+  formatStubText(entry: CatalogEntry): string
 }
 
 /** The object on which every tool hangs under the name that it has elsewhere. */
@@ -40,7 +40,7 @@ const GLOBALS = (
 const folders = new WeakMap<readonly CatalogEntry[], FunctionFolder>()
 
 /** The folder of a catalog as it is now. */
-export function folderOf(catalog: Catalog): FunctionFolder {
+export function getFolder(catalog: Catalog): FunctionFolder {
   // A catalog that changes has another list of tools.
   const { tools } = catalog
   let folder = folders.get(tools)
@@ -66,12 +66,12 @@ function makeFolder({ tools, sources }: Catalog): FunctionFolder {
   const places = new Map<CatalogEntry, Place>()
   const taken = new Set([...GLOBALS, ALL_TOOLS])
   for (const [source, entries] of bySource) {
-    const server = identifierOf(source ?? LOCAL, taken)
+    const server = toIdentifier(source ?? LOCAL, taken)
     taken.add(server)
     const named = new Map<string, CatalogEntry>()
     const names = new Set<string>()
     for (const entry of entries) {
-      const identifier = identifierOf(entry.declared, names)
+      const identifier = toIdentifier(entry.declared, names)
       names.add(identifier)
       named.set(identifier, entry)
       functions.set(`${server}.${identifier}`, entry)
@@ -84,10 +84,10 @@ function makeFolder({ tools, sources }: Catalog): FunctionFolder {
   return {
     servers,
     functions,
-    pathOf(entry) {
+    getPath(entry) {
       const { server, identifier } = places.get(entry)!
       return `servers/${server}/${identifier}.d.ts`
     },
-    stubTextOf: (entry) => stubOf(entry, places.get(entry)).text,
+    formatStubText: (entry) => formatStub(entry, places.get(entry)).text,
   }
 }

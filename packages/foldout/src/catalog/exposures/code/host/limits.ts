@@ -36,7 +36,7 @@ const LONGEST_MS = 2 ** 31 - 1
 export function limitsFrom(given: Partial<SandboxLimits> = {}): SandboxLimits {
   const limits = { ...DEFAULT_LIMITS, ...given }
   for (const [name, value] of Object.entries(limits)) {
-    const [least, most] = rangeOf(name)
+    const [least, most] = getRange(name)
     if (!Number.isInteger(value) || value < least || value > most) {
       throw new FoldoutError(
         'sandbox-invalid',
@@ -47,7 +47,7 @@ export function limitsFrom(given: Partial<SandboxLimits> = {}): SandboxLimits {
   return limits
 }
 
-function rangeOf(name: string): readonly [number, number] {
+function getRange(name: string): readonly [number, number] {
   if (name === 'memoryMb') return MEMORY_RANGE_MB
   return [name === 'calls' ? 0 : 1, name.endsWith('Ms') ? LONGEST_MS : Number.MAX_SAFE_INTEGER]
 }

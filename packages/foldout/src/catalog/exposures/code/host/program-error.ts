@@ -9,7 +9,7 @@ const NOT_AVAILABLE: readonly (readonly [RegExp, string])[] = [
 export function explainError(error: ProgramError, source: string, code: string): ProgramError {
   const { line, column, ...rest } = error
   if (line === undefined) return rest
-  const written = linesOf(source)
+  const written = getLines(source)
   if (line > written.length) {
     // Where something is missing at its end, or where the engine looks one token ahead.
     return { ...rest, line: written.length }
@@ -18,10 +18,10 @@ export function explainError(error: ProgramError, source: string, code: string):
   const explained = NOT_AVAILABLE.find(([pattern]) => error.name === 'SyntaxError' && pattern.test(text))
   const message = explained?.[1] ?? error.message
   // Where types stood before it, a column is not the one that was written.
-  const isSame = column !== undefined && text === linesOf(code)[line - 1]
+  const isSame = column !== undefined && text === getLines(code)[line - 1]
   return { ...rest, message, line, ...(isSame ? { column } : {}) }
 }
 
-function linesOf(text: string): readonly string[] {
+function getLines(text: string): readonly string[] {
   return text.split(/\r\n|[\n\r\u2028\u2029]/)
 }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { FoldoutError, messageOf } from '../../../../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../../../../core/errors.ts'
 import type { SandboxLimits } from './limits.ts'
 import type { Engine, FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 
@@ -73,7 +73,7 @@ export function startWorker(
     } else if (message.type === 'broken') fail(message.code, message.message)
     else listener?.onMessage(message)
   })
-  worker.on('error', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${messageOf(error)}`))
+  worker.on('error', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`))
   worker.on('exit', () => fail('sandbox-crashed', 'The sandbox has crashed: its thread has ended.'))
   // After the listeners, because listening takes hold of the process again.
   worker.unref()

@@ -19,7 +19,7 @@ const valueOf = async (source: string): Promise<unknown> => {
   expect(ran.error).toBeUndefined()
   return ran.value
 }
-const errorOf = async (source: string): Promise<SandboxRun['error']> => (await run(source)).error
+const toError = async (source: string): Promise<SandboxRun['error']> => (await run(source)).error
 
 describe('R44 a program', () => {
   it.each([
@@ -191,11 +191,11 @@ describe('R44 what is wrong with a program', () => {
       },
     ],
   ])('R44 is told for %j', async (source, error) => {
-    expect(await errorOf(source)).toMatchObject(error)
+    expect(await toError(source)).toMatchObject(error)
   })
 
   it('R44 is told without a column where the line was another before its types were taken out', async () => {
-    expect(await errorOf('const a: string = missing')).not.toHaveProperty('column')
+    expect(await toError('const a: string = missing')).not.toHaveProperty('column')
   })
 
   it('R44 can be caught by the program, if a call failed', async () => {

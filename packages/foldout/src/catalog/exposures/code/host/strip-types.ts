@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../core/errors.ts'
+import { getErrorMessage } from '../../../../core/errors.ts'
 import { importPeer } from '../../../../core/peer.ts'
 import type { ProgramError } from './messages.ts'
 
@@ -22,7 +22,7 @@ function syntaxError(error: unknown): ProgramError {
   // The parser calls itself for what is nested.
   if (error instanceof RangeError) return { name: 'SyntaxError', message: 'The source is nested too deeply.' }
   const name = 'SyntaxError'
-  const message = messageOf(error).replace(/ \(\d+:\d+\)$/, '')
+  const message = getErrorMessage(error).replace(/ \(\d+:\d+\)$/, '')
   const { line, column } = (error as { readonly loc?: { readonly line?: number; readonly column?: number } }).loc ?? {}
   return { name, message, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
 }

@@ -65,7 +65,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
     async acquire(signal) {
       if (signal?.aborted) return undefined
       const taken = takeReady()
-      const first = await firstOf(taken, signal)
+      const first = await takeFirst(taken, signal)
       if (first === undefined) taken.then(release, () => {})
       return first
     },
@@ -79,7 +79,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
 }
 
 /** What a promise is fulfilled with, or `undefined` if the signal aborts before. */
-async function firstOf<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+async function takeFirst<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
   if (!signal) return promise
   let onAbort: (() => void) | undefined
   const aborted = new Promise<undefined>((resolve) => {
