@@ -1,13 +1,6 @@
-import {
-  definePrompt,
-  defineSection,
-  defineTool,
-  filesSection,
-  ok,
-  type AnySection,
-  type AnyTool,
-  type SimulatedRun,
-} from 'foldout'
+import { definePrompt, defineSection, defineTool, ok, type AnySection, type AnyTool } from 'foldout'
+import { filesSection } from 'foldout/files'
+import type { SimulatedRun } from 'foldout/telemetry'
 import { DUTIES, type ToolParts } from './assistant-duties.ts'
 import { prose } from './prose.ts'
 

@@ -4,16 +4,13 @@ import {
   all,
   catalogSection,
   createCatalog,
-  definePrompt,
-  defineSection,
   hybrid,
   type Catalog,
   type CatalogEntry,
   type Exposure,
-  type SimulatedRun,
-  type SimulationStep,
-  type TokenCounter,
-} from 'foldout'
+} from 'foldout/catalog'
+import { definePrompt, defineSection, type TokenCounter } from 'foldout'
+import type { SimulatedRun, SimulationStep } from 'foldout/telemetry'
 import { findAndUse, sampleArguments } from './catalog-model.ts'
 import { sampleTools } from './sample-tools.ts'
 import { DATA_FOLDER, loadSet, spread } from './search-data.ts'

@@ -1,4 +1,5 @@
-import type { CallResult, CatalogEntry, Exposed, TokenCounter } from 'foldout'
+import type { CallResult, CatalogEntry, Exposed } from 'foldout/catalog'
+import type { TokenCounter } from 'foldout'
 
 /** What a model spends on the way to a tool. */
 export interface Spent {

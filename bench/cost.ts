@@ -5,14 +5,16 @@ import {
   openOrRead,
   openSections,
   readSection,
-  simulate,
   type DisclosureStrategy,
+  type TokenCounter,
+} from 'foldout'
+import {
+  simulate,
   type SimulatedAdapter,
   type SimulatedRun,
   type Simulation,
   type SimulationOptions,
-  type TokenCounter,
-} from 'foldout'
+} from 'foldout/telemetry'
 import { assistant, assistantRuns } from './assistant.ts'
 import { handbook, handbookRuns } from './handbook.ts'
 import { CATALOG_AGENT, catalogRuns } from './catalog-cost.ts'

@@ -1,4 +1,6 @@
-import { definePrompt, defineSection, defineTool, filesSection, ok, type AnySection, type SimulatedRun } from 'foldout'
+import { definePrompt, defineSection, defineTool, ok, type AnySection } from 'foldout'
+import { filesSection } from 'foldout/files'
+import type { SimulatedRun } from 'foldout/telemetry'
 import { prose, randomNumbers, upper } from './prose.ts'
 
 interface Chapter {

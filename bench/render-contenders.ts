@@ -8,7 +8,8 @@ import {
   type PromptPiece,
 } from '@vscode/prompt-tsx'
 import Handlebars from 'handlebars'
-import { createSession, definePrompt, defineSection, defineTool, fromJsonSchema, ok, visibility } from 'foldout'
+import { createSession, definePrompt, defineSection, defineTool, fromJsonSchema, ok } from 'foldout'
+import { visibility } from 'foldout/session'
 import type { Contender } from './measure.ts'
 import {
   SAMPLE_VALUES,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RawTool } from 'foldout'
+import type { RawTool } from 'foldout/catalog'
 import { DATA_FOLDER, readLines } from './search-data.ts'
 
 /** Real tools of some two thousand MCP servers with their schemas, or made-up ones where the data is not at hand. */

@@ -1,4 +1,5 @@
-import { createSession, defineEvent, defineLog, defineSlice, type AnySlice, type Session } from 'foldout'
+import { createSession, defineSlice, type Session } from 'foldout'
+import { defineEvent, defineLog, type AnySlice } from 'foldout/session'
 import { collectGarbage, measure, median, QUICK, THOROUGH, type Contender } from './measure.ts'
 import { goal, progress, type Bench, type BenchOptions, type Row } from './report.ts'
 

@@ -1,13 +1,5 @@
-import {
-  all,
-  createCatalog,
-  hybrid,
-  type Catalog,
-  type Exposed,
-  type Exposure,
-  type RawTool,
-  type TokenCounter,
-} from 'foldout'
+import { all, createCatalog, hybrid, type Catalog, type Exposed, type Exposure, type RawTool } from 'foldout/catalog'
+import type { TokenCounter } from 'foldout'
 import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import { findAndUse, getText } from './catalog-model.ts'
 import { goal, progress, type Bench, type Row } from './report.ts'

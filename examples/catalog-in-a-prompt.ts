@@ -1,19 +1,7 @@
 // A catalog of forty tools on a section of a prompt: the model is offered two, finds the one it needs and runs it.
 import assert from 'node:assert/strict'
-import {
-  all,
-  catalogSection,
-  createCatalog,
-  createSession,
-  definePrompt,
-  defineSection,
-  defineSlice,
-  defineTool,
-  hybrid,
-  ok,
-  runAgent,
-  type Exposure,
-} from 'foldout'
+import { all, catalogSection, createCatalog, hybrid, type Exposure } from 'foldout/catalog'
+import { createSession, definePrompt, defineSection, defineSlice, defineTool, ok, runAgent } from 'foldout'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import * as z from 'zod'
 

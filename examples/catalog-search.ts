@@ -1,6 +1,7 @@
 // One catalog of tools from several places: searched in a user's words, explained, and called.
 import assert from 'node:assert/strict'
-import { createCatalog, defineTool, ok, formatSignature, type RawTool } from 'foldout'
+import { createCatalog, formatSignature, type RawTool } from 'foldout/catalog'
+import { defineTool, ok } from 'foldout'
 import * as z from 'zod'
 
 const sendInvoice = defineTool({

@@ -1,6 +1,6 @@
 // One catalog, put in front of a model in every way there is: what is listed, and what that costs.
 import assert from 'node:assert/strict'
-import { all, auto, createCatalog, hybrid, metaTool, twoPhase, type Exposure } from 'foldout'
+import { all, auto, createCatalog, hybrid, metaTool, twoPhase, type Exposure } from 'foldout/catalog'
 import { code } from 'foldout/code'
 import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import { createHome } from './home/home.ts'

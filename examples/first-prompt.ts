@@ -1,6 +1,7 @@
 // A prompt with a folded section: what the model sees first, and what it sees once it has opened the section.
 import assert from 'node:assert/strict'
-import { createSession, definePrompt, defineSection, defineTool, executeTool, md, ok, visibility } from 'foldout'
+import { createSession, definePrompt, defineSection, defineTool, executeTool, md, ok } from 'foldout'
+import { visibility } from 'foldout/session'
 import * as z from 'zod'
 
 const findDecision = defineTool({

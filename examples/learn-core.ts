@@ -1,6 +1,6 @@
 // Which tools should be listed from the start? Learned from what clients did with a catalog whose tools were all hidden.
 import assert from 'node:assert/strict'
-import { createCatalog, hybrid, learnCore, createCatalogRecorder } from 'foldout'
+import { createCatalog, hybrid, learnCore, createCatalogRecorder } from 'foldout/catalog'
 import { createHome } from './home/home.ts'
 import { homeMetadata } from './home/metadata.ts'
 import { homeTools } from './home/tools.ts'

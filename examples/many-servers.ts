@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { McpServer } from '@modelcontextprotocol/server'
-import { createCatalog, hybrid } from 'foldout'
+import { createCatalog, hybrid } from 'foldout/catalog'
 import { serveMcp, toolsFromMcp } from 'foldout/mcp'
 import * as z from 'zod'
 

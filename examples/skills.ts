@@ -1,6 +1,7 @@
 // A folder of skills on a prompt: the model sees what each is for, reads one that it needs, and then a file of it.
 import assert from 'node:assert/strict'
-import { definePrompt, defineSection, createMemoryFilesystem, runAgent } from 'foldout'
+import { definePrompt, defineSection, runAgent } from 'foldout'
+import { createMemoryFilesystem } from 'foldout/files'
 import { skillSections } from 'foldout/skills'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 

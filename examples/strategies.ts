@@ -1,15 +1,8 @@
 // The same task with each of the four strategies, with and without dynamic tools, on a scripted model or, if OPENAI_API_KEY is set, on a real one. What differs is how the
 // model is told and what a restart costs; what it has seen and can call in the end is the same.
 import assert from 'node:assert/strict'
-import {
-  contextFiles,
-  createSession,
-  createMemoryFilesystem,
-  openOrRead,
-  openSections,
-  readSection,
-  runAgent,
-} from 'foldout'
+import { contextFiles, createSession, openOrRead, openSections, readSection, runAgent } from 'foldout'
+import { createMemoryFilesystem } from 'foldout/files'
 import { openai } from 'foldout/openai'
 import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { question, refunds, supportDesk, supportDeskWithFiles } from './support/support-desk.ts'

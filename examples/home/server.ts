@@ -1,5 +1,5 @@
 // The home as an MCP server.
-import { createCatalog, hybrid } from 'foldout'
+import { createCatalog, hybrid } from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import { createHome, type Home } from './home.ts'
 import { coreTools, homeMetadata } from './metadata.ts'

@@ -1,6 +1,7 @@
 // Runs the support desk on an adapter, prints what happens, and checks what must have happened.
 import assert from 'node:assert/strict'
-import { createSession, runAgent, visibility, type ProviderAdapter } from 'foldout'
+import { createSession, runAgent, type ProviderAdapter } from 'foldout'
+import { visibility } from 'foldout/session'
 import { question, refunds, supportDesk } from './support-desk.ts'
 
 export async function runSupportDesk(adapter: ProviderAdapter, options: { readonly isReal: boolean }): Promise<void> {

@@ -1,5 +1,6 @@
 // The agent that the examples share: a support desk with an open section, a folded text and a folded section with a tool.
-import { definePrompt, defineSection, defineSlice, defineTool, filesSection, ok } from 'foldout'
+import { definePrompt, defineSection, defineSlice, defineTool, ok } from 'foldout'
+import { filesSection } from 'foldout/files'
 import * as z from 'zod'
 
 export const refunds = defineSlice({

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { chatAdapter } from '../entries/adapter.ts'
 import {
-  chatAdapter,
   contextFiles,
   createSession,
-  createMemoryFilesystem,
   openOrRead,
   openSections,
   readSection,
   runAgent,
   type AgentOptions,
 } from '../entries/index.ts'
+import { createMemoryFilesystem } from '../entries/files.ts'
 import { getBound, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
 
 type Way = Pick<AgentOptions, 'disclosure' | 'opening'> & { readonly dynamic: boolean }

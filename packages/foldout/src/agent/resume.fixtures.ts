@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   agentRun,
-  chatAdapter,
   defineSlice,
   definePrompt,
   defineSection,
@@ -11,8 +10,9 @@ import {
   ok,
   openSession,
   runAgent,
-  type SessionStore,
 } from '../entries/index.ts'
+import { chatAdapter } from '../entries/adapter.ts'
+import type { SessionStore } from '../entries/session.ts'
 import { createLibsqlStore } from '../entries/libsql.ts'
 import * as z from 'zod'
 

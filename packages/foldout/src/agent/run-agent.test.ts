@@ -8,13 +8,13 @@ import {
   defineSlice,
   defineTool,
   fail,
-  createMemoryFilesystem,
   ok,
   openSections,
   readSection,
-  visibility,
   type AnySection,
 } from '../entries/index.ts'
+import { createMemoryFilesystem } from '../entries/files.ts'
+import { visibility } from '../entries/session.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired } from './errors.ts'
 import type { AgentEvent } from './events.ts'

@@ -1,15 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import {
-  createCatalog,
-  defineTool,
-  hybrid,
-  ok,
-  type Catalog,
-  type CatalogEvent,
-  type JsonSchema,
-  type RawTool,
-} from '../entries/index.ts'
+import { createCatalog, hybrid, type Catalog, type CatalogEvent, type RawTool } from '../entries/catalog.ts'
+import { defineTool, ok, type JsonSchema } from '../entries/index.ts'
 import { failed, said, getText, tool } from './catalog.fixtures.ts'
 import { isUnknown } from './catalog.ts'
 

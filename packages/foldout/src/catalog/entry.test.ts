@@ -1,17 +1,9 @@
 import { ToolSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import {
-  createCatalog,
-  createSession,
-  defineTool,
-  fail,
-  ok,
-  visibility,
-  type CatalogEntry,
-  type CatalogInput,
-  type JsonSchema,
-} from '../entries/index.ts'
+import { createCatalog, type CatalogEntry, type CatalogInput } from '../entries/catalog.ts'
+import { createSession, defineTool, fail, ok, type JsonSchema } from '../entries/index.ts'
+import { visibility } from '../entries/session.ts'
 import { said, getText, tool } from './catalog.fixtures.ts'
 import { getListing } from './listing.ts'
 

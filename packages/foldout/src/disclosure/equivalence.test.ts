@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import {
   contextFiles,
   createSession,
-  createMemoryFilesystem,
   openOrRead,
   openSections,
   readSection,
   type DisclosureStrategy,
 } from '../entries/index.ts'
+import { createMemoryFilesystem } from '../entries/files.ts'
 import { createConversation, type Conversation } from '../testing/conversation.ts'
 import { getBound, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
 

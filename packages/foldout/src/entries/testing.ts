@@ -1,22 +1,9 @@
-export { adapterSuite } from '../testing/adapter-suite.ts'
-export type {
-  AdapterCase,
-  AdapterSuiteOptions,
-  EarlyEnd,
-  ModelPeer,
-  ModelStep,
-  ScriptedCall,
-  StepUsage,
-} from '../testing/adapter-peer.ts'
+/**
+ * A scripted model and a conversation driver for tests, with any test runner.
+ *
+ * @module foldout/testing
+ */
 export { createConversation, type Conversation, type ConversationOptions } from '../testing/conversation.ts'
-export { disclosureSuite, type DisclosureExpectations } from '../testing/disclosure-suite.ts'
-export {
-  exposureSuite,
-  type ClientCall,
-  type ExposureDriver,
-  type ExposureExpectations,
-} from '../testing/exposure-suite.ts'
-export { filesystemSuite } from '../testing/filesystem-suite.ts'
 export {
   calls,
   callsAll,
@@ -27,4 +14,3 @@ export {
   type ScriptedOptions,
   type ScriptedRequest,
 } from '../testing/scripted-adapter.ts'
-export { sessionStoreSuite } from '../testing/store-suite.ts'

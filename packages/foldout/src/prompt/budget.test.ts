@@ -7,10 +7,10 @@ import {
   defineTool,
   ok,
   readSection,
-  visibility,
   type AnySection,
   type TokenCounter,
 } from '../entries/index.ts'
+import { visibility } from '../entries/session.ts'
 import { getBound, shapes } from '../testing/sections.fixtures.ts'
 
 /** One token a word, so that figures can be checked by hand. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { contextFiles, createMemoryFilesystem, openSections } from '../entries/index.ts'
+import { contextFiles, openSections } from '../entries/index.ts'
+import { createMemoryFilesystem } from '../entries/files.ts'
 import { calls, callsAll, says } from '../testing/scripted-adapter.ts'
 import { createCounters } from './counters.ts'
 import { runShop, type ShopRun } from './shop.fixtures.ts'

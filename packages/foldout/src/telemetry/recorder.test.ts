@@ -7,9 +7,9 @@ import {
   defineSection,
   openSections,
   runAgent,
-  visibility,
   type AgentEvent,
 } from '../entries/index.ts'
+import { visibility } from '../entries/session.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { toolTokens } from '../tools/tool.ts'
 import { createRecorder, type RecorderOptions } from './recorder.ts'

@@ -9,11 +9,11 @@ import {
   executeTool,
   fail,
   fromJsonSchema,
-  createMemoryFilesystem,
   ok,
   type AnyTool,
   type ToolContext,
 } from '../entries/index.ts'
+import { createMemoryFilesystem } from '../entries/files.ts'
 
 const context = (): ToolContext => ({
   session: createSession(),

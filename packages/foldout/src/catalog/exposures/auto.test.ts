@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import {
   auto,
   createCatalog,
-  estimatedTokens,
   type AutoOptions,
   type Catalog,
   type CatalogEvent,
   type RawTool,
-} from '../../entries/index.ts'
+} from '../../entries/catalog.ts'
+import { estimatedTokens } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { manyTools, tool } from '../catalog.fixtures.ts'
 import { getListing } from '../listing.ts'

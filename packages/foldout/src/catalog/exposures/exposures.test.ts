@@ -1,6 +1,6 @@
 import { gptTokenizer } from '../../entries/gpt-tokenizer.ts'
-import { all, auto, hybrid, metaTool, twoPhase } from '../../entries/index.ts'
-import { exposureSuite } from '../../entries/testing.ts'
+import { all, auto, hybrid, metaTool, twoPhase } from '../../entries/catalog.ts'
+import { exposureSuite } from '../../entries/testing-suites.ts'
 
 const counter = await gptTokenizer()
 

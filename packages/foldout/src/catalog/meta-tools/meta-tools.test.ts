@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import {
   all,
   createCatalog,
-  estimatedTokens,
   hybrid,
   metaTool,
   twoPhase,
@@ -11,9 +10,9 @@ import {
   type CatalogEvent,
   type CatalogOptions,
   type Exposure,
-  type JsonSchema,
   type RawTool,
-} from '../../entries/index.ts'
+} from '../../entries/catalog.ts'
+import { estimatedTokens, type JsonSchema } from '../../entries/index.ts'
 import { gptTokenizer } from '../../entries/gpt-tokenizer.ts'
 import { callText, failed, manyTools, said, getText, tool } from '../catalog.fixtures.ts'
 import { META_TOOL_NAMES } from '../names.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCatalog, hybrid } from '../../entries/index.ts'
+import { createCatalog, hybrid } from '../../entries/catalog.ts'
 import { tool } from '../catalog.fixtures.ts'
 import { learnCore } from './learn-core.ts'
 import { createCatalogRecorder, type CatalogRecording, type RecordedClient } from './recording.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createCatalog, estimatedTokens, hybrid, twoPhase } from '../../entries/index.ts'
+import { createCatalog, hybrid, twoPhase } from '../../entries/catalog.ts'
+import { estimatedTokens } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { tool } from '../catalog.fixtures.ts'
 import { getListing } from '../listing.ts'

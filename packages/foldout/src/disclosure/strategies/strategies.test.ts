@@ -5,15 +5,15 @@ import {
   definePrompt,
   defineSection,
   defineTool,
-  createMemoryFilesystem,
   ok,
   openOrRead,
   openSections,
   readSection,
-  visibility,
   type AnySection,
   type Filesystem,
 } from '../../entries/index.ts'
+import { createMemoryFilesystem } from '../../entries/files.ts'
+import { visibility } from '../../entries/session.ts'
 import { createConversation } from '../../testing/conversation.ts'
 import { disclosureSuite } from '../../testing/disclosure-suite.ts'
 

@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import {
-  createSession,
-  definePrompt,
-  defineSection,
-  defineTool,
-  ignoredOverrides,
-  md,
-  ok,
-  sourceOverrides,
-  visibility,
-  type PromptOverrides,
-} from '../../entries/index.ts'
+import { createSession, definePrompt, defineSection, defineTool, md, ok } from '../../entries/index.ts'
+import { ignoredOverrides, sourceOverrides, type PromptOverrides } from '../../entries/overrides.ts'
+import { visibility } from '../../entries/session.ts'
 
 const search = defineTool({
   name: 'search',

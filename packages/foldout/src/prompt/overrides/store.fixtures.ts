@@ -2,14 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
-import {
-  definePrompt,
-  defineSection,
-  defineTool,
-  ok,
-  type AnyPrompt,
-  type PromptOverrides,
-} from '../../entries/index.ts'
+import { definePrompt, defineSection, defineTool, ok, type AnyPrompt } from '../../entries/index.ts'
+import type { PromptOverrides } from '../../entries/overrides.ts'
 import { createOverrideStore, type OverrideStore } from '../../entries/node.ts'
 
 const search = defineTool({

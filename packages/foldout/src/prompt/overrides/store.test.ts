@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { PromptValidationError, sourceOverrides } from '../../entries/index.ts'
+import { PromptValidationError } from '../../entries/index.ts'
+import { sourceOverrides } from '../../entries/overrides.ts'
 import type { OverrideStore } from '../../entries/node.ts'
 import {
   file,

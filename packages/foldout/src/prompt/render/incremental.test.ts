@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  contextFiles,
-  createSession,
-  openOrRead,
-  readSection,
-  visibility,
-  type Visibility,
-} from '../../entries/index.ts'
+import { contextFiles, createSession, openOrRead, readSection, type Visibility } from '../../entries/index.ts'
+import { visibility } from '../../entries/session.ts'
 import { getBound, getPaths, shapes, type Shape } from '../../testing/sections.fixtures.ts'
 
 interface Change {

@@ -7,10 +7,9 @@ import {
   defineTool,
   ok,
   openSections,
-  visibility,
   type AnySection,
-  type SessionReader,
 } from '../../entries/index.ts'
+import { visibility, type SessionReader } from '../../entries/session.ts'
 
 const prompt = (...sections: AnySection[]) => definePrompt({ ns: 'test', key: 'prompt', sections })
 const bound = (...sections: AnySection[]) => prompt(...sections).bind()

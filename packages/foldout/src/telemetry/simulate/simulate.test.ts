@@ -9,7 +9,6 @@ import {
   defineSection,
   defineTool,
   estimatedTokens,
-  createMemoryFilesystem,
   ok,
   openOrRead,
   openSections,
@@ -19,6 +18,7 @@ import {
   type DisclosureStrategy,
   type TokenCounter,
 } from '../../entries/index.ts'
+import { createMemoryFilesystem } from '../../entries/files.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../../testing/scripted-adapter.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { simulate, type SimulatedRun, type SimulationOptions } from './simulate.ts'

@@ -10,14 +10,14 @@ import {
   defineSlice,
   defineTool,
   fail,
-  createMemoryFilesystem,
   ok,
   openOrRead,
   openSections,
   readSection,
-  visibility,
   type DisclosureStrategy,
 } from '../../../entries/index.ts'
+import { createMemoryFilesystem } from '../../../entries/files.ts'
+import { visibility } from '../../../entries/session.ts'
 import { createConversation } from '../../../testing/conversation.ts'
 import { getBound, getPaths, shapes } from '../../../testing/sections.fixtures.ts'
 import { createDisclosure } from './disclosure.ts'

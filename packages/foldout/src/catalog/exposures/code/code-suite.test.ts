@@ -1,5 +1,5 @@
 import { gptTokenizer } from '../../../entries/gpt-tokenizer.ts'
-import { exposureSuite } from '../../../entries/testing.ts'
+import { exposureSuite } from '../../../entries/testing-suites.ts'
 import { code, createSandbox } from '../../../entries/code.ts'
 
 const counter = await gptTokenizer()

@@ -5,7 +5,7 @@ import {
   type Catalog,
   type CatalogEvent,
   type RawTool,
-} from '../../../entries/index.ts'
+} from '../../../entries/catalog.ts'
 import { gptTokenizer } from '../../../entries/gpt-tokenizer.ts'
 import { code, createSandbox } from '../../../entries/code.ts'
 

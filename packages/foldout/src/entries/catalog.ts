@@ -1,0 +1,63 @@
+/**
+ * Catalogs of tools: how they are filled, listed, searched and called.
+ *
+ * @module foldout/catalog
+ */
+
+export {
+  createCatalog,
+  type Approval,
+  type Catalog,
+  type CatalogOptions,
+  type CatalogSource,
+  type UnknownTool,
+} from '../catalog/catalog.ts'
+export type { CatalogEvent } from '../catalog/events.ts'
+export type { EntryCall, Exposed, Exposure, ExposureClient, ListedTool } from '../catalog/exposures/exposure.ts'
+export { all } from '../catalog/exposures/all.ts'
+export { auto, type AutoOptions } from '../catalog/exposures/auto.ts'
+export type { CoreOptions } from '../catalog/exposures/exposed.ts'
+export { hybrid } from '../catalog/exposures/hybrid.ts'
+export {
+  learnCore,
+  type LearnCoreOptions,
+  type CoreSaving,
+  type LearnedCore,
+  type LearnedTool,
+} from '../catalog/use/learn-core.ts'
+export {
+  readCatalogRecording,
+  createCatalogRecorder,
+  type CatalogRecorder,
+  type CatalogRecording,
+  type RecordCatalogOptions,
+  type RecordedClient,
+  type RecordedSearch,
+  type RecordedUse,
+} from '../catalog/use/recording.ts'
+export { metaTool } from '../catalog/exposures/meta-tool.ts'
+export { twoPhase } from '../catalog/exposures/two-phase.ts'
+export type {
+  Embed,
+  Explanation,
+  Hit,
+  SearchField,
+  Searchable,
+  SearchIndexOptions,
+  SearchOptions,
+  SearchOutcome,
+} from '../catalog/search/contract.ts'
+export { formatSignature } from '../catalog/signatures/signature.ts'
+export type {
+  BrokenTool,
+  CallContext,
+  CallResult,
+  CatalogEntry,
+  CatalogInput,
+  Content,
+  Progress,
+  RawTool,
+  ToolAnnotations,
+  ToolMetadata,
+} from '../catalog/tool.ts'
+export { catalogSection, type CatalogSectionOptions } from '../sections/catalog-section.ts'

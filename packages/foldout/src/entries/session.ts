@@ -1,0 +1,40 @@
+/**
+ * Sessions beyond `createSession`: slices and events of your own, logs, snapshots and stores.
+ *
+ * @module foldout/session
+ */
+
+export { defineEvent, type Event, type EventCreator } from '../session/event.ts'
+export { Log, defineLog, type LogOptions } from '../session/log.ts'
+export { createMemoryStore } from '../session/stores/memory-store.ts'
+export {
+  DispatchError,
+  type DispatchFailure,
+  type Listener,
+  type Scope,
+  type SessionOptions,
+  type SessionReader,
+  type SessionTransaction,
+} from '../session/session.ts'
+export type { AnySlice, On, Slice, SliceEvents, SliceOptions } from '../session/slice.ts'
+export type { Snapshot } from '../session/snapshot.ts'
+export {
+  openSession,
+  type KeptSession,
+  type SessionStore,
+  type StoredEvent,
+  type StoredSession,
+  type StoredSessionOptions,
+} from '../session/stores/store.ts'
+export { visibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
+export {
+  promptRendered,
+  runRestarted,
+  toolInvoked,
+  toolsInjected,
+  type PromptRendered,
+  type RunRestarted,
+  type ToolInvoked,
+  type ToolsInjected,
+} from '../agent/events.ts'
+export { agentRun, type RunState } from '../agent/loop/run-state.ts'

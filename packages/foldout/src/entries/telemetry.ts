@@ -1,0 +1,35 @@
+/**
+ * What a run did and what it cost: recordings, counters, advice and simulation.
+ *
+ * @module foldout/telemetry
+ */
+
+export { advise, type Advice, type AdviseOptions } from '../telemetry/advise.ts'
+export { createCounters, type Counters } from '../telemetry/counters.ts'
+export { recordedSteps } from '../telemetry/recorded-steps.ts'
+export { createRecorder, type Recorder, type RecorderOptions } from '../telemetry/recorder.ts'
+export {
+  readRecording,
+  type RecordedOpening,
+  type RecordedRender,
+  type RecordedRequest,
+  type RecordedRestart,
+  type RecordedRun,
+  type RecordedToolCall,
+  type Recording,
+} from '../telemetry/recording.ts'
+export type { OpeningAnswer } from '../telemetry/openings.ts'
+export type { Saving } from '../telemetry/replay.ts'
+export type { RunListener } from '../telemetry/runs.ts'
+export type { SectionCost, ToolCost } from '../telemetry/section-costs.ts'
+export type { CacheOptions, Charge } from '../telemetry/simulate/cache.ts'
+export {
+  simulate,
+  type SimulatedAdapter,
+  type SimulatedCall,
+  type SimulatedRequest,
+  type SimulatedRun,
+  type Simulation,
+  type SimulationOptions,
+  type SimulationStep,
+} from '../telemetry/simulate/simulate.ts'
