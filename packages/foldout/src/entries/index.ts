@@ -75,7 +75,7 @@ export {
   type RenderOptions,
 } from '../prompt/prompt.ts'
 export type { Heading, HeadingParts } from '../prompt/render/registry.ts'
-export type { IgnoredVisibility, RenderedPrompt, TraceEntry } from '../prompt/render/rendered.ts'
+export type { IgnoredVisibility, RenderedPrompt, TraceEntry } from '../prompt/render/rendered-prompt.ts'
 export {
   defineSection,
   type AnySection,

@@ -2,7 +2,7 @@ import { getAncestors } from '../core/text.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toolTokens } from '../tools/tool.ts'
 import { FULL } from './render/frame.ts'
-import type { SectionsView } from './render/rendering.ts'
+import type { SectionsView } from './render/sections-view.ts'
 import type { Slot } from './render/registry.ts'
 
 export interface TokenBudget {

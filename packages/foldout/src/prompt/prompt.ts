@@ -12,9 +12,9 @@ import { describePrompt, type PromptDescriptor } from './overrides/descriptor.ts
 import { outputSpec, type OutputSpec, type OutputValue } from './output.ts'
 import { applyOverrides, type AppliedOverrides, type PromptOverrides } from './overrides/overrides.ts'
 import { createRegistry, numberedHeading, type Heading, type Registry } from './render/registry.ts'
-import { once, renderedPrompt, type RenderedPrompt } from './render/rendered.ts'
+import { once, renderedPrompt, type RenderedPrompt } from './render/rendered-prompt.ts'
 import { Renderer } from './render/renderer.ts'
-import { viewSections, type SectionsView } from './render/rendering.ts'
+import { viewSections, type SectionsView } from './render/sections-view.ts'
 import type { AnySection, KeysOf, NeedsOf } from './section.ts'
 import { bindValues, type BoundValues, type FlatValues } from './values.ts'
 

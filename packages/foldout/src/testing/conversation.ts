@@ -4,7 +4,7 @@ import { fail, type ToolResult } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
-import type { RenderedPrompt } from '../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Session } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'
 

@@ -9,7 +9,7 @@ import type {
 } from '../../adapters/contract.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
-import type { RenderedPrompt } from '../../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { createSession } from '../../session/session.ts'
 import type { Opening } from '../../tools/result.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'

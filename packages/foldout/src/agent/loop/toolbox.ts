@@ -1,6 +1,6 @@
 import { nearest } from '../../core/text.ts'
 import { OPEN_SECTIONS, READ_SECTION } from '../../disclosure/tools.ts'
-import type { RenderedPrompt } from '../../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ToolCall, ToolMessage } from '../../adapters/contract.ts'
-import type { RenderedPrompt } from '../../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../session/session.ts'
 import { visibility } from '../../session/visibility.ts'
 import { fail, type Opening, type ToolResult } from '../../tools/result.ts'

@@ -8,7 +8,7 @@ import {
 import { FoldoutError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
-import type { RenderedPrompt } from '../../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { toolDefinition, toolTokens, type AnyTool } from '../../tools/tool.ts'
 import type { RecordingFilesystem } from './files.ts'
 import { openingCalls } from './openings.ts'

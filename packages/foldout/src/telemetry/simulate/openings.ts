@@ -1,6 +1,6 @@
 import { getAncestors } from '../../core/text.ts'
 import { OPEN_SECTIONS, READ_SECTION } from '../../disclosure/tools.ts'
-import type { RenderedPrompt } from '../../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 
 export interface OpeningCall {
   readonly name: string

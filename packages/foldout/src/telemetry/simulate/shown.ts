@@ -1,4 +1,4 @@
-import type { RenderedPrompt } from '../../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 
 /** The texts that a model has before it: the system text and the results of tools. */
 export type ShownTexts = readonly string[]

@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai'
 import { FoldoutError } from '../../../core/errors.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
-import type { RenderedPrompt } from '../../../prompt/render/rendered.ts'
+import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../../session/session.ts'
 import { visibility } from '../../../session/visibility.ts'
 import { executeTool } from '../../../tools/execute.ts'

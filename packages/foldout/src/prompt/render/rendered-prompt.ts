@@ -7,7 +7,7 @@ import type { Frame } from './frame.ts'
 import type { RenderedNode } from './node.ts'
 import type { OutputSpec } from '../output.ts'
 import type { IgnoredOverride } from '../overrides/overrides.ts'
-import type { SectionsView } from './rendering.ts'
+import type { SectionsView } from './sections-view.ts'
 
 /** A visibility asked for a section that does not exist. */
 export interface IgnoredVisibility {
