@@ -80,7 +80,7 @@ export {
   defineSection,
   type AnySection,
   type AnyValues,
-  type FoldedTools,
+  type ToolsOnDemand,
   type RenderedBody,
   type Section,
   type SectionOptions,

@@ -1,7 +1,7 @@
 import { getAncestors } from '../core/text.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toolTokens } from '../tools/tool.ts'
-import { FULL } from './render/frame.ts'
+import { OPEN } from './render/frame.ts'
 import type { SectionsView } from './render/sections-view.ts'
 import type { Slot } from './render/registry.ts'
 
@@ -93,7 +93,7 @@ function candidatesIn(view: SectionsView): Candidate[] {
   const askedFull = Object.keys(whole.asked).filter((path) => whole.asked[path] === 'full')
   const kept = new Set(askedFull.flatMap((path) => [...getAncestors(path), path]))
   return registry.slots
-    .filter((slot) => whole.at(slot.index) === FULL && renderer.describeSummary(slot) && !kept.has(slot.path))
+    .filter((slot) => whole.at(slot.index) === OPEN && renderer.describeSummary(slot) && !kept.has(slot.path))
     .map((slot) => {
       const folded = renderer.summaryTokens(slot, { context: whole.context, asked: whole.asked })
       return { slot, priority: slot.section.priority, saving: before[slot.end]! - before[slot.index]! - folded }

@@ -16,7 +16,7 @@ export type Selector<Params, Value> = Value | ((params: Params, context: Selecto
  * Tools that a section offers one by one as they are opened, each under the path `section.name`. They are looked up when they
  * are asked for, so that there may be thousands of them and they may change.
  */
-export interface FoldedTools {
+export interface ToolsOnDemand {
   find(name: string): AnyTool | undefined
 }
 
@@ -34,7 +34,7 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly visibility: Selector<never, Visibility>
   readonly enabled: Selector<never, boolean>
   readonly tools: readonly AnyTool[]
-  readonly foldedTools: FoldedTools | undefined
+  readonly toolsOnDemand: ToolsOnDemand | undefined
   readonly children: readonly AnySection[]
   readonly acceptsOverrides: boolean
   readonly priority: number
@@ -100,7 +100,7 @@ export interface SectionOptions<
   /** Offered to the model while the section is open. */
   readonly tools?: readonly AnyTool[]
   /** Offered one by one, once a tool of this section has opened them. */
-  readonly foldedTools?: FoldedTools
+  readonly toolsOnDemand?: ToolsOnDemand
   readonly children?: Children
   /** Whether people may reword it from outside the source. Default true. */
   readonly acceptsOverrides?: boolean
@@ -153,7 +153,7 @@ export function defineSection<
     visibility,
     enabled,
     tools: Object.freeze([...(options.tools ?? [])]),
-    foldedTools: options.foldedTools,
+    toolsOnDemand: options.toolsOnDemand,
     children: Object.freeze([...children]),
     acceptsOverrides: options.acceptsOverrides ?? true,
     priority: options.priority ?? 0,

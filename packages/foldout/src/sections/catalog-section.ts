@@ -39,7 +39,7 @@ export function catalogSection<const Key extends string = 'tools'>(
     title,
     template: instructions,
     tools: shown.list().map((listing) => sectionTool(shelf, listing)),
-    foldedTools: {
+    toolsOnDemand: {
       find(name) {
         const found = catalog.resolve(name)
         return isUnknown(found) ? undefined : sectionTool(shelf, getListing(found))

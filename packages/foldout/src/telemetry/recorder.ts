@@ -140,7 +140,7 @@ function draftRun(options: RecorderOptions): RunDraft {
     const known = toolPrices.get(name)
     if (known !== undefined) return known
     // One that was opened by itself, from among a catalog's, say.
-    const folded = last?.foldedTool(name)
+    const folded = last?.findToolOnDemand(name)
     const price = folded ? toolTokens(folded, counter) : 0
     toolPrices.set(name, price)
     return price

@@ -24,7 +24,7 @@ export function createToolbox(): Toolbox {
     take(rendered) {
       for (const tool of rendered.tools) callable.set(tool.name, tool)
       last = rendered
-      hidden = rendered.hiddenTools
+      hidden = rendered.toolsInFolds
       opener = rendered.tools.some(({ name }) => name === OPEN_SECTIONS) ? OPEN_SECTIONS : READ_SECTION
     },
     add(tools) {
@@ -35,7 +35,7 @@ export function createToolbox(): Toolbox {
     find(name) {
       const tool = callable.get(name)
       if (tool) return { tool }
-      const folded = last?.foldedTool(name)
+      const folded = last?.findToolOnDemand(name)
       if (folded) return { tool: folded }
       const path = hidden.get(name)
       if (path !== undefined)

@@ -2,11 +2,14 @@ import type { VisibilityOverrides } from '../../session/visibility.ts'
 import type { RenderedNode } from './node.ts'
 import type { SelectorContext } from '../section.ts'
 
-/** How a slot is shown: not at all, in full, or as its summary. Numbers, because there is one for each slot of each frame. */
-export const HIDDEN = 0
-export const FULL = 1
+/**
+ * How a slot is shown: not at all (it is disabled, or lies in a folded section), open, or folded to its summary. Numbers,
+ * because there is one for each slot of each frame.
+ */
+export const ABSENT = 0
+export const OPEN = 1
 export const FOLDED = 2
-export type Shown = typeof HIDDEN | typeof FULL | typeof FOLDED
+export type Shown = typeof ABSENT | typeof OPEN | typeof FOLDED
 
 export interface FrameParts {
   /** A {@link Shown} for each slot. */
@@ -59,10 +62,10 @@ export class Frame {
 
   node(index: number): RenderedNode | undefined {
     const shown = this.at(index)
-    return shown === HIDDEN ? undefined : (this.made.get(index) ?? this.#source.nodeAt(index, shown))
+    return shown === ABSENT ? undefined : (this.made.get(index) ?? this.#source.nodeAt(index, shown))
   }
 
-  /** The nodes of some slots, without those that are hidden. */
+  /** The nodes of some slots, without those that are absent. */
   nodes(from = 0, to = this.shown.length): RenderedNode[] {
     const nodes: RenderedNode[] = []
     for (let index = from; index < to; index++) {
@@ -92,7 +95,7 @@ export class Frame {
     const to = Math.min(from + BLOCK, this.shown.length)
     for (let index = from; index < to; index++) {
       const shown = this.at(index)
-      if (shown === HIDDEN) continue
+      if (shown === ABSENT) continue
       const made = this.made.size > 0 ? this.made.get(index) : undefined
       texts.push(made ? made.text : this.#source.textAt(index, shown))
     }

@@ -5,7 +5,7 @@ import { hasInk, wrapped, type Template } from '../../core/template.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { examplesText } from './examples.ts'
-import { FOLDED, FULL, HIDDEN } from './frame.ts'
+import { FOLDED, OPEN, ABSENT } from './frame.ts'
 import type { AnySection } from '../section.ts'
 
 /** A section at its place in a prompt. All that follows from the definition alone is worked out once, here. */
@@ -111,7 +111,7 @@ export function createRegistry(
       examples,
       full: fullTemplate(ownHeading, section.body, examples),
       children: [],
-      toolsBelow: section.tools.length > 0 || section.foldedTools !== undefined,
+      toolsBelow: section.tools.length > 0 || section.toolsOnDemand !== undefined,
       dynamic:
         typeof section.enabled === 'function' ||
         typeof section.visibility === 'function' ||
@@ -145,7 +145,7 @@ export function createRegistry(
   return {
     slots,
     byPath,
-    withTools: slots.filter(({ section }) => section.tools.length > 0 || section.foldedTools),
+    withTools: slots.filter(({ section }) => section.tools.length > 0 || section.toolsOnDemand),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
     fixed: Uint8Array.from(slots, fixedShown),
     ends: Uint32Array.from(slots, ({ end }) => end),
@@ -157,8 +157,8 @@ export function createRegistry(
 
 function fixedShown({ section, dynamic, dynamicBelow }: Slot): number {
   if (dynamic || dynamicBelow || section.params) return UNDECIDED
-  if (!section.enabled) return HIDDEN
-  return section.visibility === 'full' ? FULL : FOLDED
+  if (!section.enabled) return ABSENT
+  return section.visibility === 'full' ? OPEN : FOLDED
 }
 
 function fullTemplate(heading: string, body: AnySection['body'], examples: string): Template | undefined {

@@ -32,9 +32,9 @@ export interface RenderedPrompt<Keys extends string = string, Output = unknown> 
   /** How its folded sections speak to the model. */
   readonly disclosure: DisclosureStrategy
   /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
-  readonly hiddenTools: ReadonlyMap<string, string>
-  /** A tool that an open section offers once it is opened, by its name. */
-  foldedTool(name: string): AnyTool | undefined
+  readonly toolsInFolds: ReadonlyMap<string, string>
+  /** A tool that an open section offers on demand, by its name, whether or not it was opened. */
+  findToolOnDemand(name: string): AnyTool | undefined
   /** What the answer must look like, if the prompt says so. */
   readonly output: OutputSpec<Output> | undefined
   readonly descriptor: PromptDescriptor
@@ -69,7 +69,7 @@ class LazyRenderedPrompt implements RenderedPrompt {
   readonly #descriptor: () => PromptDescriptor
   #nodes: readonly RenderedNode[] | undefined
   #summarized: readonly string[] | undefined
-  #hiddenTools: ReadonlyMap<string, string> | undefined
+  #toolsInFolds: ReadonlyMap<string, string> | undefined
   #tokens: TokenCount | undefined
   #tokensIfAllOpen: TokenCount | undefined
   #trace: readonly TraceEntry[] | undefined
@@ -101,16 +101,16 @@ class LazyRenderedPrompt implements RenderedPrompt {
     return this.#view.renderer.options.strategy
   }
 
-  get hiddenTools(): ReadonlyMap<string, string> {
-    return (this.#hiddenTools ??= this.#view.hiddenTools())
+  get toolsInFolds(): ReadonlyMap<string, string> {
+    return (this.#toolsInFolds ??= this.#view.toolsInFolds())
   }
 
   findSection(tool: string): string | undefined {
     return this.#view.findSection(tool)
   }
 
-  foldedTool(name: string): AnyTool | undefined {
-    return this.#view.foldedTool(name)
+  findToolOnDemand(name: string): AnyTool | undefined {
+    return this.#view.findToolOnDemand(name)
   }
 
   get descriptor(): PromptDescriptor {

@@ -4,7 +4,7 @@ import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
-import { FOLDED, FULL, Frame, HIDDEN, joinTexts, type Shown, type SlotSource } from './frame.ts'
+import { FOLDED, OPEN, Frame, ABSENT, joinTexts, type Shown, type SlotSource } from './frame.ts'
 import { FoldedSlot } from './folded-slot.ts'
 import { RenderedNode } from './node.ts'
 import type { AppliedOverrides } from '../overrides/overrides.ts'
@@ -74,7 +74,7 @@ export class Renderer implements SlotSource {
     let done = 0
     for (const index of this.#suspects(earlier.asked, input.asked)) {
       const slot = slots[index]!
-      const isHidden = slot.parent !== -1 && draft.shown[slot.parent] !== FULL
+      const isHidden = slot.parent !== -1 && draft.shown[slot.parent] !== OPEN
       if (index < done || isHidden) continue
       const shownBefore = draft.shown[index]
       const nodeBefore = draft.made.get(index)
@@ -82,13 +82,13 @@ export class Renderer implements SlotSource {
       const shown = draft.shown[index]
       if (shown === shownBefore && draft.made.get(index) === nodeBefore) continue
       changed.push(index)
-      if ((shownBefore === FULL) === (shown === FULL)) continue
+      if ((shownBefore === OPEN) === (shown === OPEN)) continue
       for (let i = index + 1; i < slot.end; i++) {
         changed.push(i)
-        draft.shown[i] = HIDDEN
+        draft.shown[i] = ABSENT
         draft.made.delete(i)
       }
-      if (shown === FULL) this.#walk(draft, index + 1, slot.end, resolved)
+      if (shown === OPEN) this.#walk(draft, index + 1, slot.end, resolved)
       done = slot.end
     }
     return earlier.next({ ...draft, context: input.context, asked: input.asked }, changed)
@@ -116,19 +116,19 @@ export class Renderer implements SlotSource {
       const known = isPlain && !input.getAsked.has(index) ? fixed[index]! : UNDECIDED
       if (known === UNDECIDED) this.#decide(slots[index]!, input, draft)
       else shown[index] = known
-      index = shown[index] === FULL ? index + 1 : ends[index]!
+      index = shown[index] === OPEN ? index + 1 : ends[index]!
     }
   }
 
   /** Decides how a section is shown, and sees to it that it can be. */
   #decide(slot: Slot, input: ResolvedInput, draft: Draft): void {
     if (!this.isEnabled(slot, input.context)) {
-      draft.shown[slot.index] = HIDDEN
+      draft.shown[slot.index] = ABSENT
       draft.made.delete(slot.index)
       return
     }
     const isFull = this.#visibility(slot, input) === 'full'
-    draft.shown[slot.index] = isFull ? FULL : FOLDED
+    draft.shown[slot.index] = isFull ? OPEN : FOLDED
     if (isFull && typeof slot.section.body === 'function') return this.#render(slot, slot.section.body, input, draft)
     if (!isFull && (slot.dynamicBelow || this.options.strategy.showCost)) {
       return this.#make(slot, 'summary', this.#summaryText(slot, input.context, input), draft)
@@ -150,7 +150,7 @@ export class Renderer implements SlotSource {
         { path: slot.path },
       )
     }
-    draft.shown[slot.index] = HIDDEN
+    draft.shown[slot.index] = ABSENT
     draft.made.delete(slot.index)
   }
 
@@ -163,18 +163,18 @@ export class Renderer implements SlotSource {
 
   textAt(index: number, shown: Shown): string {
     const { registry, strategy, values, overrides } = this.options
-    const template = shown === FULL ? registry.full[index] : registry.folds.get(strategy)?.[index]
+    const template = shown === OPEN ? registry.full[index] : registry.folds.get(strategy)?.[index]
     if (template && registry.fixed[index] !== UNDECIDED && !overrides) return filled(template, values.flat)
     const slot = registry.slots[index]!
-    return shown === FULL ? this.#fullText(slot) : this.#foldedText(slot)
+    return shown === OPEN ? this.#fullText(slot) : this.#foldedText(slot)
   }
 
   nodeAt(index: number, shown: Shown): RenderedNode {
-    const nodes = shown === FULL ? this.#fullNodes : this.#foldedNodes
+    const nodes = shown === OPEN ? this.#fullNodes : this.#foldedNodes
     let node = nodes.get(index)
     if (!node) {
       const slot = this.options.registry.slots[index]!
-      node = this.#node(slot, shown === FULL ? 'full' : 'summary', this.textAt(index, shown))
+      node = this.#node(slot, shown === OPEN ? 'full' : 'summary', this.textAt(index, shown))
       nodes.set(index, node)
     }
     return node
@@ -312,7 +312,7 @@ export class Renderer implements SlotSource {
   /** Whether an enabled section or any enabled one in it has tools. */
   hasTools(slot: Slot, context: SelectorContext): boolean {
     if (!slot.toolsBelow) return false
-    if (slot.section.tools.length > 0 || slot.section.foldedTools || !slot.dynamicBelow) return true
+    if (slot.section.tools.length > 0 || slot.section.toolsOnDemand || !slot.dynamicBelow) return true
     return this.enabledChildren(slot, context).some((child) => this.hasTools(child, context))
   }
 

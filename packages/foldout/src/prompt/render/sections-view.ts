@@ -3,7 +3,7 @@ import type { SessionReader } from '../../session/session.ts'
 import { visibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from '../budget.ts'
-import { FOLDED, FULL, HIDDEN, joinTexts, type Frame } from './frame.ts'
+import { FOLDED, OPEN, ABSENT, joinTexts, type Frame } from './frame.ts'
 import type { Slot } from './registry.ts'
 import type { Renderer } from './renderer.ts'
 
@@ -85,28 +85,28 @@ export class SectionsView implements DisclosureView {
     return (this.#tools = Object.freeze(tools))
   }
 
-  /** Folded tools that were opened, in the order in which they were, without those whose name is taken. */
+  /** Tools on demand that were opened, in the order in which they were, without those whose name is taken. */
   #openedTools(offered: readonly AnyTool[]): readonly AnyTool[] {
     const opened = new Map<string, AnyTool>()
     for (const [path, asked] of Object.entries(this.frame.asked)) {
-      const tool = asked === 'full' ? this.#foldedToolAt(path) : undefined
+      const tool = asked === 'full' ? this.#findToolAt(path) : undefined
       if (tool && !offered.some(({ name }) => name === tool.name)) opened.set(tool.name, tool)
     }
     return [...opened.values()]
   }
 
-  /** The folded tool of an open section that has a path, if there is one. */
-  #foldedToolAt(path: string): AnyTool | undefined {
+  /** The tool on demand that a path names, if its section is open and has it. */
+  #findToolAt(path: string): AnyTool | undefined {
     const dot = path.lastIndexOf('.')
     const slot = this.renderer.options.registry.byPath.get(path.slice(0, dot))
-    if (!slot?.section.foldedTools || this.frame.at(slot.index) !== FULL) return undefined
-    return slot.section.foldedTools.find(path.slice(dot + 1))
+    if (!slot?.section.toolsOnDemand || this.frame.at(slot.index) !== OPEN) return undefined
+    return slot.section.toolsOnDemand.find(path.slice(dot + 1))
   }
 
-  /** A folded tool by its name, opened or not, from any open section. */
-  foldedTool(name: string): AnyTool | undefined {
+  /** A tool on demand by its name, opened or not, from any open section. */
+  findToolOnDemand(name: string): AnyTool | undefined {
     for (const { section } of this.#openWithTools()) {
-      const tool = section.foldedTools?.find(name)
+      const tool = section.toolsOnDemand?.find(name)
       if (tool) return tool
     }
     return undefined
@@ -115,11 +115,11 @@ export class SectionsView implements DisclosureView {
   findSection(tool: string): string | undefined {
     const open = this.#openWithTools()
     const owner = open.find(({ section }) => section.tools.some(({ name }) => name === tool))
-    return (owner ?? open.find(({ section }) => section.foldedTools?.find(tool)))?.path
+    return (owner ?? open.find(({ section }) => section.toolsOnDemand?.find(tool)))?.path
   }
 
   #openWithTools(): readonly Slot[] {
-    return this.renderer.options.registry.withTools.filter(({ index }) => this.frame.at(index) === FULL)
+    return this.renderer.options.registry.withTools.filter(({ index }) => this.frame.at(index) === OPEN)
   }
 
   get folded(): readonly FoldedSection[] {
@@ -144,16 +144,16 @@ export class SectionsView implements DisclosureView {
     const slot = this.renderer.options.registry.byPath.get(path)
     if (!slot) return undefined
     const shown = this.frame.at(slot.index)
-    if (shown !== HIDDEN) return shown === FULL ? 'full' : 'folded'
-    return this.#isHiddenByFold(slot) ? 'folded' : undefined
+    if (shown !== ABSENT) return shown === OPEN ? 'full' : 'folded'
+    return this.#isInFold(slot) ? 'folded' : undefined
   }
 
   /** Whether a section without a node is enabled and only lies in a folded one. */
-  #isHiddenByFold(slot: Slot): boolean {
+  #isInFold(slot: Slot): boolean {
     if (!this.renderer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
     const parent = this.#slots()[slot.parent]!
     const shown = this.frame.at(parent.index)
-    return shown === HIDDEN ? this.#isHiddenByFold(parent) : shown === FOLDED
+    return shown === ABSENT ? this.#isInFold(parent) : shown === FOLDED
   }
 
   hasTools(path: string): boolean {
@@ -177,13 +177,13 @@ export class SectionsView implements DisclosureView {
     return viewSections(this.renderer, this.#parts.request, { session, earlier: this })
   }
 
-  /** The tools of sections that can be opened, by name, with the section's path. */
-  hiddenTools(): ReadonlyMap<string, string> {
-    const hidden = new Map<string, string>()
+  /** The tools that lie in folded sections, by name, each with the path of its section. */
+  toolsInFolds(): ReadonlyMap<string, string> {
+    const inFolds = new Map<string, string>()
     for (const slot of this.renderer.options.registry.withTools) {
-      if (this.state(slot.path) === 'folded') for (const { name } of slot.section.tools) hidden.set(name, slot.path)
+      if (this.state(slot.path) === 'folded') for (const { name } of slot.section.tools) inFolds.set(name, slot.path)
     }
-    return hidden
+    return inFolds
   }
 
   /** Every enabled section in full. */
@@ -196,7 +196,7 @@ export class SectionsView implements DisclosureView {
     const { byPath } = this.renderer.options.registry
     const unknown = (asked: VisibilityOverrides, by: 'session' | 'render') =>
       Object.keys(asked)
-        .filter((path) => !byPath.has(path) && this.#foldedToolAt(path) === undefined)
+        .filter((path) => !byPath.has(path) && this.#findToolAt(path) === undefined)
         .map((path) => ({ path, by }))
     return [...unknown(this.#parts.session.get(visibility), 'session'), ...unknown(this.#parts.request.asked, 'render')]
   }

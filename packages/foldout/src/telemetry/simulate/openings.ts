@@ -25,7 +25,7 @@ export function openingCalls(
 }
 
 /** Whether the summary that stands for a section, its own or that of a section around it, stands for tools too. */
-function bearsTools(key: string, { summarized, hiddenTools }: RenderedPrompt): boolean {
+function bearsTools(key: string, { summarized, toolsInFolds }: RenderedPrompt): boolean {
   const shown = [...getAncestors(key), key].find((path) => summarized.includes(path)) ?? key
-  return [...hiddenTools.values()].some((path) => path === shown || path.startsWith(`${shown}.`))
+  return [...toolsInFolds.values()].some((path) => path === shown || path.startsWith(`${shown}.`))
 }

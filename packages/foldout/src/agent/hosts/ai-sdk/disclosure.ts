@@ -108,7 +108,7 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
     },
     experimental_repairToolCall({ toolCall }) {
       const now = render()
-      const path = now.hiddenTools.get(toolCall.toolName)
+      const path = now.toolsInFolds.get(toolCall.toolName)
       if (path === undefined || active.has(toolCall.toolName)) return Promise.resolve(null)
       return Promise.reject(new FoldoutError('tool-not-disclosed', howToDisclose(toolCall.toolName, path, now)))
     },

@@ -88,7 +88,7 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
   async function run(call: NonNullable<ReturnType<typeof wanted>>, context: CallContext): Promise<CallResult> {
     const prompt = source.render(session)
     if (keepsState && !shown.has(call.name)) {
-      const path = prompt.hiddenTools.get(call.name)
+      const path = prompt.toolsInFolds.get(call.name)
       return failure(
         path === undefined
           ? `Tool '${call.name}' is not there at the moment.`
