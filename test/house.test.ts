@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findRegressions, getMeasures, readRatchet } from '../tools/house/goals.ts'
+import { measureHouse } from '../tools/house/measure.ts'
+import { endsInOf, isParticiple } from '../tools/house/names.ts'
+import { parseSource, readSources } from '../tools/house/sources.ts'
+
+const repository = join(import.meta.dirname, '..')
+
+describe('the source of the packages', () => {
+  it('is no worse than its goals, or than it was before', () => {
+    const measures = getMeasures(measureHouse(readSources(repository)))
+    expect(findRegressions(measures, readRatchet(join(repository, 'test/house-ratchet.json')))).toEqual([])
+  })
+})
+
+describe('what is measured', () => {
+  const library = [
+    parseSource(
+      'packages/a/src/entries/index.ts',
+      "export { makeTea, type Tea, Pot as TeaPot } from '../tea/tea.ts'\nexport * from '../tea/cups.ts'\n",
+    ),
+    parseSource(
+      'packages/a/src/tea/tea.ts',
+      [
+        "import { fill } from './fill.ts'",
+        '/** Makes tea.',
+        ' * @example makeTea()',
+        ' */',
+        'export function makeTea(): Tea {',
+        '  const boiled = () => fill()!',
+        '  return boiled() ? {} : boiled() ? {} : {}',
+        '}',
+        '// not documentation',
+        'export interface Tea {}',
+        '/** A pot. */',
+        'export class Pot {',
+        '  contentsOf() {}',
+        '}',
+      ].join('\n'),
+    ),
+    parseSource('packages/a/src/tea/cups.ts', '/** Two. */\n\nexport const CUPS = 2\n'),
+    parseSource('packages/a/src/tea/fill.ts', `export const fill = () => {${'\n'.repeat(81)}}\n`),
+  ]
+  const house = measureHouse(library)
+
+  it('follows re-exports to the declaration and its comment', () => {
+    expect(house.entries).toEqual([{ entry: 'index', values: 3, types: 1 }])
+    expect(house.undocumented.map(({ name }) => name)).toEqual(['Tea'])
+    expect(house.withoutExample.map(({ name }) => name)).toEqual(['Tea', 'TeaPot', 'CUPS'])
+  })
+
+  it('counts syntax, long functions and names', () => {
+    expect(house.nonNull.count).toBe(1)
+    expect(house.ternaries.count).toBe(2)
+    expect(house.longFunctions).toEqual([{ name: 'fill', path: 'packages/a/src/tea/fill.ts', line: 1, lines: 82 }])
+    expect(house.named.participles.map(({ name }) => name)).toEqual(['boiled'])
+    expect(house.named.ofs.map(({ name }) => name)).toEqual(['contentsOf'])
+  })
+
+  it('finds small files with one importer that is not an entry', () => {
+    const small = [...library.slice(0, 3), parseSource('packages/a/src/tea/fill.ts', 'export const fill = () => 1\n')]
+    expect(measureHouse(small).smallFiles).toEqual([
+      { path: 'packages/a/src/tea/fill.ts', lines: 1, importer: 'packages/a/src/tea/tea.ts' },
+    ])
+  })
+
+  it('finds folders with too many files', () => {
+    const many = Array.from({ length: 16 }, (_, i) => parseSource(`packages/a/src/room/${i}.ts`, 'export {}\n'))
+    expect(measureHouse(many).largeFolders).toEqual([{ path: 'packages/a/src/room', files: 16 }])
+  })
+
+  it('says what became worse', () => {
+    const measures = [{ name: 'x', label: 'x per line', value: 5, goal: 4 }]
+    expect(findRegressions(measures, { x: 5 })).toEqual([])
+    expect(findRegressions(measures, {})).toEqual(['x per line: 5, which is more than 4. See `npm run -s house`.'])
+  })
+
+  it.each(['exposed', 'halted', 'followingLines', 'hiddenTools', 'made'])('%s is a participle', (name) => {
+    expect(isParticiple(name)).toBe(true)
+  })
+  it.each(['embed', 'bring', 'pingServer', 'redraw', 'makeTea', 'string', 'isOpened'])('%s is not', (name) => {
+    expect(isParticiple(name)).toBe(false)
+  })
+  it('…Of is a name of a thing unless it asks', () => {
+    expect(['keysOf', 'isRecordOf', 'of', 'indexOfKey'].filter(endsInOf)).toEqual(['keysOf'])
+  })
+})

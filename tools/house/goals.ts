@@ -1,0 +1,68 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { LARGE_FOLDER, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
+
+/** A measure that may only get smaller. */
+export interface Measure {
+  readonly name: string
+  readonly label: string
+  readonly value: number
+  /** What it should be at most, where that has been agreed on. */
+  readonly goal?: number
+}
+
+/** The values that were reached, by the name of the measure: nothing may become worse than its value here. */
+export type Ratchet = Readonly<Record<string, number>>
+
+export function getMeasures(house: House): readonly Measure[] {
+  const root = house.entries.find(({ entry }) => entry === 'index')
+  return [
+    {
+      name: 'longFunctions',
+      label: `functions over ${LONG_FUNCTION} lines (not suites)`,
+      value: house.longFunctions.length,
+      goal: 0,
+    },
+    { name: 'nonNullPerKiloLine', label: 'non-null `!` per kLoC', value: house.nonNull.perKiloLine, goal: 4 },
+    { name: 'ternariesPerKiloLine', label: 'ternaries per kLoC', value: house.ternaries.perKiloLine },
+    { name: 'ofNames', label: 'functions named …Of', value: house.named.ofs.length },
+    { name: 'participleNames', label: 'functions named by a participle', value: house.named.participles.length },
+    {
+      name: 'rootExports',
+      label: 'exports of the root entry',
+      value: (root?.values ?? 0) + (root?.types ?? 0),
+      goal: 80,
+    },
+    { name: 'undocumented', label: 'public exports without a doc comment', value: house.undocumented.length, goal: 0 },
+    { name: 'withoutExample', label: 'public exports without an `@example`', value: house.withoutExample.length },
+    {
+      name: 'smallFiles',
+      label: `files under ${SMALL_FILE} lines with a single importer`,
+      value: house.smallFiles.length,
+    },
+    {
+      name: 'largeFolders',
+      label: `folders with more than ${LARGE_FOLDER} source files`,
+      value: house.largeFolders.length,
+      goal: 0,
+    },
+  ]
+}
+
+/** The measures that are worse than both their goal and what was reached before. */
+export function findRegressions(measures: readonly Measure[], ratchet: Ratchet): readonly string[] {
+  return measures.flatMap(({ name, label, value, goal = 0 }) => {
+    const limit = Math.max(goal, Object.hasOwn(ratchet, name) ? (ratchet[name] ?? 0) : 0)
+    return value > limit ? [`${label}: ${value}, which is more than ${limit}. See \`npm run -s house\`.`] : []
+  })
+}
+
+export function readRatchet(file: string): Ratchet {
+  return JSON.parse(readFileSync(file, 'utf8')) as Ratchet
+}
+
+/** Writes down what is better than before; what is worse stays as it was. */
+export function tightenRatchet(file: string, measures: readonly Measure[]): void {
+  const before = readRatchet(file)
+  const after = measures.map(({ name, value }) => [name, Math.min(value, before[name] ?? value)] as const)
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(after), null, 2)}\n`)
+}

@@ -1,0 +1,84 @@
+/** Verbs and nouns that end like a participle. */
+const NOT_PARTICIPLES = new Set([
+  'bleed',
+  'breed',
+  'bring',
+  'cling',
+  'embed',
+  'exceed',
+  'feed',
+  'fling',
+  'heed',
+  'need',
+  'ping',
+  'proceed',
+  'ring',
+  'seed',
+  'shed',
+  'shred',
+  'sing',
+  'speed',
+  'spring',
+  'sting',
+  'string',
+  'succeed',
+  'swing',
+  'weed',
+  'wing',
+])
+/** Participles without an ending, where the word is not also a verb or a noun that a function may be named by. */
+const IRREGULAR = new Set([
+  'begun',
+  'bound',
+  'brought',
+  'built',
+  'chosen',
+  'done',
+  'drawn',
+  'driven',
+  'fallen',
+  'forgotten',
+  'found',
+  'frozen',
+  'given',
+  'gone',
+  'grown',
+  'heard',
+  'held',
+  'hidden',
+  'kept',
+  'known',
+  'learnt',
+  'lost',
+  'made',
+  'meant',
+  'met',
+  'paid',
+  'said',
+  'seen',
+  'sent',
+  'shown',
+  'spoken',
+  'sworn',
+  'taken',
+  'taught',
+  'thrown',
+  'told',
+  'torn',
+  'understood',
+  'woken',
+  'worn',
+  'written',
+])
+
+/** `keysOf`, `textOf`: a name that says what it is of, not what the function does. `isRecordOf` asks, so it may. */
+export function endsInOf(name: string): boolean {
+  return /[a-z\d]Of$/.test(name) && !/^(is|has)[A-Z]/.test(name)
+}
+
+/** `exposed`, `halted`, `followingLines`, `hiddenTools`: a name that begins with a participle, not with a verb. */
+export function isParticiple(name: string): boolean {
+  const first = (/^[a-z\d]+/.exec(name) ?? [''])[0]
+  if (IRREGULAR.has(first)) return true
+  return /^.{2,}(ed|ing)$/.test(first) && !NOT_PARTICIPLES.has(first)
+}

@@ -1,0 +1,88 @@
+import type { NamedFunction } from './functions.ts'
+import { getMeasures, type Ratchet } from './goals.ts'
+import { LARGE_FOLDER, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
+
+/** How many rows of a long list are printed, unless all are asked for. */
+const MOST_ROWS = 12
+
+export interface ReportOptions {
+  /** Every row of every list. */
+  readonly all: boolean
+  /** Entries and the ratchet concern the whole repository. */
+  readonly isWhole: boolean
+  readonly ratchet: Ratchet
+}
+
+export function formatReport(house: House, options: ReportOptions): string {
+  const limit = options.all ? Infinity : MOST_ROWS
+  return [
+    formatTable(house, options),
+    formatList(`Functions over ${LONG_FUNCTION} lines`, house.longFunctions.map(formatFunction), limit),
+    formatList('Most `!`', house.nonNull.files.map(formatCount), limit),
+    formatList('Most ternaries', house.ternaries.files.map(formatCount), limit),
+    formatList('Named …Of', house.named.ofs.map(formatFunction), limit),
+    formatList('Named by a participle', house.named.participles.map(formatFunction), limit),
+    options.isWhole ? formatEntries(house) : '',
+    formatList('Without a doc comment', house.undocumented.map(formatExport), limit),
+    formatList('Without an `@example`', house.withoutExample.map(formatExport), limit),
+    formatList(
+      `Under ${SMALL_FILE} lines with a single importer`,
+      house.smallFiles.map(({ path, lines, importer }) => `${String(lines).padStart(5)}  ${path}  ← ${importer}`),
+      limit,
+    ),
+    formatList(
+      `Folders with more than ${LARGE_FOLDER} source files`,
+      house.largeFolders.map(({ path, files }) => `${String(files).padStart(5)}  ${path}`),
+      limit,
+    ),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+function formatTable(house: House, { isWhole, ratchet }: ReportOptions): string {
+  const { p50, p90, count } = house.functions
+  const sizes = [
+    ['source files, lines', `${house.files}, ${house.lines}`],
+    ['longest file, median file', `${house.longestFile.lines} (${house.longestFile.path}), ${house.medianFile}`],
+    ['functions: p50 / p90 lines', `${p50} / ${p90} (${count} functions)`],
+    ['named …Of, by a participle', `${formatShare(house, 'ofs')}, ${formatShare(house, 'participles')}`],
+  ] as const
+  const measures = getMeasures(house).filter(({ name }) => isWhole || name !== 'rootExports')
+  const rows = measures.map(({ name, label, value, goal }) => {
+    const aim = goal === undefined ? '' : `goal ${goal}${value > goal ? '' : ', met'}`
+    const reached = isWhole ? `ratchet ${ratchet[name] ?? '-'}` : ''
+    return `${label.padEnd(46)}${String(value).padStart(6)}  ${aim.padEnd(12)}  ${reached}`.trimEnd()
+  })
+  return [...sizes.map(([label, value]) => `${label.padEnd(46)}  ${value}`), ...rows].join('\n')
+}
+
+function formatShare({ named }: House, kind: 'ofs' | 'participles'): string {
+  return `${((named[kind].length * 100) / Math.max(1, named.count)).toFixed(1)} %`
+}
+
+function formatEntries({ entries }: House): string {
+  const rows = entries.map(
+    ({ entry, values, types }) => `  ${entry.padEnd(18)}${values + types} (${values} values, ${types} types)`,
+  )
+  return ['Exports per entry', ...rows].join('\n')
+}
+
+function formatFunction({ name, path, line, lines }: NamedFunction): string {
+  return `${String(lines).padStart(5)}  ${name || '(anonymous)'}  ${path}:${line}`
+}
+
+function formatCount({ path, count }: { readonly path: string; readonly count: number }): string {
+  return `${String(count).padStart(5)}  ${path}`
+}
+
+function formatExport({ entry, name, path }: House['undocumented'][number]): string {
+  return `  ${entry.padEnd(16)}${name}  ${path}`
+}
+
+function formatList(title: string, rows: readonly string[], limit: number): string {
+  if (rows.length === 0) return ''
+  const left = rows.length - limit
+  const more = left > 0 ? [`       and ${left} more (--all)`] : []
+  return [`${title} (${rows.length})`, ...rows.slice(0, limit), ...more].join('\n')
+}

@@ -1,0 +1,26 @@
+// Prints how the source of the packages is built: `npm run -s house -- [folder] [--all] [--json] [--ratchet]`.
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { getMeasures, readRatchet, tightenRatchet } from './goals.ts'
+import { measureHouse } from './measure.ts'
+import { formatReport } from './report.ts'
+import { readSources } from './sources.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const ratchetFile = join(root, 'test/house-ratchet.json')
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    ratchet: { type: 'boolean', default: false },
+  },
+})
+const [folder = ''] = positionals
+const under = folder === '' ? '' : relative(root, join(root, folder))
+const house = measureHouse(readSources(root), under)
+if (values.ratchet && under === '') tightenRatchet(ratchetFile, getMeasures(house))
+if (values.json) console.log(JSON.stringify({ ...house, measures: getMeasures(house) }))
+else console.log(formatReport(house, { all: values.all, isWhole: under === '', ratchet: readRatchet(ratchetFile) }))

@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseSync, type Comment, type EcmaScriptModule, type Program } from 'oxc-parser'
+
+/** A source file of a package, parsed. */
+export interface Source {
+  /** From the repository's root, with forward slashes. */
+  readonly path: string
+  readonly text: string
+  readonly lines: number
+  readonly program: Program
+  readonly module: EcmaScriptModule
+  readonly comments: readonly Comment[]
+}
+
+const SOURCE = /^packages\/[\w-]+\/src\/.*(?<!\.test|\.fixtures)\.ts$/
+/** Written by a program, so its length and style say nothing. */
+const GENERATED = /\/word-vectors\.ts$/
+const SUITE = /\/testing\/(.*\/)?([\w-]+-)?suites?(\/|\.ts$)/
+
+/** Every source file of every package, without tests, fixtures and generated files. */
+export function readSources(root: string): readonly Source[] {
+  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((path) => SOURCE.test(path) && !GENERATED.test(path))
+    .flatMap((path) => {
+      const text = readIfPresent(join(root, path))
+      return text === undefined ? [] : [parseSource(path, text)]
+    })
+}
+
+/** The suites that `foldout/testing/suites` ships are long lists of tests, so their functions are not measured. */
+export function isSuite(path: string): boolean {
+  return SUITE.test(path)
+}
+
+export function isEntry(path: string): boolean {
+  return /^packages\/[\w-]+\/src\/entries\//.test(path)
+}
+
+export function parseSource(path: string, text: string): Source {
+  const { program, module, comments, errors } = parseSync(path, text)
+  const [error] = errors
+  if (error) throw new Error(`${path} does not parse: ${error.message}`)
+  return { path, text, lines: countLines(text), program, module, comments }
+}
+
+/** The repository path that a relative import of a file leads to, or undefined for a package. */
+export function resolveImport(from: string, target: string): string | undefined {
+  return target.startsWith('.') ? join(dirname(from), target) : undefined
+}
+
+/** The modules that a file imports or re-exports, as written. */
+export function getImportTargets({ text, module }: Source): readonly string[] {
+  return [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => (moduleRequest ? [moduleRequest.value] : [])),
+    ),
+    ...module.dynamicImports.flatMap(({ moduleRequest }) => {
+      const literal = /^['"](.+)['"]$/.exec(text.slice(moduleRequest.start, moduleRequest.end))
+      return literal?.[1] === undefined ? [] : [literal[1]]
+    }),
+  ]
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+}
+
+/** A file that git lists and that was deleted a moment ago is not an error. */
+function readIfPresent(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
