@@ -17,13 +17,14 @@ interface LibraryParts {
 export function answerLibrary({ sdk, server, library, pageSize }: LibraryParts): void {
   server.setRequestHandler('resources/list', ({ params }) => {
     const page = formatPage(library.list(), params?.cursor, { size: pageSize, getName: ({ path }) => path })
-    if (!page) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This cursor is none of this server.')
+    if (!page)
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This server did not issue this cursor.')
     const { items, ...next } = page
-    const resources = items.map(({ path, title }) => ({
+    const resources = items.map(({ path, title, summary }) => ({
       uri: `${SCHEME}${path}`,
       name: path,
       title,
-      description: `A section of ${library.title}.`,
+      ...(summary ? { description: summary } : {}),
       mimeType: MIME_TYPE,
     }))
     return { resources, ...next }
@@ -37,7 +38,7 @@ export function answerLibrary({ sdk, server, library, pageSize }: LibraryParts):
 
   const { name, title } = library
   server.setRequestHandler('prompts/list', () => ({
-    prompts: [{ name, title, description: 'Its sections, some of them as summaries.' }],
+    prompts: [{ name, title, description: 'The table of contents: open sections in full, folded ones as summaries.' }],
   }))
   server.setRequestHandler('prompts/get', ({ params }) => {
     if (params.name !== name)

@@ -57,7 +57,8 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
   server.setRequestHandler('tools/list', ({ params }) => {
     const size = options.pageSize ?? DEFAULT_PAGE_SIZE
     const page = formatPage(exposed.list(), params?.cursor, { size, getName: ({ name }) => name })
-    if (!page) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This cursor is none of this server.')
+    if (!page)
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This server did not issue this cursor.')
     if (params?.cursor === undefined) {
       exposed.listed()
       watch?.given()

@@ -198,7 +198,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(pages).toBe(3)
     expect(new Set(names).size).toBe(2_500)
     expect(names).toHaveLength(2_500)
-    await expect(client.list('no such cursor')).rejects.toThrow('This cursor is none of this server.')
+    await expect(client.list('no such cursor')).rejects.toThrow('This server did not issue this cursor.')
   })
 
   it('R44 lists everything for clients that expect that', async () => {

@@ -74,6 +74,10 @@ class LazyRenderedPrompt implements RenderedPrompt {
   #tokensIfAllOpen: TokenCount | undefined
   #trace: readonly TraceEntry[] | undefined
 
+  static getView(rendered: RenderedPrompt): SectionsView | undefined {
+    return #view in rendered ? rendered.#view : undefined
+  }
+
   constructor(parts: RenderedParts) {
     this.output = parts.output
     this.deadline = parts.deadline
@@ -152,6 +156,11 @@ function ignoredVisibility({
   const who = by === 'session' ? 'session' : 'caller of render()'
   const message = `There is no section '${path}' whose visibility the ${who} could set.`
   return { type: 'visibility-ignored', path, by, message }
+}
+
+/** The view that a render shows. A `RenderedPrompt` that this package did not make has none. */
+export function getView(rendered: RenderedPrompt): SectionsView | undefined {
+  return LazyRenderedPrompt.getView(rendered)
 }
 
 /** Works a value out when first asked and keeps it. */

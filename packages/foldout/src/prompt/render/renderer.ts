@@ -277,6 +277,12 @@ export class Renderer implements SlotSource {
     return new RenderedNode(slot, visibility, text, this.getTools(slot), this.options.counter)
   }
 
+  /** What a section's summary says with the bound values; nothing if it has none. */
+  getSummary(slot: Slot): string | undefined {
+    const summary = this.describeSummary(slot)
+    return summary && fillTemplate(summary, this.options.values.of(slot), slot.path)
+  }
+
   describeSummary(slot: Slot): Template | undefined {
     return this.options.overrides?.sections.get(slot.path)?.summary ?? slot.section.summary
   }

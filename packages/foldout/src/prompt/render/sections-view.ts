@@ -167,6 +167,12 @@ export class SectionsView implements DisclosureView {
     return joinTexts(this.frame.nodes(slot.index, slot.end).map((node) => node.standalone(node.depth - slot.depth)))
   }
 
+  /** What the section's summary says, without heading and suffix; nothing if it has none. */
+  summary(path: string): string | undefined {
+    const slot = this.renderer.options.registry.byPath.get(path)
+    return slot && this.renderer.getSummary(slot)
+  }
+
   opened(paths: readonly string[]): SectionsView {
     const opened: Record<string, Visibility> = { ...this.#parts.opened }
     for (const path of paths) opened[path] = 'full'

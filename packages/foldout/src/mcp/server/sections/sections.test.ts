@@ -199,17 +199,17 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
 
   it('R50 offers sections as resources and the whole as a prompt', async () => {
     const client = await connect(serve(), kind)
-    const resource = (path: string, title: string) => ({
+    const resource = (path: string, title: string, description?: string) => ({
       uri: `section://${path}`,
       name: path,
       title,
-      description: 'A section of The handbook.',
+      ...(description === undefined ? {} : { description }),
       mimeType: 'text/markdown',
     })
     expect((await client.request('resources/list'))['resources']).toEqual([
       resource('rules', 'Rules'),
-      resource('refunds', 'Refunds'),
-      resource('refunds.disputes', 'Disputes'),
+      resource('refunds', 'Refunds', 'How to give money back.'),
+      resource('refunds.disputes', 'Disputes', 'When the bank asks.'),
     ])
     const read = async (uri: string) => (await client.request('resources/read', { uri }))['contents']
     expect(await read('section://refunds')).toEqual([
@@ -219,7 +219,11 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     await expect(read('section://secret')).rejects.toThrow('section://secret')
     await expect(read('file:///etc/passwd')).rejects.toThrow('file:///etc/passwd')
     expect((await client.request('prompts/list'))['prompts']).toEqual([
-      { name: 'handbook', title: 'The handbook', description: 'Its sections, some of them as summaries.' },
+      {
+        name: 'handbook',
+        title: 'The handbook',
+        description: 'The table of contents: open sections in full, folded ones as summaries.',
+      },
     ])
     expect(await client.request('prompts/get', { name: 'handbook' })).toMatchObject({
       messages: [{ role: 'user', content: { type: 'text', text: CONTENTS } }],

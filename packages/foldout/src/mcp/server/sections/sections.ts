@@ -22,13 +22,20 @@ export interface Sections {
   ): { readonly exposed: Exposed; readonly library: SectionLibrary }
 }
 
+export interface ListedSection {
+  readonly path: string
+  readonly title: string
+  /** What its summary says; nothing if it has none. */
+  readonly summary: string | undefined
+}
+
 /** Sections as resources, and the prompt as a prompt. */
 export interface SectionLibrary {
   readonly name: string
   readonly title: string
   /** The prompt as it is when nobody has opened anything. */
   text(): string
-  list(): readonly { readonly path: string; readonly title: string }[]
+  list(): readonly ListedSection[]
   /** A section by itself; nothing if there is none of this path. */
   read(path: string): string | undefined
 }
@@ -80,8 +87,13 @@ function createLibrary(bound: ServedPrompt, source: SectionSource, asAtFirst: Se
     name: bound.prompt.key,
     title: bound.prompt.name,
     text: () => source.render(asAtFirst).text,
-    list: () =>
-      source.view(asAtFirst).keys.map((path) => ({ path, title: source.registry.byPath.get(path)!.section.title })),
+    list() {
+      const view = source.view(asAtFirst)
+      return view.keys.map((path) => {
+        const title = source.registry.byPath.get(path)?.section.title ?? path
+        return { path, title, summary: view.summary(path) }
+      })
+    },
     read(path) {
       const now = source.view(asAtFirst)
       const state = now.state(path)
