@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { identityIn, NOBODY, type ClientIdentity } from './client.ts'
 import type { ServeMcpOptions } from './options.ts'
-import { serverPeer, stdioPeer } from './http/peers.ts'
+import { loadServerSdk, loadStdioSdk } from './sdk.ts'
 import { createMcpServer } from './requests.ts'
 import type { ClientViews } from './views.ts'
 
@@ -18,7 +18,7 @@ export async function connectClient(
   views: ClientViews,
   options: ServeMcpOptions,
 ): Promise<McpConnection> {
-  const [sdk, { serveStdio }] = await Promise.all([serverPeer(), stdioPeer()])
+  const [sdk, { serveStdio }] = await Promise.all([loadServerSdk(), loadStdioSdk()])
   let identity: ClientIdentity = NOBODY
   const { wire, closed, started } = watchedTransport(transport, (message) => {
     identity = identityIn(message) ?? identity

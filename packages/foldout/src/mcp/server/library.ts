@@ -1,6 +1,6 @@
 import type { Server } from '@modelcontextprotocol/server'
 import { formatPage } from './list.ts'
-import type { ServerSdk } from './http/peers.ts'
+import type { ServerSdk } from './sdk.ts'
 import type { SectionLibrary } from './sections/sections.ts'
 
 const SCHEME = 'section://'

@@ -3,7 +3,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import type { CallContext, CallResult, Progress } from '../../catalog/tool.ts'
 import { mcpTool, formatPage } from './list.ts'
 import { DEFAULT_PAGE_SIZE, DEFAULT_TTL_MS, type ServeMcpOptions } from './options.ts'
-import type { ServerSdk } from './http/peers.ts'
+import type { ServerSdk } from './sdk.ts'
 import { answerLibrary } from './library.ts'
 import { watchList, type ClientView } from './views.ts'
 

@@ -6,7 +6,7 @@ import { connectClient, type McpConnection } from './connection.ts'
 import { createEndpoint, type Endpoint } from './http/fetch.ts'
 import { nodeHandlerFor, serveOverHttp, type HttpOptions, type NodeHandler, type ServedHttp } from './http/http.ts'
 import type { ServeMcpOptions } from './options.ts'
-import { serverPeer } from './http/peers.ts'
+import { loadServerSdk } from './sdk.ts'
 import { serveOverStdio, type StdioOptions } from './stdio.ts'
 import { createViews } from './views.ts'
 
@@ -49,7 +49,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   }
   function theEndpoint(): Promise<Endpoint> {
     if (endpoint) return endpoint
-    endpoint = serverPeer().then((sdk) => createEndpoint(sdk, views, options))
+    endpoint = loadServerSdk().then((sdk) => createEndpoint(sdk, views, options))
     // What could not be made now, for want of a package perhaps, is tried again.
     endpoint.catch(() => (endpoint = undefined))
     return endpoint

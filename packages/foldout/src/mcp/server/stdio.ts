@@ -1,7 +1,7 @@
 import { Writable, type Readable } from 'node:stream'
 import { connectClient, type McpConnection } from './connection.ts'
 import type { ServeMcpOptions } from './options.ts'
-import { stdioPeer } from './http/peers.ts'
+import { loadStdioSdk } from './sdk.ts'
 import type { ClientViews } from './views.ts'
 
 export interface StdioOptions {
@@ -16,7 +16,7 @@ export async function serveOverStdio(
   options: ServeMcpOptions,
   { stdin = process.stdin, stdout }: StdioOptions,
 ): Promise<McpConnection> {
-  const { StdioServerTransport } = await stdioPeer()
+  const { StdioServerTransport } = await loadStdioSdk()
   const own = stdout ? undefined : takeStdout()
   const transport = new StdioServerTransport(stdin, stdout ?? own!.stdout)
   const connection = await connectClient(transport, views, options)

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../../core/json/json.ts'
 import { identityIn, NOBODY } from '../client.ts'
 import { DEFAULT_MAX_BODY_BYTES, type ServeMcpOptions } from '../options.ts'
-import type { ServerSdk } from './peers.ts'
+import type { ServerSdk } from '../sdk.ts'
 import { createMcpServer } from '../requests.ts'
 import { httpError } from './response.ts'
 import { createHttpSessions } from './sessions.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Endpoint } from './fetch.ts'
 import { DEFAULT_MAX_BODY_BYTES, type ServeMcpOptions } from '../options.ts'
-import { nodePeer } from './peers.ts'
+import { loadNodeSdk } from '../sdk.ts'
 
 export interface HttpOptions {
   /** Default: any that is free. */
@@ -27,7 +27,7 @@ export interface ServedHttp {
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 export async function nodeHandlerFor(endpoint: Endpoint, options: ServeMcpOptions): Promise<NodeHandler> {
-  const { toNodeHandler } = await nodePeer()
+  const { toNodeHandler } = await loadNodeSdk()
   return toNodeHandler(endpoint, {
     maxRequestBodySize: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
     ...(options.onError ? { onerror: options.onError } : {}),
@@ -42,7 +42,7 @@ export async function serveOverHttp(
   options: ServeMcpOptions,
   { port = 0, host = '127.0.0.1', path = '/mcp', ...allowed }: HttpOptions,
 ): Promise<ServedHttp> {
-  const { hostHeaderValidation, originValidation } = await nodePeer()
+  const { hostHeaderValidation, originValidation } = await loadNodeSdk()
   const hostName = host.includes(':') ? `[${host}]` : host
   const isLoopback = LOOPBACK.includes(hostName)
   const allowedHosts = allowed.allowedHosts ?? (isLoopback ? LOOPBACK : undefined)

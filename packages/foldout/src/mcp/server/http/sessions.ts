@@ -2,7 +2,7 @@ import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { isPlainObject } from '../../../core/json/json.ts'
 import { identityIn, NOBODY, type ClientIdentity } from '../client.ts'
 import { DEFAULT_IDLE_MS, DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_SESSIONS, type ServeMcpOptions } from '../options.ts'
-import type { ServerSdk } from './peers.ts'
+import type { ServerSdk } from '../sdk.ts'
 import { httpError, whenAnswered } from './response.ts'
 
 const SESSION_ID = 'mcp-session-id'

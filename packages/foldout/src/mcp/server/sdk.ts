@@ -1,19 +1,19 @@
 import type * as nodePackage from '@modelcontextprotocol/node'
 import type * as serverPackage from '@modelcontextprotocol/server'
 import type * as stdioPackage from '@modelcontextprotocol/server/stdio'
-import { importPeer } from '../../../core/peer.ts'
+import { importPeer } from '../../core/peer.ts'
 
 /** The official SDK's server half, which is loaded when something is first served. */
 export type ServerSdk = typeof serverPackage
 
-export function serverPeer(): Promise<ServerSdk> {
+export function loadServerSdk(): Promise<ServerSdk> {
   return importPeer('@modelcontextprotocol/server', () => import('@modelcontextprotocol/server'))
 }
 
-export function stdioPeer(): Promise<typeof stdioPackage> {
+export function loadStdioSdk(): Promise<typeof stdioPackage> {
   return importPeer('@modelcontextprotocol/server', () => import('@modelcontextprotocol/server/stdio'))
 }
 
-export function nodePeer(): Promise<typeof nodePackage> {
+export function loadNodeSdk(): Promise<typeof nodePackage> {
   return importPeer('@modelcontextprotocol/node', () => import('@modelcontextprotocol/node'))
 }
