@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { pages, readSnippets, writeModules, type Snippet } from './snippets.ts'
+
+const repository = join(import.meta.dirname, '../..')
+
+describe('snippets of the README and the guide', () => {
+  let files: ReadonlyMap<Snippet, string>
+  beforeAll(() => {
+    files = writeModules()
+  })
+  const findFile = ({ page, line }: Snippet): string => {
+    const found = [...files].find(([snippet]) => snippet.page === page && snippet.line === line)
+    if (found === undefined) throw new Error(`There is no module for ${page}:${line}.`)
+    return found[1]
+  }
+
+  it('compile', { timeout: 120_000 }, () => {
+    const { stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'test/docs'], {
+      cwd: repository,
+      encoding: 'utf8',
+    })
+    expect(stdout).toBe('')
+  })
+
+  const runnable = pages.flatMap(readSnippets).filter(({ runs }) => runs)
+  it.each(runnable.map((snippet) => [`${snippet.page}:${snippet.line}`, snippet] as const))(
+    '%s runs and gives what it states',
+    async (_, snippet) => {
+      await import(findFile(snippet))
+    },
+  )
+})
