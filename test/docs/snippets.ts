@@ -77,9 +77,9 @@ function toModule({ page, code }: Snippet): string {
 
 function readExports(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8')
-  return [...text.matchAll(/^export (?:declare )?(?:const|function|async function|class|type|interface) (\w+)/gm)].flatMap(
-    ([, name]) => (name === undefined ? [] : [name]),
-  )
+  return [
+    ...text.matchAll(/^export (?:declare )?(?:const|function|async function|class|type|interface) (\w+)/gm),
+  ].flatMap(([, name]) => (name === undefined ? [] : [name]))
 }
 
 function isDeclared(word: string, code: string): boolean {

@@ -21,10 +21,15 @@ export const tools = [
   }),
 ]
 export const inputSchema = { type: 'object', properties: { host: { type: 'string' } }, required: ['host'] }
-export const ping = async (host: string): Promise<CallResult> => ({ content: [{ type: 'text', text: `${host} answers.` }] })
+export const ping = async (host: string): Promise<CallResult> => ({
+  content: [{ type: 'text', text: `${host} answers.` }],
+})
 export declare const client: McpClient
 export const askTheUser = async (name: string, args: unknown): Promise<boolean> => name !== '' && args !== undefined
 
 export const skillFolder = mkdtempSync(join(tmpdir(), 'foldout-docs-'))
 mkdirSync(join(skillFolder, 'invoices'))
-writeFileSync(join(skillFolder, 'invoices/SKILL.md'), '---\nname: invoices\ndescription: How to write one.\n---\nNumber them.\n')
+writeFileSync(
+  join(skillFolder, 'invoices/SKILL.md'),
+  '---\nname: invoices\ndescription: How to write one.\n---\nNumber them.\n',
+)
