@@ -28,7 +28,7 @@ describe('snippets of the README and the guide', () => {
   it.each(runnable.map((snippet) => [`${snippet.page}:${snippet.line}`, snippet] as const))(
     '%s runs and gives what it states',
     async (_, snippet) => {
-      await import(findFile(snippet))
+      await expect(import(findFile(snippet))).resolves.toBeDefined()
     },
   )
 })
