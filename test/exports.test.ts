@@ -69,6 +69,7 @@ describe('exports', () => {
     expect(Object.keys((await import('../packages/foldout/dist/entries/index.js')) as object).sort())
       .toMatchInlineSnapshot(`
       [
+        "AdapterError",
         "FoldoutError",
         "LimitReachedError",
         "OutputParseError",

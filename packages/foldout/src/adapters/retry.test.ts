@@ -19,6 +19,7 @@ async function attempt(failures: readonly unknown[], options: Partial<RetryOptio
     return 'done'
   }
   const outcome = await withRetries(work, {
+    adapter: 'acme',
     signal: new AbortController().signal,
     emit: (event) => events.push(event),
     sleep: async (milliseconds) => void delays.push(milliseconds),
@@ -50,7 +51,7 @@ describe('retries of requests', () => {
     ['a lost connection', Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } })],
     ['a reset deep inside', new Error('odd', { cause: Object.assign(new Error('read'), { code: 'ECONNRESET' }) })],
     ['a stream that broke', new TypeError('terminated')],
-    ['a stream that ended too early', cutStream('The reply has no end.')],
+    ['a stream that ended too early', cutStream('acme', 'The reply has no end.')],
     [
       'an overload told in the stream',
       apiError(undefined, 'Overloaded', { error: { error: { type: 'overloaded_error' } } }),
@@ -70,7 +71,7 @@ describe('retries of requests', () => {
   })
 
   it.each([new TypeError('x is not a function'), new FoldoutError('peer-missing', 'Install it.')])(
-    'leaves what is no failed request as it is: %s',
+    'leaves anything that is not a failed request as it is: %s',
     async (error) => {
       const { outcome, calls } = await attempt([error])
       expect(outcome).toBe(error)
@@ -111,7 +112,7 @@ describe('retries of requests', () => {
     expect(events.map((event) => (event.type === 'request/retried' ? event.attempt : event))).toEqual([1, 2, 3])
     expect(outcome).toMatchObject({
       code: 'adapter-unavailable',
-      message: 'The provider could not be reached or had no capacity, at 4 attempts. The last answer: 503 No capacity.',
+      message: 'The provider could not be reached or had no capacity in 4 attempts. The last answer: 503 No capacity.',
     })
     expect(await attempt([apiError(503, 'x')], { retries: 0 })).toMatchObject({
       calls: 1,
@@ -129,6 +130,7 @@ describe('retries of requests', () => {
   it('does not ask again once text was shown, but does after other events', async () => {
     const events: ModelEvent[] = []
     const options = {
+      adapter: 'acme',
       signal: new AbortController().signal,
       emit: (event: ModelEvent) => void events.push(event),
       sleep: async () => undefined,
@@ -164,7 +166,7 @@ describe('R38 an abort ends a request', () => {
         tell = emit
         return new Promise<never>(() => undefined)
       },
-      { signal: controller.signal, emit: (event) => events.push(event) },
+      { adapter: 'acme', signal: controller.signal, emit: (event) => events.push(event) },
     )
     controller.abort(reason)
     await expect(promise).rejects.toBe(reason)
@@ -178,6 +180,7 @@ describe('R38 an abort ends a request', () => {
     try {
       const work = vi.fn(() => Promise.reject(apiError(503, 'busy')))
       const promise = withRetries(work, {
+        adapter: 'acme',
         signal: controller.signal,
         emit: () => setTimeout(() => controller.abort(reason), 10),
       })
@@ -185,7 +188,9 @@ describe('R38 an abort ends a request', () => {
       await vi.advanceTimersByTimeAsync(10)
       expect(await rejection).toBe(reason)
       expect(vi.getTimerCount()).toBe(0)
-      await expect(withRetries(work, { signal: controller.signal, emit: () => undefined })).rejects.toBe(reason)
+      await expect(
+        withRetries(work, { adapter: 'acme', signal: controller.signal, emit: () => undefined }),
+      ).rejects.toBe(reason)
       expect(work).toHaveBeenCalledTimes(1)
     } finally {
       vi.useRealTimers()
@@ -202,7 +207,7 @@ describe('R38 an abort ends a request', () => {
         const failure = failures.shift()
         if (failure) throw failure
       }
-      const done = withRetries(work, { signal: new AbortController().signal, emit: () => undefined })
+      const done = withRetries(work, { adapter: 'acme', signal: new AbortController().signal, emit: () => undefined })
       await vi.advanceTimersByTimeAsync(4999)
       expect(calls).toBe(1)
       await vi.advanceTimersByTimeAsync(1)

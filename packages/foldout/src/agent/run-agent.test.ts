@@ -308,7 +308,7 @@ describe('tool calls', () => {
     const [, wrong, malformed] = results(adapter, 2)
     expect(wrong!.text).toMatch(/^Wrong arguments for tool 'add': item: .*Its arguments are: \{"type":"object"/)
     expect(malformed).toEqual({
-      text: 'The arguments of this call are no JSON: {"item": \nCall the tool again with its arguments as one JSON object.',
+      text: 'The arguments of this call are not valid JSON: {"item": \nCall the tool again with its arguments as one JSON object.',
       isError: true,
     })
   })

@@ -1,11 +1,89 @@
 /**
- * The base of every error Foldout throws. `code` is stable and made for programs; the message is made for people and
- * says what is wrong and how to mend it.
+ * Every code that an error of Foldout can have. Codes are stable; messages are not. `docs/errors.md` explains each code,
+ * and a test keeps this list, the source and that page in agreement.
+ *
+ * @example
+ * const isWorthRetrying = (code: ErrorCode): boolean => code === 'adapter-unavailable' || code === 'store-conflict'
+ */
+export type ErrorCode =
+  | 'adapter-config'
+  | 'adapter-refused'
+  | 'adapter-reply-too-large'
+  | 'adapter-stream-cut'
+  | 'adapter-unavailable'
+  | 'catalog-recording-invalid'
+  | 'core-tool-unknown'
+  | 'dispatch-failed'
+  | 'dispatch-in-reducer'
+  | 'event-lossy'
+  | 'expansion-required'
+  | 'filesystem'
+  | 'learn-core-options'
+  | 'limit-reached'
+  | 'mcp-closed'
+  | 'mcp-list'
+  | 'mcp-listen'
+  | 'mcp-options'
+  | 'mcp-prompt'
+  | 'mcp-tool-taken'
+  | 'model-refused'
+  | 'output-parse'
+  | 'override-file'
+  | 'override-locked'
+  | 'peer-broken'
+  | 'peer-missing'
+  | 'prompt-invalid'
+  | 'prompt-render'
+  | 'recording-file'
+  | 'recording-invalid'
+  | 'run-aborted'
+  | 'run-state-invalid'
+  | 'sandbox-closed'
+  | 'sandbox-crashed'
+  | 'sandbox-invalid'
+  | 'script-ended'
+  | 'script-left'
+  | 'search-embedding-failed'
+  | 'search-embedding-invalid'
+  | 'search-empty'
+  | 'search-query-empty'
+  | 'session-invalid'
+  | 'simulation-invalid'
+  | 'skill-invalid'
+  | 'slice-invalid'
+  | 'slice-unknown'
+  | 'snapshot-invalid'
+  | 'snapshot-lossy'
+  | 'snapshot-slice-version'
+  | 'snapshot-unknown-slice'
+  | 'snapshot-version'
+  | 'store-closed'
+  | 'store-conflict'
+  | 'store-corrupt'
+  | 'store-failed'
+  | 'store-version'
+  | 'tool-failed'
+  | 'tool-invalid'
+  | 'tool-name-taken'
+  | 'tool-not-disclosed'
+  | 'transaction-ended'
+  | 'transaction-restore'
+
+/**
+ * The base of every error Foldout throws. `code` is stable and made for programs; the message is made for people: it says
+ * what is wrong and how to fix it.
+ *
+ * @example
+ * try {
+ *   await runAgent(bound, { adapter })
+ * } catch (error) {
+ *   if (error instanceof FoldoutError && error.code === 'limit-reached') console.log(error.message)
+ * }
  */
 export class FoldoutError extends Error {
-  readonly code: string
+  readonly code: ErrorCode
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = new.target.name
     this.code = code
@@ -24,7 +102,7 @@ abstract class PromptError extends FoldoutError {
   readonly path: string | undefined
   readonly placeholder: string | undefined
 
-  constructor(code: string, message: string, details: PromptErrorDetails = {}) {
+  constructor(code: ErrorCode, message: string, details: PromptErrorDetails = {}) {
     super(code, message, details.cause === undefined ? undefined : { cause: details.cause })
     this.path = details.path
     this.placeholder = details.placeholder

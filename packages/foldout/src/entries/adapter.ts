@@ -1,9 +1,10 @@
 /**
- * What an adapter for another provider is made of.
+ * The parts of an adapter for another provider, and the errors of all adapters.
  *
  * @module foldout/adapter
  */
 
+export { AdapterError, type AdapterErrorCode, type AdapterErrorDetails } from '../adapters/adapter-error.ts'
 export { chatAdapter, type ChatModel, type ChatReply, type ChatRequest } from '../adapters/chat.ts'
 export {
   NO_USAGE,
@@ -21,3 +22,5 @@ export {
   type Usage,
   type UserMessage,
 } from '../adapters/contract.ts'
+export type { RequestFailure } from '../adapters/failure.ts'
+export { withRetries, type Attempt, type RetryOptions } from '../adapters/retry.ts'

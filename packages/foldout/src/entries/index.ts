@@ -4,7 +4,13 @@
  * @module foldout
  */
 
-export { FoldoutError, PromptRenderError, PromptValidationError, type PromptErrorDetails } from '../core/errors.ts'
+export {
+  FoldoutError,
+  type ErrorCode,
+  PromptRenderError,
+  PromptValidationError,
+  type PromptErrorDetails,
+} from '../core/errors.ts'
 export type { Json, JsonObject } from '../core/json/json.ts'
 export {
   defineParams,
@@ -88,6 +94,7 @@ export {
   type SelectorContext,
 } from '../prompt/section.ts'
 export type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
+export { AdapterError, type AdapterErrorCode } from '../adapters/adapter-error.ts'
 export { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, type LimitKind } from '../agent/errors.ts'
 export type { AgentEvent } from '../agent/events.ts'
 export type { TokenLimits } from '../agent/limits.ts'

@@ -90,17 +90,17 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'malformed call',
-    'R37 answers a call whose arguments are no JSON, and the conversation goes on',
+    'R37 answers a call whose arguments are not valid JSON, and the conversation goes on',
     [{ calls: [{ name: 'forecast', malformed: '{"city": "Ro' }] }, calls('forecast', { city: 'Rome' }), done],
     async ({ peer, run }) => {
       const [bad, good] = toolTexts(await run())
       expect(bad).toEqual([
         'forecast',
-        'The arguments of this call are no JSON: {"city": "Ro\nCall the tool again with its arguments as one JSON object.',
+        'The arguments of this call are not valid JSON: {"city": "Ro\nCall the tool again with its arguments as one JSON object.',
         true,
       ])
       expect(good).toEqual(['forecast', 'Rome: sun.', false])
-      expect(getResults(peer.requests()[1]!)[0]).toContain('are no JSON: {"city": "Ro')
+      expect(getResults(peer.requests()[1]!)[0]).toContain('are not valid JSON: {"city": "Ro')
     },
   )
 

@@ -1,7 +1,7 @@
 import type { LanguageModel, ToolSet } from 'ai'
 import type { AnyTool } from '../../tools/tool.ts'
 import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
-import type { ModelEvent, ProviderAdapter } from '../contract.ts'
+import type { ProviderAdapter } from '../contract.ts'
 import { withRetries } from '../retry.ts'
 import { modelMessages } from './messages.ts'
 import { loadAi, schemaFor, type AiPackage } from './package.ts'
@@ -9,15 +9,16 @@ import { readReply } from './reply.ts'
 
 type ProviderOptions = NonNullable<Parameters<AiPackage['streamText']>[0]['providerOptions']>
 
+/** The options of {@link aiSdk}. */
 export interface AiSdkOptions {
   /**
    * A model of any AI SDK provider, or the name of one behind the gateway. Settings such as the temperature are the
    * model's: `wrapLanguageModel({ model, middleware: defaultSettingsMiddleware({ settings }) })`.
    */
   readonly model: LanguageModel
-  /** The provider's name as OpenTelemetry has it. Default: what the model says, `openai` of `openai.responses`. */
+  /** The provider's name as OpenTelemetry has it. Default: the model's own, `openai` of `openai.responses`. */
   readonly name?: string
-  /** How often a request that failed in passing is sent again. Default 3. */
+  /** How often a failed request is sent again. Default 3. */
   readonly maxRetries?: number
   /** Tokens that input and output may have together. */
   readonly contextWindow?: number
@@ -30,7 +31,14 @@ export interface AiSdkOptions {
   readonly structuredOutput?: boolean
 }
 
-/** A model of the Vercel AI SDK. The SDK makes the requests; the tool loop is Foldout's. */
+/**
+ * A model of the Vercel AI SDK. The SDK makes the requests; the tool loop is Foldout's. Needs the package `ai` and that of
+ * the model's provider.
+ *
+ * @example
+ * const adapter = aiSdk({ model: google('gemini-3-pro') })
+ * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ */
 export function aiSdk(options: AiSdkOptions): ProviderAdapter {
   const { model, contextWindow } = options
   const name = options.name ?? getProvider(model)
@@ -40,7 +48,8 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
     ...(contextWindow === undefined ? {} : { contextWindow }),
     async complete(request) {
       const ai = await loadAi()
-      return withRetries((emit) => ask(ai, { ...options, name }, request, emit), {
+      return withRetries((emit, signal) => ask(ai, { ...options, name }, { ...request, signal, emit }), {
+        adapter: name,
         retries: options.maxRetries,
         signal: request.signal,
         emit: (event) => request.emit(event),
@@ -51,14 +60,14 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
 
 /** `openai` of `openai.responses`, and of the gateway's `openai/gpt-5`. */
 function getProvider(model: LanguageModel): string {
-  return typeof model === 'string' ? model.split('/')[0]! : model.provider.split('.')[0]!
+  const [provider = ''] = typeof model === 'string' ? model.split('/') : model.provider.split('.')
+  return provider
 }
 
 function ask(
   ai: AiPackage,
   options: AiSdkOptions & { readonly name: string },
   request: ChatRequest,
-  emit: (event: ModelEvent) => void,
 ): Promise<ChatReply> {
   const { model, providerOptions, structuredOutput = true } = options
   const { system, messages, output, signal } = request
@@ -69,7 +78,7 @@ function ask(
     ...(system === '' ? {} : { system }),
     messages: modelMessages(messages, adapter),
     tools: toolSet(ai, [...request.tools, ...request.addedTools.values()]),
-    // Providers take no list at the top of a schema.
+    // Providers do not take a list at the top of a schema.
     ...(structuredOutput && output?.container === 'object'
       ? { output: ai.Output.object({ schema: schemaFor(ai, output.jsonSchema) }) }
       : {}),
@@ -77,10 +86,10 @@ function ask(
     abortSignal: signal,
     maxRetries: 0,
     stopWhen: () => true,
-    // It would be written to the console; it is thrown instead.
+    // The default writes the error to the console; here it is thrown.
     onError: () => {},
   })
-  return readReply(result, { adapter, emit })
+  return readReply(result, { adapter: options.name, nativeAdapter: adapter, request })
 }
 
 /** The tools without `execute`, so that the calls come back to us. */

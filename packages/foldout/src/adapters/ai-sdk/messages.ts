@@ -4,7 +4,7 @@ import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contra
 
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number]
 
-// Providers refuse a conversation that nobody has begun.
+// Providers refuse a conversation that does not begin with the user.
 const OPENING: ModelMessage = { role: 'user', content: 'Begin.' }
 
 /** A conversation as the AI SDK takes it. What this adapter wrote itself goes back as it was. */
@@ -33,7 +33,7 @@ function assistantMessage({ text, toolCalls, native }: AssistantMessage, adapter
   return content.length === 0 ? [] : [{ role: 'assistant', content }]
 }
 
-/** Providers take nothing but objects here. */
+/** Providers take only objects here. */
 function getInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
   if (isPlainObject(args)) return args
   return malformed === undefined ? {} : { malformed }
@@ -56,16 +56,18 @@ function resultOutput({ text, isError, images = [] }: ToolMessage): ResultPart['
   return { type: 'content', value: [{ type: 'text', text }, ...shown] }
 }
 
-/** What of a reply must go back as it was: reasoning, files and whatever else a plain message cannot say. */
+/** The parts of a reply that must go back as they were: reasoning, files and anything else a plain message cannot hold. */
 export function nativeContent(messages: readonly ModelMessage[], toolCalls: readonly ToolCall[]): Json | undefined {
   const parts = messages.flatMap((message) =>
     message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
   )
   if (parts.every(isPlain)) return undefined
-  const malformed = new Map(toolCalls.filter((call) => call.malformed !== undefined).map((call) => [call.id, call]))
+  const calls = toolCalls.values()
   const content = parts.map((part) => {
-    const call = part.type === 'tool-call' ? malformed.get(part.toolCallId) : undefined
-    return call ? { ...part, input: getInput(call) } : part
+    const call = part.type === 'tool-call' && !part.providerExecuted ? calls.next().value : undefined
+    if (part.type !== 'tool-call' || call === undefined) return part
+    // Its id was made unique, and arguments that could not be read must go back as an object.
+    return { ...part, toolCallId: call.id, ...(call.malformed === undefined ? {} : { input: getInput(call) }) }
   })
   return JSON.parse(JSON.stringify(content)) as Json
 }

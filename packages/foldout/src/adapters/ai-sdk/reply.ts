@@ -1,11 +1,13 @@
 import type { CallWarning, FinishReason, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai'
-import type { ChatReply } from '../chat.ts'
-import type { ModelEvent, ToolCall, Usage } from '../contract.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import type { ChatReply, ChatRequest } from '../chat.ts'
+import type { ToolCall, Usage } from '../contract.ts'
 import { cutStream } from '../failure.ts'
-import { requestError } from './failure.ts'
+import { measureText, readStream } from '../stream.ts'
+import { createCallIds, toToolCall } from '../tool-calls.ts'
 import { nativeContent } from './messages.ts'
 
-/** What is read of a result of `streamText`. */
+/** The part of a result of `streamText` that is read. */
 interface StreamedResult {
   readonly fullStream: AsyncIterable<TextStreamPart<ToolSet>>
   readonly response: PromiseLike<{ readonly messages: readonly ModelMessage[] }>
@@ -13,27 +15,34 @@ interface StreamedResult {
 
 type FinishedStep = Extract<TextStreamPart<ToolSet>, { readonly type: 'finish-step' }>
 
+export interface ReadOptions {
+  /** The adapter's name, for errors. */
+  readonly adapter: string
+  /** The name under which it keeps what must go back as it was. */
+  readonly nativeAdapter: string
+  readonly request: ChatRequest
+}
+
 /** Reads one reply while it comes. */
-export async function readReply(
-  result: StreamedResult,
-  options: { readonly adapter: string; emit(this: void, event: ModelEvent): void },
-): Promise<ChatReply> {
-  const { adapter, emit } = options
+export async function readReply(result: StreamedResult, options: ReadOptions): Promise<ChatReply> {
+  const { adapter, nativeAdapter, request } = options
+  const { signal } = request
+  const toId = createCallIds(request.messages)
   let text = ''
   const toolCalls: ToolCall[] = []
   let finished: FinishedStep | undefined
   try {
-    for await (const part of result.fullStream) {
+    for await (const part of readStream(result.fullStream, { adapter, signal, measure: measurePart })) {
       switch (part.type) {
         case 'start-step':
-          for (const warning of part.warnings) emit({ type: 'warning', message: warningText(warning) })
+          for (const warning of part.warnings) request.emit({ type: 'warning', message: formatWarning(warning) })
           break
         case 'text-delta':
           text += part.text
-          if (part.text !== '') emit({ type: 'text/delta', text: part.text })
+          if (part.text !== '') request.emit({ type: 'text/delta', text: part.text })
           break
         case 'tool-call':
-          if (!part.providerExecuted) toolCalls.push(toToolCall(part))
+          if (!part.providerExecuted) toolCalls.push(readCall(part, toId(part.toolCallId)))
           break
         case 'finish-step':
           finished = part
@@ -43,24 +52,27 @@ export async function readReply(
       }
     }
   } catch (error) {
-    throw requestError(error)
+    throw toRequestError(adapter, error)
   }
-  if (!finished || isCut(finished)) throw cutStream('The reply ended before it was whole.')
-  const cause = STOPPED_BY[finished.finishReason]
-  if (cause) emit({ type: 'warning', message: `The reply is not whole: ${cause}.` })
+  if (!finished || isCut(finished)) throw cutStream(adapter, 'The reply ended before it was whole.')
+  const cause = STOPPED_BY.get(finished.finishReason)
+  if (cause) request.emit({ type: 'warning', message: `The reply is not whole: ${cause}.` })
   const content = nativeContent((await result.response).messages, toolCalls)
-  return {
-    message: { role: 'assistant', text, toolCalls, ...(content === undefined ? {} : { native: { adapter, content } }) },
-    usage: toUsage(finished.usage),
-  }
+  const native = content === undefined ? {} : { native: { adapter: nativeAdapter, content } }
+  return { message: { role: 'assistant', text, toolCalls, ...native }, usage: toUsage(finished.usage) }
 }
 
-const STOPPED_BY: { readonly [Reason in FinishReason]?: string } = {
-  length: 'it reached the most tokens an output may have',
-  'content-filter': "the provider's content filter stopped it",
+function measurePart(part: TextStreamPart<ToolSet>): number {
+  if (part.type === 'text-delta' || part.type === 'reasoning-delta') return measureText(part.text)
+  return part.type === 'tool-input-delta' ? measureText(part.delta) : 0
 }
 
-/** A stream that ends too early is given a last part by the SDK, in which nothing is known. */
+const STOPPED_BY: ReadonlyMap<FinishReason, string> = new Map([
+  ['length', 'it reached the most tokens an output may have'],
+  ['content-filter', "the provider's content filter stopped it"],
+])
+
+/** If a stream ends too early, the SDK adds a last part in which nothing is known. */
 function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean {
   return (
     finishReason === 'other' &&
@@ -70,12 +82,11 @@ function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean 
   )
 }
 
-function toToolCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): ToolCall {
-  const call = { id: part.toolCallId, name: part.toolName }
+function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>, id: string): ToolCall {
+  const { toolName: name, input } = part
   // The SDK also calls a tool invalid that it does not know; then it has read the arguments.
-  return part.invalid && typeof part.input === 'string'
-    ? { ...call, arguments: undefined, malformed: part.input }
-    : { ...call, arguments: part.input }
+  if (part.invalid && typeof input === 'string') return { id, name, arguments: undefined, malformed: input }
+  return toToolCall({ id, name, input })
 }
 
 function toUsage({ inputTokens = 0, outputTokens = 0, inputTokenDetails: details }: LanguageModelUsage): Usage {
@@ -87,7 +98,28 @@ function toUsage({ inputTokens = 0, outputTokens = 0, inputTokenDetails: details
   }
 }
 
-function warningText(warning: CallWarning): string {
+function formatWarning(warning: CallWarning): string {
   if (warning.type === 'other') return warning.message
   return `The model's provider does not fully support '${warning.feature}'.${warning.details ? ` ${warning.details}` : ''}`
+}
+
+/** An error that the AI SDK reports, with status, headers and names where a failed request has them. */
+function toRequestError(adapter: string, reported: unknown): unknown {
+  if (!(reported instanceof Error)) return toStreamFailure(reported)
+  if (reported.name === 'AI_NoOutputGeneratedError') return cutStream(adapter, reported.message, reported)
+  const { cause } = reported
+  // The gateway keeps the headers, which say how long to wait, in the cause only.
+  if ('statusCode' in reported && !('responseHeaders' in reported) && isPlainObject(cause)) {
+    const { statusCode: status } = reported
+    return Object.assign(new Error(reported.message, { cause }), { status, headers: cause['responseHeaders'] })
+  }
+  return reported
+}
+
+/** Providers pass errors that arrive inside a stream on as they came: plain data. */
+function toStreamFailure(data: unknown): Error {
+  const inner = isPlainObject(data) && isPlainObject(data['error']) ? data['error'] : data
+  const message = isPlainObject(inner) && typeof inner['message'] === 'string' ? inner['message'] : undefined
+  const text = message ?? (typeof data === 'string' ? data : JSON.stringify(data))
+  return Object.assign(new Error(text), { status: undefined, error: data })
 }

@@ -135,7 +135,7 @@ describe('anthropic', () => {
   })
 
   it.each([
-    ['are no JSON', 'tool_use', '{"text": lef', { text: '{"text": lef' }, 0],
+    ['are not valid JSON', 'tool_use', '{"text": lef', { text: '{"text": lef' }, 0],
     ['are cut off at the output limit', 'max_tokens', '{"text": "le', { text: '{"text": "le' }, 1],
     ['are cut off before they begin', 'max_tokens', '', { text: '' }, 1],
   ])('R37 hands on arguments that %s, and shows them to the model', async (_, stopReason, json, { text }, warned) => {
@@ -270,7 +270,7 @@ describe('anthropic', () => {
       beta: { messages: { create: () => Promise.reject(new Error('Could not resolve authentication method.')) } },
     }
     const adapter = claude({ client: client as unknown as NonNullable<AnthropicOptions['client']> })
-    await expect(ask(adapter)).rejects.toMatchObject({ code: 'adapter-unauthenticated' })
+    await expect(ask(adapter)).rejects.toMatchObject({ code: 'adapter-config' })
   })
 })
 

@@ -1,20 +1,21 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
+import { getErrorMessage } from '../../core/errors.ts'
 import { importPeer } from '../../core/peer.ts'
+import { AdapterError } from '../adapter-error.ts'
 import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
-import { toFailure } from '../failure.ts'
 import { withRetries } from '../retry.ts'
-import { ADAPTER_NAME, addsTools, wireConversation } from './conversation.ts'
-import { outputFormat, type OutputFormat } from './output-format.ts'
+import { getAddedTools } from '../tool-calls.ts'
+import { ADAPTER_NAME, wireConversation } from './conversation.ts'
 import { readReply } from './reply.ts'
+import { getParams, toOutputFormat, type Features } from './request.ts'
 
 type Params = Anthropic.Beta.Messages.MessageCreateParamsStreaming
 
-/** What is needed of a client: that of `@anthropic-ai/sdk`, or one of its kin for another platform. */
+/** A client of `@anthropic-ai/sdk`, or one of its variants for another platform. */
 export type AnthropicClient = Pick<Anthropic, 'beta'>
 
-/** Anything else a request may say, such as `thinking`, `tool_choice` or `betas`. */
+/** Any other field of a request, such as `thinking`, `tool_choice` or `betas`. */
 export type AnthropicParameters = Readonly<
   Omit<Params, 'model' | 'max_tokens' | 'messages' | 'system' | 'tools' | 'stream' | 'cache_control' | 'output_format'>
 >
@@ -25,13 +26,17 @@ export type AnthropicParameters = Readonly<
  */
 export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
 
+/** The options of {@link anthropic}. */
 export interface AnthropicOptions {
+  /** The model's name. */
   readonly model: string
   /** Default: what the SDK finds, such as the environment variable `ANTHROPIC_API_KEY`. */
   readonly apiKey?: string
+  /** Default: Anthropic's own. */
   readonly baseURL?: string
   /** A client of your own, instead of `apiKey`, `baseURL` and `fetch`. */
   readonly client?: AnthropicClient
+  /** Used for every request instead of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** The most tokens of a reply. Default 8192. */
   readonly maxTokens?: number
@@ -43,19 +48,17 @@ export interface AnthropicOptions {
   readonly cache?: boolean
   /** Tokens that input and output may have together. */
   readonly contextWindow?: number
+  /** More fields for every request. */
   readonly parameters?: AnthropicParameters
 }
 
-const INLINE_TOOLS_BETA = 'inline-tools-2026-09-15'
-const DEFAULT_MAX_TOKENS = 8192
-
-/** What of a request an endpoint may not know. */
-interface Features {
-  readonly inlineTools: boolean
-  readonly format: OutputFormat | undefined
-}
-
-/** Claude through the Messages interface, with the package `@anthropic-ai/sdk`. */
+/**
+ * Claude through the Messages interface. Needs the package `@anthropic-ai/sdk`.
+ *
+ * @example
+ * const adapter = anthropic({ model: 'claude-sonnet-5-5', maxTokens: 16_000 })
+ * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ */
 export function anthropic(options: AnthropicOptions): ProviderAdapter {
   const { model, maxRetries, contextWindow, cache = true, toolAdditions = 'auto' } = options
   let client: Promise<AnthropicClient> | undefined
@@ -64,20 +67,20 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
 
   const send = (request: ChatRequest, features: Features): Promise<ChatReply> =>
     withRetries(
-      async (emit) => {
+      async (emit, signal) => {
         const { beta } = await (client ??= createClient(options))
         const params = {
           ...getParams(options, request, features),
           ...wireConversation(request, { ...features, cache }),
         }
         // Retries are made, and told, by withRetries.
-        const requested = { signal: request.signal, maxRetries: 0 }
-        return readReply(await beta.messages.create(params, requested).catch(throwReadable), emit)
+        const events = await beta.messages.create(params, { signal, maxRetries: 0 }).catch(throwReadable)
+        return readReply(events, { conversation: request.messages, signal, emit })
       },
-      { retries: maxRetries, signal: request.signal, emit: (event) => request.emit(event) },
+      { adapter: ADAPTER_NAME, retries: maxRetries, signal: request.signal, emit: (event) => request.emit(event) },
     )
 
-  const remember = (request: ChatRequest, used: Features, wanted: Features, refusal: FoldoutError): void => {
+  const remember = (request: ChatRequest, used: Features, wanted: Features, refusal: AdapterError): void => {
     if (wanted.inlineTools && !used.inlineTools) {
       inlineTools = false
       request.emit({ type: 'warning', message: inlineToolsRefused(refusal) })
@@ -94,9 +97,9 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
     ...(contextWindow === undefined ? {} : { contextWindow }),
     async complete(request) {
       const { output } = request
-      const format = output && refusedOutputs.has(output) ? undefined : await outputFormat(output)
+      const format = output && refusedOutputs.has(output) ? undefined : await toOutputFormat(output)
       const wanted: Features = { inlineTools, format }
-      let refusal: FoldoutError
+      let refusal: AdapterError
       try {
         return await send(request, wanted)
       } catch (error) {
@@ -129,32 +132,15 @@ async function createClient({ apiKey, baseURL, fetch, client }: AnthropicOptions
   })
 }
 
-function getParams(options: AnthropicOptions, request: ChatRequest, { inlineTools, format }: Features) {
-  const { model, maxTokens = DEFAULT_MAX_TOKENS, parameters = {} } = options
-  const { betas: ownBetas = [], output_config: ownConfig, ...others } = parameters
-  // From the first request on, though it adds nothing yet: all requests of a conversation should look alike to the cache.
-  const needsBeta = inlineTools && (request.tools.length > 0 || addsTools(request))
-  const betas = needsBeta ? [...new Set([...ownBetas, INLINE_TOOLS_BETA])] : ownBetas
-  const outputConfig = format ? { ...ownConfig, format } : ownConfig
-  return {
-    model,
-    max_tokens: maxTokens,
-    ...others,
-    ...(outputConfig === undefined ? {} : { output_config: outputConfig }),
-    ...(betas.length === 0 ? {} : { betas }),
-    stream: true as const,
-  }
-}
-
 /** What may be left out of a refused request, the likely cause first. */
 function fallbacks(
   request: ChatRequest,
   { inlineTools, format }: Features,
-  refusal: FoldoutError,
+  refusal: AdapterError,
   toolAdditions: AnthropicToolAdditions,
 ): readonly Features[] {
   // Before any tool is added the request says nothing new but the name of the beta.
-  const isInlineInUse = addsTools(request) || /beta/i.test(getErrorMessage(refusal.cause))
+  const isInlineInUse = getAddedTools(request).size > 0 || /beta/i.test(getErrorMessage(refusal.cause))
   const withoutInline = inlineTools && toolAdditions === 'auto' && isInlineInUse && { inlineTools: false, format }
   const withoutFormat = format && { inlineTools, format: undefined }
   const isFormatNamed = /output_config|output_format|json_schema|structured/i.test(getErrorMessage(refusal.cause))
@@ -164,33 +150,32 @@ function fallbacks(
 }
 
 /** Some gateways answer 422 to fields they do not know. */
-function isBadRequest(error: unknown): error is FoldoutError {
-  if (!(error instanceof FoldoutError) || error.code !== 'adapter-refused') return false
-  const status = toFailure(error.cause)?.status
-  return status === 400 || status === 422
+function isBadRequest(error: unknown): error is AdapterError {
+  if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return false
+  return error.status === 400 || error.status === 422
 }
 
 function throwReadable(error: unknown): never {
   if (!/authentication method/i.test(getErrorMessage(error))) throw error
-  throw new FoldoutError(
-    'adapter-unauthenticated',
+  throw new AdapterError(
+    'adapter-config',
     'There is no key for the Anthropic interface. Set the environment variable ANTHROPIC_API_KEY, or pass apiKey or a client.',
-    { cause: error },
+    { adapter: ADAPTER_NAME, cause: error },
   )
 }
 
-function inlineToolsRefused({ cause }: FoldoutError): string {
+function inlineToolsRefused({ cause }: AdapterError): string {
   return `The endpoint does not take tools that are defined in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${getErrorMessage(cause)}`
 }
 
-function formatRefused({ cause }: FoldoutError): string {
+function formatRefused({ cause }: AdapterError): string {
   return `The endpoint does not take this output schema, so the answer is read from what the model writes. It said: ${getErrorMessage(cause)}`
 }
 
-function refusedBothWays(last: FoldoutError, first: FoldoutError): FoldoutError {
-  return new FoldoutError(
+function refusedBothWays(last: AdapterError, first: AdapterError): AdapterError {
+  return new AdapterError(
     'adapter-refused',
-    `${last.message} Before that, with all that the adapter makes use of, it said: ${getErrorMessage(first.cause)}`,
-    { cause: last.cause },
+    `${last.message} The first attempt, with all the features that the adapter uses, was answered: ${getErrorMessage(first.cause)}`,
+    { adapter: ADAPTER_NAME, status: last.status, retryAfterMs: last.retryAfterMs, cause: last.cause },
   )
 }

@@ -2,7 +2,8 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
-import type { AssistantMessage, ToolCall, ToolMessage } from '../contract.ts'
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
+import { getAddedTools } from '../tool-calls.ts'
 
 type MessageParam = Anthropic.Beta.Messages.BetaMessageParam
 type ContentParam = Anthropic.Beta.Messages.BetaContentBlockParam
@@ -29,42 +30,20 @@ export interface WireConversation {
 
 const BREAKPOINT = { cache_control: { type: 'ephemeral' as const } }
 
-/** Turns of the user's side that end at a cache breakpoint. With tools and system text that makes the four there may be. */
+/** User turns that end at a cache breakpoint. With tools and system text that makes four, the most there can be. */
 const CACHED_TURNS = 2
 
 export function wireConversation(request: ChatRequest, { inlineTools, cache }: WireOptions): WireConversation {
   const { system } = request
   const tools = request.tools.map(toolParam)
   if (cache) markLast(tools)
-  const added = addedByMessage(request)
+  const added = getAddedTools(request)
   if (!inlineTools) tools.push(...[...added.values()].flat().map(toolParam))
   return {
     ...(tools.length === 0 ? {} : { tools }),
     ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...(cache ? BREAKPOINT : {}) }] }),
     messages: messageParams(request, inlineTools ? added : new Map(), cache),
   }
-}
-
-/** Whether the conversation has added tools. */
-export function addsTools(request: ChatRequest): boolean {
-  return addedByMessage(request).size > 0
-}
-
-/** The tools that each `tools` message really adds, in order. */
-function addedByMessage({ tools, addedTools, messages }: ChatRequest): Map<number, readonly AnyTool[]> {
-  const offered = new Set(tools.map(({ name }) => name))
-  const byMessage = new Map<number, readonly AnyTool[]>()
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'tools') continue
-    const added = message.names.flatMap((name) => {
-      const tool = addedTools.get(name)
-      if (!tool || offered.has(name)) return []
-      offered.add(name)
-      return [tool]
-    })
-    if (added.length > 0) byMessage.set(index, added)
-  }
-  return byMessage
 }
 
 function toolParam({ name, description, inputSchema }: AnyTool): ToolParam {
@@ -78,53 +57,64 @@ interface UserTurn {
   readonly additions: AdditionParam[]
 }
 
+interface AssistantTurn {
+  readonly content: ContentParam[]
+}
+
 function messageParams(
   { messages }: ChatRequest,
   added: ReadonlyMap<number, readonly AnyTool[]>,
   cache: boolean,
 ): MessageParam[] {
-  const turns: (UserTurn | { readonly content: ContentParam[] })[] = []
+  const turns: (UserTurn | AssistantTurn)[] = []
   let open: UserTurn | undefined
-  const userTurn = (): UserTurn => {
+  const getUserTurn = (): UserTurn => {
     if (!open) turns.push((open = { results: [], texts: [], additions: [] }))
     return open
   }
   for (const [index, message] of messages.entries()) {
-    switch (message.role) {
-      case 'user':
-        userTurn().texts.push({ type: 'text', text: message.text })
-        break
-      case 'tool':
-        userTurn().results.push({
-          type: 'tool_result',
-          tool_use_id: wireId(message.callId),
-          content: resultContent(message),
-          is_error: message.isError,
-        })
-        break
-      case 'tools':
-        for (const tool of added.get(index) ?? []) {
-          userTurn().additions.push({
-            type: 'tool_addition',
-            tool: { type: 'tool_definition', definition: toolParam(tool) },
-          })
-        }
-        break
-      case 'assistant': {
-        const content = assistantContent(message)
-        // The interface takes no empty message; without it the turns around it are one.
-        if (content.length === 0) break
-        turns.push({ content })
-        open = undefined
-        break
-      }
+    if (message.role !== 'assistant') {
+      addToTurn(getUserTurn, message, added.get(index) ?? [])
+      continue
     }
+    const content = assistantContent(message)
+    // The interface does not take an empty message; without it the turns around it become one.
+    if (content.length === 0) continue
+    turns.push({ content })
+    open = undefined
   }
   const userTurns = turns.filter((turn) => 'results' in turn)
   if (cache) userTurns.slice(-CACHED_TURNS).forEach(markTurn)
   return turns.flatMap((turn): MessageParam[] =>
     'results' in turn ? userMessages(turn) : [{ role: 'assistant', content: turn.content }],
   )
+}
+
+function addToTurn(
+  getTurn: () => UserTurn,
+  message: Exclude<Message, AssistantMessage>,
+  added: readonly AnyTool[],
+): void {
+  switch (message.role) {
+    case 'user':
+      getTurn().texts.push({ type: 'text', text: message.text })
+      return
+    case 'tool':
+      getTurn().results.push({
+        type: 'tool_result',
+        tool_use_id: wireId(message.callId),
+        content: resultContent(message),
+        is_error: message.isError,
+      })
+      return
+    case 'tools':
+      for (const tool of added) {
+        getTurn().additions.push({
+          type: 'tool_addition',
+          tool: { type: 'tool_definition', definition: toolParam(tool) },
+        })
+      }
+  }
 }
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
@@ -172,12 +162,12 @@ function assistantContent(message: AssistantMessage): ContentParam[] {
   ]
 }
 
-/** Conversations that began with another provider have other identifiers than this interface takes. */
+/** Conversations that began with another provider may have ids that this interface does not take. */
 function wireId(id: string): string {
   return id.replace(/[^\w-]/g, '_')
 }
 
-/** The interface takes back nothing but objects; what else the model wrote is put in one, so that it sees its mistake. */
+/** The interface takes only objects back; anything else the model wrote is put in one, so that it sees its mistake. */
 export function wireInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
   return isPlainObject(args) ? args : { INVALID_JSON: malformed ?? JSON.stringify(args) }
 }

@@ -1,9 +1,11 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { FoldoutError } from '../../core/errors.ts'
 import type { Json } from '../../core/json/json.ts'
+import { AdapterError } from '../adapter-error.ts'
 import type { ChatReply } from '../chat.ts'
-import type { AssistantMessage, ModelEvent, ToolCall, Usage } from '../contract.ts'
+import type { AssistantMessage, Message, ModelEvent, ToolCall, Usage } from '../contract.ts'
 import { cutStream } from '../failure.ts'
+import { measureText, readStream } from '../stream.ts'
+import { createCallIds, readToolCall, toToolCall } from '../tool-calls.ts'
 import { ADAPTER_NAME, wireInput } from './conversation.ts'
 
 type StreamEvent = Anthropic.Beta.Messages.BetaRawMessageStreamEvent
@@ -17,31 +19,36 @@ interface Block {
   json: string
 }
 
+export interface ReadOptions {
+  readonly conversation: readonly Message[]
+  readonly signal: AbortSignal
+  emit(this: void, event: ModelEvent): void
+}
+
 /** Reads a streamed reply to its end, and tells its text as it comes. */
-export async function readReply(
-  events: AsyncIterable<StreamEvent>,
-  emit: (event: ModelEvent) => void,
-): Promise<ChatReply> {
-  const blocks: Block[] = []
+export async function readReply(stream: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
+  const { conversation, signal, emit } = options
+  // By position, which a server may count as it likes.
+  const blocks = new Map<number, Block>()
   let usage: UsageParts = {}
   let end: MessageDelta['delta'] | undefined
   let isWhole = false
-  for await (const event of readable(events)) {
+  for await (const event of readStream(stream, { adapter: ADAPTER_NAME, signal, measure: measureEvent })) {
     switch (event.type) {
       case 'message_start':
-        usage = mergeUsage(usage, event.message.usage)
+        usage = mergeUsage(usage, event.message.usage ?? {})
         break
       case 'content_block_start':
-        blocks[event.index] = { content: { ...event.content_block }, json: '' }
+        blocks.set(event.index, { content: { ...event.content_block }, json: '' })
         break
       case 'content_block_delta': {
-        const block = blocks[event.index]
+        const block = blocks.get(event.index)
         if (block) append(block, event.delta, emit)
         break
       }
       case 'message_delta':
         end = event.delta
-        usage = mergeUsage(usage, event.usage)
+        usage = mergeUsage(usage, event.usage ?? {})
         break
       case 'message_stop':
         isWhole = true
@@ -50,28 +57,31 @@ export async function readReply(
         break
     }
   }
-  if (!isWhole) throw cutStream('The stream ended before the reply did.')
-  if (end?.stop_reason === 'refusal') throw declined(end)
-  const cut = end ? CUT_OFF[end.stop_reason ?? 'end_turn'] : undefined
+  if (!isWhole) throw cutStream(ADAPTER_NAME, 'The stream ended before the reply did.')
+  if (end?.stop_reason === 'refusal') throw createRefusal(end)
+  const cut = CUT_OFF.get(end?.stop_reason ?? 'end_turn')
   if (cut !== undefined) emit({ type: 'warning', message: cut })
-  return { message: messageOfBlocks(blocks.filter(Boolean), cut !== undefined), usage: totalUsage(usage) }
+  const inOrder = [...blocks].sort(([one], [other]) => one - other).map(([, block]) => block)
+  const message = toMessage(inOrder, { isCutOff: cut !== undefined, toId: createCallIds(conversation) })
+  return { message, usage: totalUsage(usage) }
 }
 
-/** An event that is no JSON means that the stream was damaged on its way. */
-async function* readable(events: AsyncIterable<StreamEvent>): AsyncGenerator<StreamEvent> {
-  try {
-    yield* events
-  } catch (error) {
-    if (error instanceof SyntaxError) throw cutStream(`The stream was unreadable: ${error.message}`, { cause: error })
-    throw error
-  }
+function measureEvent(event: StreamEvent): number {
+  if (event.type !== 'content_block_delta') return 0
+  const { delta } = event
+  if (delta.type === 'text_delta') return measureText(delta.text)
+  if (delta.type === 'thinking_delta') return measureText(delta.thinking)
+  return delta.type === 'input_json_delta' ? measureText(delta.partial_json) : 0
 }
 
-const CUT_OFF: Partial<Record<StopReason, string>> = {
-  max_tokens:
+// A map, since the reason is whatever the server wrote.
+const CUT_OFF: ReadonlyMap<StopReason, string> = new Map([
+  [
+    'max_tokens',
     'The reply reached the output limit and is cut off. Raise maxTokens of the adapter if replies may be that long.',
-  model_context_window_exceeded: "The reply reached the end of the model's context window and is cut off.",
-}
+  ],
+  ['model_context_window_exceeded', "The reply reached the end of the model's context window and is cut off."],
+])
 
 function append(
   block: Block,
@@ -86,7 +96,7 @@ function append(
       emit({ type: 'text/delta', text: delta.text })
       return
     case 'citations_delta':
-      if (content.type === 'text') content.citations = [...(content.citations ?? []), delta.citation]
+      if (content.type === 'text') (content.citations ??= []).push(delta.citation)
       return
     case 'thinking_delta':
       if (content.type === 'thinking') content.thinking += delta.thinking
@@ -102,14 +112,18 @@ function append(
   }
 }
 
-function messageOfBlocks(blocks: readonly Block[], isCutOff: boolean): AssistantMessage {
+function toMessage(
+  blocks: readonly Block[],
+  { isCutOff, toId }: { readonly isCutOff: boolean; toId(this: void, id: unknown): string },
+): AssistantMessage {
   const toolCalls: ToolCall[] = []
   const contents = blocks.map((block, index): Content => {
     const { content } = block
     if (content.type !== 'tool_use') return content
-    const call = toolCall(content, block.json, isCutOff && index === blocks.length - 1)
+    const id = toId(content.id)
+    const call = readCall({ ...content, id }, block.json, isCutOff && index === blocks.length - 1)
     toolCalls.push(call)
-    return { ...content, input: wireInput(call) }
+    return { ...content, id, input: wireInput(call) }
   })
   const text = contents.map((content) => (content.type === 'text' ? content.text : '')).join('')
   // An empty text is refused when it is sent back.
@@ -119,34 +133,29 @@ function messageOfBlocks(blocks: readonly Block[], isCutOff: boolean): Assistant
   return { ...message, native: { adapter: ADAPTER_NAME, content: kept as unknown as Json } }
 }
 
-/** Whether nothing is lost of it in a message of one text and the calls after it. */
+/** Whether a message of one text and the calls after it loses nothing of the content. */
 function isPlain(content: Content, index: number): boolean {
   if (content.type === 'text') return index === 0 && (content.citations ?? []).length === 0
   return content.type === 'tool_use'
 }
 
-function toolCall(
+function readCall(
   { id, name, input }: Anthropic.Beta.Messages.BetaToolUseBlock,
   json: string,
   isCutOff: boolean,
 ): ToolCall {
+  if (json.trim() !== '') return readToolCall({ id, name, text: json })
   // A call without arguments streams nothing; one that was cut off may not have come to them.
-  if (json.trim() === '')
-    return isCutOff ? { id, name, arguments: undefined, malformed: json } : { id, name, arguments: input }
-  try {
-    const parsed: unknown = JSON.parse(json)
-    return { id, name, arguments: parsed }
-  } catch {
-    return { id, name, arguments: undefined, malformed: json }
-  }
+  return isCutOff ? { id, name, arguments: undefined, malformed: json } : toToolCall({ id, name, input })
 }
 
-function declined({ stop_details: details }: MessageDelta['delta']): FoldoutError {
+function createRefusal({ stop_details: details }: MessageDelta['delta']): AdapterError {
   const category = details?.category ? ` (${details.category})` : ''
   const said = details?.explanation ? ` It said: ${details.explanation}` : ''
-  return new FoldoutError(
+  return new AdapterError(
     'model-refused',
     `The model declined to answer${category}, so this conversation cannot go on as it is. Change what it is asked, or ask another model.${said}`,
+    { adapter: ADAPTER_NAME },
   )
 }
 

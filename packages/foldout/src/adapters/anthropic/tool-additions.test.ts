@@ -217,7 +217,7 @@ describe('anthropic tool additions', () => {
     const adapter = claude()
     await expect(ask(adapter, threeOpenings())).rejects.toMatchObject({
       code: 'adapter-refused',
-      message: expect.stringMatching(/Prompt too long.*Before that, .* it said: .*No system role/),
+      message: expect.stringMatching(/Prompt too long.*The first attempt, .* was answered: .*No system role/),
     })
     const conversation: Message[] = [HELLO, { role: 'tools', names: ['tool_a'] }]
     provider.answer({ content: 'Yes.' })

@@ -523,7 +523,7 @@ describe('failures', () => {
       'a limit of the SDK',
       [done('', { subtype: 'error_max_turns', is_error: true, errors: ['Reached 1 turn'] })],
       'adapter-refused',
-      "The Claude Agent SDK stopped at a limit of its own (error_max_turns): Reached 1 turn. Raise or leave out the limit in 'options'.",
+      "The Claude Agent SDK stopped at a limit of its own (error_max_turns): Reached 1 turn. Raise or remove the limit in 'options'.",
     ],
     [
       'no result',
@@ -548,7 +548,7 @@ describe('failures', () => {
     await expect(claudeAgent({ sdk }).evaluate(recorded().evaluation)).rejects.toMatchObject({
       code: 'adapter-unavailable',
       message:
-        "The executable of the Claude Agent SDK failed: spawn ENOENT. See what it prints by giving 'stderr' in 'options'.",
+        "The executable of the Claude Agent SDK failed: spawn ENOENT. To see what it prints, pass 'stderr' in 'options'.",
     })
   })
 

@@ -1,7 +1,10 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
+import { AdapterError } from '../adapter-error.ts'
 import type { SdkResultMessage } from './sdk.ts'
 
-/** Reasons, in the SDK's words, that asking again does not mend. */
+const ADAPTER = 'anthropic'
+
+/** Reasons, in the SDK's words, for which asking again does not help. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'authentication_failed',
   'oauth_org_not_allowed',
@@ -15,44 +18,49 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ])
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
 
-/** The error that a query's last message stands for. `reason` is what the reply before it named as one. */
-export function resultFailure(result: SdkResultMessage, reason: string | undefined): FoldoutError {
+/** The error that a query's last message stands for. `reason` is the one that the reply before it named. */
+export function toResultFailure(result: SdkResultMessage, reason: string | undefined): AdapterError {
   const said = [...new Set([...(result.errors ?? []), result.result ?? ''])].filter((text) => text !== '').join('; ')
   const why = said || reason || result.subtype
   const status = result.api_error_status ?? undefined
+  const details = { adapter: ADAPTER, status }
   if (/^error_max_(turns|budget)/.test(result.subtype)) {
-    return new FoldoutError(
+    return new AdapterError(
       'adapter-refused',
-      `The Claude Agent SDK stopped at a limit of its own (${result.subtype}): ${why}. Raise or leave out the limit in 'options'.`,
+      `The Claude Agent SDK stopped at a limit of its own (${result.subtype}): ${why}. Raise or remove the limit in 'options'.`,
+      details,
     )
   }
-  const isRefusal =
-    status === undefined
-      ? reason !== undefined && REFUSALS.has(reason)
-      : status >= 400 && status < 500 && !RETRYABLE_STATUSES.has(status)
-  if (isRefusal) {
-    const code = status === undefined ? reason : `status ${status}`
-    return new FoldoutError('adapter-refused', `Anthropic refused the request (${code}): ${why}`)
+  if (isRefusal(status, reason)) {
+    const what = status === undefined ? reason : `status ${status}`
+    return new AdapterError('adapter-refused', `Anthropic refused the request (${what}): ${why}`, details)
   }
-  return new FoldoutError(
+  return new AdapterError(
     'adapter-unavailable',
     `The Claude Agent SDK could not get a reply, and its own retries are used up: ${why}`,
+    details,
   )
 }
 
-/** What the SDK threw: mostly an executable that did not start or ended early. */
-export function thrownFailure(thrown: unknown): unknown {
+function isRefusal(status: number | undefined, reason: string | undefined): boolean {
+  if (status === undefined) return reason !== undefined && REFUSALS.has(reason)
+  return status >= 400 && status < 500 && !RETRYABLE_STATUSES.has(status)
+}
+
+/** For what the SDK threw: mostly an executable that did not start or ended early. */
+export function toThrownFailure(thrown: unknown): FoldoutError {
   if (thrown instanceof FoldoutError) return thrown
-  return new FoldoutError(
+  return new AdapterError(
     'adapter-unavailable',
-    `The executable of the Claude Agent SDK failed: ${getErrorMessage(thrown)}. See what it prints by giving 'stderr' in 'options'.`,
-    { cause: thrown },
+    `The executable of the Claude Agent SDK failed: ${getErrorMessage(thrown)}. To see what it prints, pass 'stderr' in 'options'.`,
+    { adapter: ADAPTER, cause: thrown },
   )
 }
 
-export function cutFailure(): FoldoutError {
-  return new FoldoutError(
+export function createCutFailure(): AdapterError {
+  return new AdapterError(
     'adapter-stream-cut',
     'The reply was cut off before its end. Run the conversation again from its last message.',
+    { adapter: ADAPTER },
   )
 }

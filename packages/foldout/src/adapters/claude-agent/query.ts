@@ -9,7 +9,7 @@ import {
   type ToolMessage,
   type Usage,
 } from '../contract.ts'
-import { cutFailure, resultFailure, thrownFailure } from './failures.ts'
+import { createCutFailure, toResultFailure, toThrownFailure } from './failures.ts'
 import { getCalls, replyReader, resultText, type Reply } from './replies.ts'
 import type { ClaudeAgentSdk, SdkMessage, SdkQuery, SdkResultMessage, SdkSystemMessage } from './sdk.ts'
 import { toolServer, type CallRequest, type ToolAnswer, type ToolServer } from './tool-server.ts'
@@ -169,7 +169,7 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
       }
       if (message.abandoned_blocks !== undefined) {
         // The stream was cut off and the executable asks again; what was shown of it cannot be taken back.
-        if (isTextShown) throw cutFailure()
+        if (isTextShown) throw createCutFailure()
         replies.abandon()
       }
       await finish(replies.event(event))
@@ -198,7 +198,7 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
   }
   const conclude = (result: SdkResultMessage): QueryEnd => {
     isConcluded = true
-    if (result.is_error || result.subtype !== 'success') throw resultFailure(result, failureReason)
+    if (result.is_error || result.subtype !== 'success') throw toResultFailure(result, failureReason)
     const all = readModelUsage(result.modelUsage)
     if (all.inputTokens + all.outputTokens > 0) queryUsage = all
     const last = progress.conversation.at(-1)
@@ -246,9 +246,9 @@ async function read(query: SdkQuery, take: (message: SdkMessage) => Promise<Quer
   for (;;) {
     // Only what the SDK throws is a failure of its executable; what `take` throws comes from the caller.
     const next = await query.next().catch((error: unknown) => {
-      throw thrownFailure(error)
+      throw toThrownFailure(error)
     })
-    if (next.done === true) throw cutFailure()
+    if (next.done === true) throw createCutFailure()
     const end = await take(next.value)
     if (end !== undefined) return end
   }

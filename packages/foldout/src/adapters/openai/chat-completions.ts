@@ -4,37 +4,39 @@ import type { ChatReply, ChatRequest } from '../chat.ts'
 import { NO_USAGE, type Message, type ModelEvent, type ToolCall, type Usage } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { withRetries } from '../retry.ts'
+import { measureText, readStream } from '../stream.ts'
+import { createCallIds, getAddedTools, readToolCall, toResultText } from '../tool-calls.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Feature } from './features.ts'
-import { wholeEvents } from './stream.ts'
-import { getAdditions, readToolCall, resultText } from './tool-calls.ts'
 
 type ChatBody = OpenAI.ChatCompletionCreateParamsStreaming
 type ChatMessage = OpenAI.ChatCompletionMessageParam
 type Chunk = OpenAI.ChatCompletionChunk
+type ToolCallDelta = OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall
 
 /** One request to Chat Completions. */
 export async function completeChat(endpoint: Endpoint, request: ChatRequest): Promise<ChatReply> {
-  const { signal, output } = request
+  const { name: adapter, maxRetries: retries } = endpoint
   const client = await endpoint.client()
-  // Chat Completions takes no array as structured output.
-  const wanted: readonly Feature[] = output?.container === 'object' ? ['output-format'] : []
+  // Chat Completions does not take a list as structured output.
+  const wanted: readonly Feature[] = request.output?.container === 'object' ? ['output-format'] : []
   return withRetries(
-    async (emit) => {
+    async (emit, signal) => {
       const stream = await endpoint.features.send(
         wanted,
         (using) => client.chat.completions.create(chatBody(endpoint, request, using), { signal, maxRetries: 0 }),
         emit,
       )
-      return readReply(wholeEvents(stream), request.messages, emit)
+      const chunks = readStream(stream, { adapter, signal, measure: measureChunk })
+      return readReply(chunks, { adapter, conversation: request.messages, emit })
     },
-    { retries: endpoint.maxRetries, signal, emit: request.emit },
+    { adapter, retries, signal: request.signal, emit: request.emit },
   )
 }
 
 function chatBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlySet<Feature>): ChatBody {
   const { system, messages, output } = request
-  const tools = [...request.tools, ...getAdditions(request).flat()].map(chatTool)
+  const tools = [...request.tools, ...[...getAddedTools(request).values()].flat()].map(chatTool)
   return {
     stream_options: { include_usage: true },
     ...endpoint.parameters,
@@ -65,7 +67,7 @@ function chatMessage(message: Message): readonly ChatMessage[] {
     case 'user':
       return [{ role: 'user', content: message.text }]
     case 'tool':
-      return [{ role: 'tool', tool_call_id: message.callId, content: resultText(message) }]
+      return [{ role: 'tool', tool_call_id: message.callId, content: toResultText(message) }]
     case 'assistant': {
       const { text, toolCalls } = message
       if (toolCalls.length === 0) return [{ role: 'assistant', content: text }]
@@ -82,7 +84,7 @@ function chatToolCall({
   arguments: input,
   malformed,
 }: ToolCall): OpenAI.ChatCompletionMessageFunctionToolCall {
-  // Servers that put calls into a template of their own read the arguments, and fail on what is no JSON.
+  // Servers that put calls into a template of their own read the arguments, and fail if they are not valid JSON.
   const written = JSON.stringify(malformed === undefined ? (input ?? {}) : { malformed })
   return { id, type: 'function', function: { name, arguments: written } }
 }
@@ -90,19 +92,46 @@ function chatToolCall({
 interface CallInParts {
   id: string
   name: string
-  arguments: string
+  text: string
+}
+
+/** Puts the calls of a reply together from their parts. */
+function createCallReader() {
+  const calls: CallInParts[] = []
+  const latest = new Map<number, CallInParts>()
+  return {
+    calls,
+    read(delta: ToolCallDelta): void {
+      const { id, function: called } = delta
+      const index = delta.index ?? 0
+      const given = typeof id === 'string' ? id : ''
+      let call = latest.get(index)
+      // Some servers give every call of a turn the same index; only the id tells them apart.
+      if (call === undefined || (given !== '' && call.id !== '' && given !== call.id)) {
+        call = { id: given, name: '', text: '' }
+        latest.set(index, call)
+        calls.push(call)
+      }
+      call.id ||= given
+      call.name ||= called?.name ?? ''
+      call.text += called?.arguments ?? ''
+    },
+  }
 }
 
 async function readReply(
   chunks: AsyncIterable<Chunk>,
-  conversation: readonly Message[],
-  emit: (event: ModelEvent) => void,
+  options: {
+    readonly adapter: string
+    readonly conversation: readonly Message[]
+    emit(this: void, event: ModelEvent): void
+  },
 ): Promise<ChatReply> {
+  const { adapter, conversation, emit } = options
+  const reader = createCallReader()
   let text = ''
   let usage = NO_USAGE
   let finishReason: string | null | undefined
-  const parts: CallInParts[] = []
-  const latest = new Map<number, CallInParts>()
   for await (const chunk of chunks) {
     if (chunk.usage) usage = toUsage(chunk.usage)
     const choice = chunk.choices?.[0]
@@ -112,39 +141,24 @@ async function readReply(
       text += said
       emit({ type: 'text/delta', text: said })
     }
-    for (const { index = 0, id = '', function: called } of choice.delta?.tool_calls ?? []) {
-      let part = latest.get(index)
-      // Some servers give every call of a turn the same index; only the id tells them apart.
-      if (part === undefined || (id !== '' && part.id !== '' && id !== part.id)) {
-        part = { id, name: '', arguments: '' }
-        latest.set(index, part)
-        parts.push(part)
-      }
-      part.id ||= id
-      part.name ||= called?.name ?? ''
-      part.arguments += called?.arguments ?? ''
-    }
+    for (const delta of choice.delta?.tool_calls ?? []) reader.read(delta)
     finishReason = choice.finish_reason ?? finishReason
   }
   if (finishReason === undefined || finishReason === null) {
-    throw cutStream('The connection closed before the reply was finished.')
+    throw cutStream(adapter, 'The connection closed before the reply was finished.')
   }
   if (finishReason === 'length' || finishReason === 'content_filter') {
     emit({ type: 'warning', message: `The model stopped before it was finished: ${finishReason}.` })
   }
-  return { message: { role: 'assistant', text, toolCalls: withOwnIds(parts, conversation) }, usage }
+  const toId = createCallIds(conversation)
+  const toolCalls = reader.calls.map((call) => readToolCall({ ...call, id: toId(call.id) }))
+  return { message: { role: 'assistant', text, toolCalls }, usage }
 }
 
-/** Results are matched by id; some servers give none, or the same ones in every turn. */
-function withOwnIds(parts: readonly CallInParts[], conversation: readonly Message[]): readonly ToolCall[] {
-  const taken = new Set(
-    conversation.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : [])),
-  )
-  return parts.map((part, position) => {
-    const id = part.id === '' || taken.has(part.id) ? `call_${conversation.length}_${position}` : part.id
-    taken.add(id)
-    return readToolCall(id, part.name, part.arguments)
-  })
+function measureChunk({ choices }: Chunk): number {
+  const delta = choices?.[0]?.delta
+  const calls = delta?.tool_calls ?? []
+  return calls.reduce((sum, call) => sum + measureText(call.function?.arguments), measureText(delta?.content))
 }
 
 function toUsage(usage: OpenAI.CompletionUsage): Usage {

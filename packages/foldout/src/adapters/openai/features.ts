@@ -1,13 +1,13 @@
 import type { ModelEvent } from '../contract.ts'
 import { toFailure } from '../failure.ts'
 
-/** What an endpoint may not know. Each is used until it is refused. */
+/** What an endpoint may not support. Each feature is used until the endpoint refuses it. */
 export type Feature = 'added-tools' | 'output-format' | 'reasoning'
 
 export interface Features {
   /**
-   * Sends a request that uses the features. Where it is refused because of one, it is sent without it; if that goes well,
-   * the endpoint is not asked for that feature again.
+   * Sends a request that uses the features. If the endpoint refuses it because of one, it is sent without that one; if that
+   * succeeds, the feature is not used with this endpoint again.
    */
   send<T>(
     wanted: readonly Feature[],
@@ -17,27 +17,27 @@ export interface Features {
 }
 
 interface Refusal {
-  /** What the endpoint's answer says where this feature is the reason. */
+  /** Matches the endpoint's answer if this feature is the reason. */
   readonly named: RegExp
   readonly warning: string
 }
 
-// In the order of which to suspect first: the answer may list what it does know.
+// The first to suspect comes first: an answer may list what the endpoint does support.
 const REFUSALS: Readonly<Record<Feature, Refusal>> = {
   'added-tools': {
     named: /additional_tools/i,
     warning:
-      "The endpoint does not know tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
+      "The endpoint does not support tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
   },
   'output-format': {
     named: /response_format|json_schema|text\.format|structured output|guided/i,
     warning:
-      'The endpoint does not know structured output. From now on the answer’s shape is only asked for in the prompt, and checked when it is read.',
+      'The endpoint does not support structured output. From now on the shape of the answer is only requested in the prompt, and checked when it is read.',
   },
   reasoning: {
     named: /encrypted[ _]content/i,
     warning:
-      'The endpoint does not know encrypted reasoning. From now on it is neither asked for nor passed back. Set reasoning: false to avoid the attempt.',
+      'The endpoint does not support encrypted reasoning. From now on it is neither requested nor passed back. Set reasoning: false to avoid the attempt.',
   },
 }
 const FEATURES = Object.keys(REFUSALS) as readonly Feature[]
@@ -75,6 +75,6 @@ function getSuspect(error: unknown, using: ReadonlySet<Feature>): Feature | unde
   if (/context_length|context (length|window)/i.test(said)) return undefined
   const named = FEATURES.find((feature) => REFUSALS[feature].named.test(said))
   if (named !== undefined && using.has(named)) return named
-  // Servers word it in many ways that they do not know an item, and most do not repeat its name.
+  // Servers have many wordings for an item that they do not know, and most do not repeat its name.
   return using.has('added-tools') ? 'added-tools' : undefined
 }

@@ -132,7 +132,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(isChat ? body.messages.at(-1).content : body.input.at(-1).output).toBe('Error: No such city.')
   })
 
-  it('R37 hands on arguments that are no JSON, and an empty text as no arguments', async () => {
+  it('R37 hands on arguments that are not valid JSON, and an empty text as no arguments', async () => {
     wire.mock.on({ userMessage: 'Hello', hasToolResult: true }, { content: 'Sorry.' })
     wire.mock.on(
       { userMessage: 'Hello' },
@@ -205,7 +205,9 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     const one = adapter()
     const first = conversation({ output: outputSpec({ type: 'object' }) })
     expect(await one.evaluate(first)).toMatchObject({ type: 'final', text: '{}' })
-    expect(warnings(first.events)).toEqual([expect.stringMatching(/^The endpoint does not know structured output\./)])
+    expect(warnings(first.events)).toEqual([
+      expect.stringMatching(/^The endpoint does not support structured output\./),
+    ])
     const second = conversation({ output: outputSpec({ type: 'object' }) })
     await one.evaluate(second)
     expect(warnings(second.events)).toEqual([])

@@ -3,14 +3,14 @@ import type { Json } from '../../core/json/json.ts'
 import { chatAdapter } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
 import { completeChat } from './chat-completions.ts'
-import { lazyClient, type Fetch } from './client.ts'
+import { createLazyClient, type Endpoint, type Fetch, type ToolAdditions } from './endpoint.ts'
 import { createFeatures } from './features.ts'
-import type { Endpoint, ToolAdditions } from './endpoint.ts'
 import { completeResponse } from './responses.ts'
 
 interface CommonOptions {
+  /** The model's name at the provider. */
   readonly model: string
-  readonly apiKey?: string
+  /** Used for every request instead of the global `fetch`. */
   readonly fetch?: Fetch
   /** How often a request that failed is sent again. Default 3. */
   readonly maxRetries?: number
@@ -20,6 +20,7 @@ interface CommonOptions {
   readonly parameters?: Readonly<Record<string, Json>>
 }
 
+/** The options of {@link openai}. */
 export interface OpenAIOptions extends CommonOptions {
   /** Default: OPENAI_API_KEY of the environment. */
   readonly apiKey?: string
@@ -27,22 +28,23 @@ export interface OpenAIOptions extends CommonOptions {
   readonly baseURL?: string
   /** Default `responses`; `chat` is Chat Completions. */
   readonly interface?: 'responses' | 'chat'
-  /** A client of the package openai to use in place of one made from `apiKey`, `baseURL` and `fetch`. */
+  /** A client of the package `openai`, instead of one created from `apiKey`, `baseURL` and `fetch`. */
   readonly client?: OpenAI
   /**
-   * How tools that come in mid-conversation are sent. `native`: as an item at their place in the conversation, so that all
-   * before it stays cached (Responses only). `plain`: at the end of the tool list. Default `auto`: natively to OpenAI's
-   * Responses, unless it answers that it does not know them.
+   * How tools that are added mid-conversation are sent. `native`: as an item at their place in the conversation, so that
+   * everything before it stays cached (Responses only). `plain`: at the end of the tool list. Default `auto`: natively to
+   * OpenAI's Responses, unless the server answers that it does not know them.
    */
   readonly toolAdditions?: ToolAdditions
   /** Whether to ask for encrypted reasoning and pass it back (Responses only). Default: by the model's name. */
   readonly reasoning?: boolean
 }
 
+/** The options of {@link openaiCompatible}. */
 export interface OpenAICompatibleOptions extends CommonOptions {
   /** With the version: `http://localhost:11434/v1`. */
   readonly baseURL: string
-  /** Default: no key is sent. The environment is not looked at, so that no key of OpenAI goes elsewhere. */
+  /** Default: no key is sent. The environment is not read, so that OpenAI's key never goes elsewhere. */
   readonly apiKey?: string
   /** As OpenTelemetry names the system. Default `openai-compatible`. */
   readonly name?: string
@@ -50,30 +52,41 @@ export interface OpenAICompatibleOptions extends CommonOptions {
 
 const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
 
-/** OpenAI's models, through the Responses interface or Chat Completions. */
+/**
+ * OpenAI's models, through the Responses interface or Chat Completions. Needs the package `openai`.
+ *
+ * @example
+ * const adapter = openai({ model: 'gpt-5', parameters: { reasoning: { effort: 'low' } } })
+ * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ */
 export function openai(options: OpenAIOptions): ProviderAdapter {
   const { model, apiKey, baseURL, client, fetch, toolAdditions = 'auto' } = options
   const isChat = options.interface === 'chat'
-  return getAdapter(isChat, options, {
+  return createAdapter(isChat, options, {
     name: 'openai',
     toolAdditions: isChat ? 'plain' : toolAdditions,
     reasoning: options.reasoning ?? REASONING_MODELS.test(model),
-    client: lazyClient(client ?? { apiKey, baseURL, fetch }),
+    client: createLazyClient(client ?? { apiKey, baseURL, fetch }),
   })
 }
 
-/** A server that speaks Chat Completions: a LiteLLM proxy, vLLM, Ollama and others. */
+/**
+ * A server that speaks Chat Completions: a LiteLLM proxy, vLLM, Ollama and others. Needs the package `openai`.
+ *
+ * @example
+ * const adapter = openaiCompatible({ model: 'qwen3', baseURL: 'http://localhost:11434/v1' })
+ */
 export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdapter {
   const { baseURL, apiKey, fetch, name = 'openai-compatible' } = options
-  return getAdapter(true, options, {
+  return createAdapter(true, options, {
     name,
     toolAdditions: 'plain',
     reasoning: false,
-    client: lazyClient({ baseURL, apiKey, fetch, isForeign: true }),
+    client: createLazyClient({ baseURL, apiKey, fetch, isForeign: true }),
   })
 }
 
-function getAdapter(
+function createAdapter(
   isChat: boolean,
   { model, maxRetries, parameters = {}, contextWindow }: CommonOptions,
   rest: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'client'>,

@@ -2,21 +2,24 @@ import type { OpenAI } from 'openai'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, ToolCall, ToolMessage } from '../contract.ts'
-import { NATIVE_ADAPTER } from './responses-output.ts'
-import { getAdditions, resultText } from './tool-calls.ts'
+import { getAddedTools, toResultText } from '../tool-calls.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
 
+/** Marks what the Responses interface gave as its own, to be sent back as it was. */
+export const NATIVE_ADAPTER = 'openai-responses'
+
 export interface InputOptions {
-  /** Whether tools that come in mid-conversation stand at their place in it. */
+  /** Whether tools that are added mid-conversation stand at their place in it. */
   readonly isNative: boolean
   /** Whether reasoning goes back as it came. */
   readonly hasReasoning: boolean
 }
 
+/** The conversation as the Responses interface takes it. */
 export function responseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
-  const additions = getAdditions(request).values()
-  return request.messages.flatMap((message): readonly Item[] => {
+  const additions = getAddedTools(request)
+  return request.messages.flatMap((message, index): readonly Item[] => {
     switch (message.role) {
       case 'user':
         return [{ role: 'user', content: message.text }]
@@ -25,7 +28,7 @@ export function responseInput(request: ChatRequest, { isNative, hasReasoning }: 
       case 'tool':
         return [{ type: 'function_call_output', call_id: message.callId, output: resultOutput(message) }]
       default: {
-        const added = additions.next().value ?? []
+        const added = additions.get(index) ?? []
         return isNative && added.length > 0
           ? [{ type: 'additional_tools', role: 'developer', tools: added.map(responseTool) }]
           : []
@@ -35,7 +38,7 @@ export function responseInput(request: ChatRequest, { isNative, hasReasoning }: 
 }
 
 function resultOutput(message: ToolMessage): OpenAI.Responses.ResponseInputItem.FunctionCallOutput['output'] {
-  const text = resultText(message)
+  const text = toResultText(message)
   if (!message.images?.length) return text
   const images = message.images.map(({ mimeType, data }) => ({
     type: 'input_image' as const,
@@ -54,6 +57,6 @@ function functionCall({ id, name, arguments: input, malformed }: ToolCall): Item
 }
 
 export function responseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {
-  // Not strict: its subset of JSON Schema lacks much of what tools use, and here it is the default.
+  // Not strict, which is the default here: its subset of JSON Schema lacks much of what tools use.
   return { type: 'function', name, description, parameters: { ...inputSchema }, strict: false }
 }

@@ -134,7 +134,7 @@ describe('tools that come in mid-conversation', () => {
     const talk = conversation({ tools: [tool('weather')], callTools })
     expect(await adapter.evaluate(talk)).toMatchObject({ text: 'Done.' })
     expect(warnings(talk.events)).toEqual([
-      "The endpoint does not know tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
+      "The endpoint does not support tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
     ])
     wire.answerNext(reply([calls('weather', 'c1')]), reply([says('Done.')]))
     const later = conversation({ tools: [tool('weather')], callTools })
@@ -256,7 +256,9 @@ describe('reasoning', () => {
     wire.answerNext(failing(400, 'Encrypted content is not supported with this model.'), reply([says('Hi.')]))
     const talk = conversation({ output: outputSpec({ type: 'object' }) })
     await atOpenAI({ model: 'gpt-5' }).evaluate(talk)
-    expect(warnings(talk.events)).toEqual([expect.stringMatching(/^The endpoint does not know encrypted reasoning\./)])
+    expect(warnings(talk.events)).toEqual([
+      expect.stringMatching(/^The endpoint does not support encrypted reasoning\./),
+    ])
     expect(wire.requests[1]!.body).not.toHaveProperty('include')
     expect(wire.requests[1]!.body.text.format.type).toBe('json_schema')
   })

@@ -1,28 +1,27 @@
 import type { OpenAI } from 'openai'
-import { isPlainObject } from '../../core/json/json.ts'
+import { isPlainObject, type Json } from '../../core/json/json.ts'
 import type { ChatReply, ChatRequest } from '../chat.ts'
-import { NO_USAGE, type ModelEvent, type Usage } from '../contract.ts'
+import { NO_USAGE, type AssistantMessage, type Message, type ModelEvent, type Usage } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { withRetries } from '../retry.ts'
-import { isOpenAI } from './client.ts'
-import type { Endpoint } from './endpoint.ts'
+import { measureText, readStream } from '../stream.ts'
+import { createCallIds, getAddedTools, readToolCall } from '../tool-calls.ts'
+import { isOpenAI, type Endpoint } from './endpoint.ts'
 import type { Feature } from './features.ts'
-import { responseInput, responseTool } from './responses-input.ts'
-import { toNative, getText, toToolCalls } from './responses-output.ts'
-import { failureInStream, wholeEvents } from './stream.ts'
-import { getAdditions } from './tool-calls.ts'
+import { NATIVE_ADAPTER, responseInput, responseTool } from './responses-input.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
+type Item = OpenAI.Responses.ResponseOutputItem
 
 /** One request to the Responses interface, which keeps nothing of it. */
 export async function completeResponse(endpoint: Endpoint, request: ChatRequest): Promise<ChatReply> {
-  const { signal } = request
+  const { name: adapter, maxRetries: retries } = endpoint
   const client = await endpoint.client()
   const isNative = endpoint.toolAdditions === 'native'
-  const wanted = wantedFeatures(endpoint, request, client)
+  const wanted = getWantedFeatures(endpoint, request, client)
   return withRetries(
-    async (emit) => {
+    async (emit, signal) => {
       const stream = await endpoint.features.send(
         wanted,
         (using) =>
@@ -32,17 +31,18 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
           }),
         emit,
       )
-      return readReply(wholeEvents(stream), emit)
+      const events = readStream(stream, { adapter, signal, measure: measureEvent })
+      return readReply(events, { adapter, conversation: request.messages, emit })
     },
-    { retries: endpoint.maxRetries, signal, emit: request.emit },
+    { adapter, retries, signal: request.signal, emit: request.emit },
   )
 }
 
-function wantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI): readonly Feature[] {
-  const hasAdditions = getAdditions(request).some((added) => added.length > 0)
+function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI): readonly Feature[] {
+  const hasAdditions = getAddedTools(request).size > 0
   const wanted: Feature[] = []
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
-  // Responses takes no array as structured output.
+  // Responses does not take a list as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
   if (endpoint.reasoning) wanted.push('reasoning')
   return wanted
@@ -51,7 +51,7 @@ function wantedFeatures(endpoint: Endpoint, request: ChatRequest, client: OpenAI
 function responseBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlySet<Feature>, isNative: boolean): Body {
   const { system, output } = request
   const { text, ...parameters } = endpoint.parameters
-  const tools = [...request.tools, ...(isNative ? [] : getAdditions(request).flat())].map(responseTool)
+  const tools = [...request.tools, ...(isNative ? [] : [...getAddedTools(request).values()].flat())].map(responseTool)
   const format =
     output && using.has('output-format')
       ? { format: { type: 'json_schema', name: 'output', schema: { ...output.jsonSchema }, strict: false } as const }
@@ -71,13 +71,21 @@ function responseBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlyS
   }
 }
 
-async function readReply(events: AsyncIterable<StreamEvent>, emit: (event: ModelEvent) => void): Promise<ChatReply> {
-  const items: OpenAI.Responses.ResponseOutputItem[] = []
+interface ReadOptions {
+  readonly adapter: string
+  readonly conversation: readonly Message[]
+  emit(this: void, event: ModelEvent): void
+}
+
+async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
+  const { adapter, conversation, emit } = options
+  // By position, which a server may count as it likes.
+  const items = new Map<number, Item>()
   let response: OpenAI.Responses.Response | undefined
-  let shown = ''
+  let hasText = false
   const show = (text: string): void => {
     if (text === '') return
-    shown += text
+    hasText = true
     emit({ type: 'text/delta', text })
   }
   for await (const event of events) {
@@ -87,45 +95,76 @@ async function readReply(events: AsyncIterable<StreamEvent>, emit: (event: Model
         show(event.delta)
         break
       case 'response.output_item.added':
-        if (event.item.type === 'message' && shown !== '') show('\n\n')
+        if (event.item.type === 'message' && hasText) show('\n\n')
         break
       case 'response.output_item.done':
-        items[event.output_index] = event.item
+        items.set(event.output_index, event.item)
         break
       case 'response.completed':
       case 'response.incomplete':
         response = event.response
         break
       case 'response.failed':
-        throw failureInStream(event.response.error?.code, event.response.error?.message ?? 'The response failed.')
+        throw toStreamFailure(event.response.error?.code, event.response.error?.message ?? 'The response failed.')
       case 'error':
-        throw failureInStream(event.code, event.message)
+        throw toStreamFailure(event.code, event.message)
       default:
     }
   }
-  if (response === undefined) throw cutStream('The connection closed before the reply was finished.')
+  if (response === undefined) throw cutStream(adapter, 'The connection closed before the reply was finished.')
   if (response.status === 'incomplete') {
     const why = response.incomplete_details?.reason ?? 'no reason was given'
     emit({ type: 'warning', message: `The model stopped before it was finished: ${why}.` })
   }
-  // Sparse where a server leaves out events; some leave the items out of the last one.
-  const output = items.length > 0 ? items.filter(Boolean) : (response.output ?? [])
-  const text = getText(output)
-  if (shown === '') show(text)
-  const native = toNative(output)
-  return {
-    message: {
-      role: 'assistant',
-      text,
-      toolCalls: toToolCalls(output),
-      ...(native === undefined ? {} : { native }),
-    },
-    usage: response.usage ? toUsage(response.usage) : NO_USAGE,
-  }
+  const message = toMessage(items.size > 0 ? inOrder(items) : (response.output ?? []), conversation)
+  if (!hasText) show(message.text)
+  return { message, usage: response.usage ? toUsage(response.usage) : NO_USAGE }
+}
+
+/** Servers may leave out positions; some leave the items out of the last event. */
+function inOrder(items: ReadonlyMap<number, Item>): readonly Item[] {
+  return [...items].sort(([one], [other]) => one - other).map(([, item]) => item)
+}
+
+function toMessage(output: readonly Item[], conversation: readonly Message[]): AssistantMessage {
+  const toId = createCallIds(conversation)
+  const kept = output.map((item) => (item.type === 'function_call' ? { ...item, call_id: toId(item.call_id) } : item))
+  const toolCalls = kept
+    .filter((item) => item.type === 'function_call')
+    .map((item) => readToolCall({ id: item.call_id, name: item.name, text: item.arguments ?? '' }))
+  const native = toNative(kept)
+  return { role: 'assistant', text: getText(kept), toolCalls, ...(native === undefined ? {} : { native }) }
+}
+
+function getText(output: readonly Item[]): string {
+  return output
+    .filter((item) => item.type === 'message')
+    .map(({ content }) => (content ?? []).map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join(''))
+    .filter((text) => text !== '')
+    .join('\n\n')
+}
+
+/**
+ * The items as they came, if there is reasoning among them, which must go back with what followed it. The provider stores
+ * nothing, so reasoning whose content is not in the item itself cannot go back.
+ */
+function toNative(output: readonly Item[]): AssistantMessage['native'] {
+  const reasoning = output.filter((item) => item.type === 'reasoning')
+  if (reasoning.length === 0 || !reasoning.every((item) => item.encrypted_content)) return undefined
+  return { adapter: NATIVE_ADAPTER, content: output as unknown as Json }
+}
+
+function measureEvent(event: StreamEvent): number {
+  return 'delta' in event ? measureText(event.delta) : 0
+}
+
+/** The error for a failure that was told within a stream, in the shape of the client's own. */
+function toStreamFailure(code: string | null | undefined, message: string): Error {
+  return Object.assign(new Error(message), { status: undefined, code })
 }
 
 function toUsage(usage: OpenAI.Responses.ResponseUsage): Usage {
-  // Servers that are like OpenAI leave the details out.
+  // Compatible servers leave the details out.
   const details: Partial<OpenAI.Responses.ResponseUsage.InputTokensDetails> = usage.input_tokens_details ?? {}
   return {
     inputTokens: usage.input_tokens ?? 0,

@@ -68,7 +68,7 @@ export function getTarget(call: ToolCall, toolbox: Toolbox): CallTarget | undefi
 
 function malformed(text: string): string {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
-  return `The arguments of this call are no JSON: ${shown}\nCall the tool again with its arguments as one JSON object.`
+  return `The arguments of this call are not valid JSON: ${shown}\nCall the tool again with its arguments as one JSON object.`
 }
 
 function withTimeout(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {

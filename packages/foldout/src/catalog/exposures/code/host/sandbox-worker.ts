@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { FoldoutError, getErrorMessage } from '../../../../core/errors.ts'
+import { FoldoutError, getErrorMessage, type ErrorCode } from '../../../../core/errors.ts'
 import type { SandboxLimits } from './limits.ts'
 import type { Engine, FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 
@@ -58,7 +58,7 @@ export function startWorker(
   // Whoever waits for it hears of it; nobody may.
   ready.catch(() => {})
 
-  const fail = (code: string, message: string): void => {
+  const fail = (code: ErrorCode, message: string): void => {
     if (failure) return
     failure = new FoldoutError(code, message)
     becomeBroken(failure)
@@ -70,7 +70,7 @@ export function startWorker(
     if (message.type === 'ready') {
       wasReady = true
       becomeReady(message.engine)
-    } else if (message.type === 'broken') fail(message.code, message.message)
+    } else if (message.type === 'broken') fail(toSandboxCode(message.code), message.message)
     else listener?.onMessage(message)
   })
   worker.on('error', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`))
@@ -92,4 +92,9 @@ export function startWorker(
     unref: () => worker.unref(),
     terminate: () => fail('sandbox-closed', 'The sandbox was closed.'),
   }
+}
+
+/** A worker that could not start says why; anything but a package that cannot be loaded is a crash. */
+function toSandboxCode(code: string): ErrorCode {
+  return code === 'peer-missing' || code === 'peer-broken' ? code : 'sandbox-crashed'
 }

@@ -1,0 +1,53 @@
+import { FoldoutError, type ErrorCode } from '../core/errors.ts'
+
+/** The codes an {@link AdapterError} can have. `docs/errors.md` explains each of them. */
+export type AdapterErrorCode = Extract<
+  ErrorCode,
+  | 'adapter-config'
+  | 'adapter-refused'
+  | 'adapter-reply-too-large'
+  | 'adapter-stream-cut'
+  | 'adapter-unavailable'
+  | 'model-refused'
+>
+
+/** What is known of a failed request. */
+export interface AdapterErrorDetails {
+  /** The adapter's name: `openai`, `anthropic`. */
+  readonly adapter: string
+  /** The HTTP status of the provider's answer, if there was one. */
+  readonly status?: number | undefined
+  /** How long the provider asked to wait before the next attempt, in milliseconds. */
+  readonly retryAfterMs?: number | undefined
+  /** What the provider's SDK threw. */
+  readonly cause?: unknown
+}
+
+/**
+ * A provider did not answer a request as it should. `code` says what kind of failure it is: the request was refused
+ * (`adapter-refused`), could not be answered now (`adapter-unavailable`), broke off in its text (`adapter-stream-cut`),
+ * could not be made at all (`adapter-config`), was answered with too much (`adapter-reply-too-large`), or the model
+ * declined to answer (`model-refused`).
+ *
+ * @example
+ * try {
+ *   await runAgent(bound, { adapter })
+ * } catch (error) {
+ *   if (!(error instanceof AdapterError)) throw error
+ *   if (error.code === 'adapter-unavailable') retryLater(error.retryAfterMs ?? 60_000)
+ *   else console.error(error.adapter, error.status, error.message)
+ * }
+ */
+export class AdapterError extends FoldoutError {
+  declare readonly code: AdapterErrorCode
+  readonly adapter: string
+  readonly status: number | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(code: AdapterErrorCode, message: string, details: AdapterErrorDetails) {
+    super(code, message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.adapter = details.adapter
+    this.status = details.status
+    this.retryAfterMs = details.retryAfterMs
+  }
+}

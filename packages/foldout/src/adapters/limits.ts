@@ -1,0 +1,11 @@
+/** The longest wait before a failed request is sent again, in milliseconds. If a provider asks for more, the request fails. */
+export const MAX_RETRY_WAIT_MS = 120_000
+
+/** The most characters that an adapter reads of one reply: texts, reasoning and arguments together. */
+export const MAX_REPLY_CHARACTERS = 32 * 1024 * 1024
+
+/** The most events that an adapter reads of one streamed reply. */
+export const MAX_REPLY_EVENTS = 2_000_000
+
+/** How deep the arguments of a tool call may be nested. Deeper ones are not read, and the model is told. */
+export const MAX_ARGUMENTS_DEPTH = 100
