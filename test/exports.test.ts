@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { completeManifest } from '../tools/packages.mjs'
 import packageJson from '../packages/foldout/package.json' with { type: 'json' }
 
 const repository = join(import.meta.dirname, '..')
@@ -28,7 +29,7 @@ const isBuiltin = (name: string): boolean => name.startsWith('node:') || builtin
 
 describe('exports', () => {
   beforeAll(() => {
-    expect(existsSync(join(root, 'dist/entries/index.js')), 'Run `npm run build` first.').toBe(true)
+    expect(existsSync(join(root, 'dist/index.js')), 'Run `npm run build` first.').toBe(true)
   })
 
   it.each(entries)('%s leads to files that are there', (_, { types, default: file }) => {
@@ -36,8 +37,12 @@ describe('exports', () => {
     expect(existsSync(join(root, file))).toBe(true)
   })
 
+  it('are the files of src/entries, and package.json says where it comes from', () => {
+    expect(completeManifest(root, packageJson)).toEqual(packageJson)
+  })
+
   it('the root entry has no Node built-ins and no package but its own dependencies', () => {
-    const packages = [...packagesReachedFrom(join(root, 'dist/entries/index.js'))]
+    const packages = [...packagesReachedFrom(join(root, 'dist/index.js'))]
     expect(packages.filter(isBuiltin)).toEqual([])
     const names = packages.map((name) =>
       name
@@ -62,12 +67,11 @@ describe('exports', () => {
     ['code', 'sucrase'],
     ['skills', 'yaml'],
   ])('%s loads its peer only when it is used', (entry, name) => {
-    expect([...packagesReachedFrom(join(root, 'dist/entries', `${entry}.js`))]).not.toContain(name)
+    expect([...packagesReachedFrom(join(root, 'dist', `${entry}.js`))]).not.toContain(name)
   })
 
   it('the list of the root entry is as known', async () => {
-    expect(Object.keys((await import('../packages/foldout/dist/entries/index.js')) as object).sort())
-      .toMatchInlineSnapshot(`
+    expect(Object.keys(await import('foldout')).sort()).toMatchInlineSnapshot(`
       [
         "AdapterError",
         "FoldoutError",

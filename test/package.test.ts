@@ -43,7 +43,7 @@ describe('the packed package', () => {
       'package.json',
     ])
     expect(packed.filter((path) => /\.(test|fixtures)\./.test(path))).toEqual([])
-    expect(packed).toContain('dist/entries/index.js')
+    expect(packed).toContain('dist/index.js')
   })
 
   it.each(['typescript-5.9', 'typescript-newest'])(

@@ -1,21 +1,100 @@
-// Compiles each package's src to dist from scratch, so that what was deleted in src does not linger in the package.
+// Builds each package's dist from scratch, so that what was deleted in src does not linger in the package.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import { listEntries, PACKAGES, readManifest, repository, writeDocuments, writeManifest } from './packages.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const library = `${root}/packages/foldout`
+const WORKER = 'src/catalog/exposures/code/guest/worker.ts'
 
-// npm packs these from the package's own folder.
-for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(`${root}/${file}`, `${library}/${file}`)
+for (const name of PACKAGES) {
+  const folder = join(repository, 'packages', name)
+  writeManifest(folder)
+  writeDocuments(folder)
+  rmSync(join(folder, 'dist'), { recursive: true, force: true })
+}
+await buildLibrary(join(repository, 'packages/foldout'))
 
-rmSync(`${library}/dist`, { recursive: true, force: true })
-const { status } = spawnSync(
-  process.execPath,
-  [`${root}/node_modules/typescript/bin/tsc`, '-p', 'tsconfig.build.json'],
-  {
-    cwd: library,
+async function buildLibrary(folder) {
+  writeDeclarations(folder)
+  await bundle(folder, Object.fromEntries(listEntries(folder).map(({ name, file }) => [name, file])), {
+    chunkFileNames: 'shared-[name].js',
+    codeSplitting: { groups: createGroups(folder, ['index', 'catalog']) },
+  })
+  // The sandbox's thread loads one file and nothing of the library beside it. Classes need not be the same across threads.
+  await bundle(folder, { 'sandbox-worker': join(folder, WORKER) }, { codeSplitting: false })
+}
+
+/** Declarations stay one file per source file, so that editors show where a type comes from. */
+function writeDeclarations(folder) {
+  const compiler = join(repository, 'node_modules/typescript/bin/tsc')
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+    cwd: folder,
     stdio: 'inherit',
-  },
-)
-process.exit(status ?? 1)
+  })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+/** All files lie in one folder, so that one finds another by its name, whichever chunk its code went into. */
+async function bundle(folder, input, output) {
+  const { name, dependencies = {}, peerDependencies = {} } = readManifest(folder)
+  const packages = Object.keys({ ...dependencies, ...peerDependencies })
+  const build = await rolldown({
+    input,
+    cwd: folder,
+    platform: 'neutral',
+    external: (id) => id.startsWith('node:') || packages.some((own) => id === own || id.startsWith(`${own}/`)),
+    treeshake: { moduleSideEffects: false },
+    plugins: [leaveWordVectors(name)],
+    onLog(level, log) {
+      if (level !== 'warn') return
+      process.exitCode = 1
+      console.error(log.message)
+    },
+  })
+  await build.write({
+    dir: join(folder, 'dist'),
+    format: 'esm',
+    entryFileNames: '[name].js',
+    comments: { legal: true, annotation: true, jsdoc: false },
+    ...output,
+  })
+  await build.close()
+}
+
+/** The vectors are imported by their public name, so that a user's bundler can be told to leave them out. */
+function leaveWordVectors(name) {
+  return {
+    name: 'leave-word-vectors',
+    resolveId(source, importer) {
+      const isLoader = importer?.endsWith('/vectors/vectors.ts') && source.endsWith('/packed-vectors.ts')
+      return isLoader ? { id: `${name}/word-vectors`, external: true } : null
+    },
+  }
+}
+
+/**
+ * What an entry loads when it is imported is one chunk, which the other entries share. Few files load faster than many,
+ * and every module is in one file only, so that classes and module state are the same for all entries.
+ */
+function createGroups(folder, names) {
+  return names.map((name, i) => {
+    let reached
+    return {
+      debugName: name,
+      priority: names.length - i,
+      name(id, context) {
+        reached ??= findReached(join(folder, `src/entries/${name}.ts`), context)
+        return reached.has(id) ? name : null
+      },
+    }
+  })
+}
+
+function findReached(entry, context) {
+  const reached = new Set([entry])
+  for (const id of reached) {
+    for (const next of context.getModuleInfo(id)?.importedIds ?? []) reached.add(next)
+  }
+  return reached
+}

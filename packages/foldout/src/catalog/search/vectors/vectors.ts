@@ -1,3 +1,4 @@
+import { FoldoutError } from '../../../core/errors.ts'
 import type { SearchField } from '../contract.ts'
 import { getStem } from '../text/words.ts'
 
@@ -27,8 +28,20 @@ let loading: Promise<WordVectors> | undefined
 
 /** The table that comes with the package, loaded when it is first asked for. */
 export function loadWordVectors(): Promise<WordVectors> {
-  loading ??= import('./word-vectors.ts').then((packed) => unpackVectors(packed))
+  loading ??= importVectors().then(unpackVectors)
   return loading
+}
+
+async function importVectors(): Promise<PackedVectors> {
+  try {
+    return (await import('./packed-vectors.ts')).wordVectors
+  } catch (error) {
+    throw new FoldoutError(
+      'search-vectors-missing',
+      "The search needs the word vectors, and they could not be loaded. Let your bundle load 'foldout/word-vectors', or turn off the search by meaning in the options of the catalog.",
+      { cause: error },
+    )
+  }
 }
 
 /** Beyond these, the terms of a field say little that is new, and take time. */

@@ -28,9 +28,9 @@ export interface WorkerListener {
 /** Of the thread itself, beside the machine's memory: for the type stripper and the texts that pass through. */
 const HEAP_MB = 128
 
-/** Beside this file, compiled as it is. */
 const isSource = import.meta.url.endsWith('.ts')
-const WORKER_URL = new URL(isSource ? '../guest/worker.ts' : '../guest/worker.js', import.meta.url)
+/** The build writes the thread's code into a file of its own, beside all other files of the package. */
+const WORKER_URL = new URL(isSource ? '../guest/worker.ts' : './sandbox-worker.js', import.meta.url)
 // Node 20 cannot read TypeScript by itself, which only matters to this project's own tests.
 const SOURCE_WORKER = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER_URL.href}')))`
 

@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { createSession, definePrompt, defineSection, FoldoutError } from 'foldout'
+import { createCatalog } from 'foldout/catalog'
+import { serveMcp } from 'foldout/mcp'
+import { visibility } from 'foldout/session'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const repository = join(import.meta.dirname, '..')
+const dist = join(repository, 'packages/foldout/dist')
+/** Inside the repository, so that packages are found from there. */
+const folder = join(repository, 'node_modules/.cache/foldout-bundle-test')
+
+const files = readdirSync(dist).filter((file) => file.endsWith('.js'))
+/** The sandbox runs in a thread of its own and shares nothing. */
+const shared = files.filter((file) => file !== 'sandbox-worker.js')
+
+/** Runs a program in a fresh process without this project's own loader. */
+function run(source: string): string {
+  const file = join(folder, `program-${Math.random().toString(36).slice(2)}.mjs`)
+  writeFileSync(file, source)
+  const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 60_000 })
+  return `${stdout}${stderr}`.trim()
+}
+
+beforeAll(() => mkdirSync(folder, { recursive: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the bundle', () => {
+  it('holds each module once', () => {
+    const modules = shared.flatMap((file) => readFileSync(join(dist, file), 'utf8').match(/^\/\/ src\/.+\.ts$/gm) ?? [])
+    expect(modules.length).toBeGreaterThan(150)
+    expect(modules.filter((module, i) => modules.indexOf(module) !== i)).toEqual([])
+  })
+
+  it('has one file per entry, and few others', () => {
+    const entries = readdirSync(join(repository, 'packages/foldout/src/entries')).map((file) =>
+      file.replace('.ts', '.js'),
+    )
+    expect(entries.filter((file) => !existsSync(join(dist, file)))).toEqual([])
+    expect(shared.length - entries.length).toBeLessThan(24)
+  })
+
+  it('has the same classes and slices in every entry', async () => {
+    const errors: unknown[] = [
+      await createCatalog([])
+        .search('')
+        .catch((error: unknown) => error),
+      await Promise.resolve()
+        .then(() => serveMcp(createCatalog([]), { name: '', version: '' }))
+        .catch((error: unknown) => error),
+    ]
+    for (const error of errors) expect(error).toBeInstanceOf(FoldoutError)
+    const prompt = definePrompt({
+      ns: 'test',
+      key: 'prompt',
+      sections: [defineSection({ key: 's', title: 'S', template: 'Long.', summary: 'Short.' })],
+    })
+    const session = createSession()
+    session.dispatch(visibility.events.set({ path: 's', visibility: 'summary' }))
+    expect(prompt.bind({}).render({ session }).text).toContain('Short.')
+  })
+
+  it('finds the thread of the sandbox', () => {
+    const source = `
+      import { createSandbox } from 'foldout/code'
+      const sandbox = createSandbox()
+      console.log(JSON.stringify(await sandbox.run('return 6 * 7', { functions: new Map() })))
+      sandbox.close()`
+    expect(run(source)).toContain('42')
+  })
+
+  it('loads the word vectors by the name of their entry', () => {
+    const source = `
+      import { createCatalog } from 'foldout/catalog'
+      const tool = (name, description) => ({ source: 's', name, description, inputSchema: { type: 'object' }, call: async () => ({ content: [] }) })
+      const catalog = createCatalog([tool('get_forecast', 'Weather forecast for a city.'), tool('pay_invoice', 'Pay an invoice.')])
+      const { hits } = await catalog.search('will it rain')
+      console.log(hits[0].tool.declared)`
+    expect(run(source)).toContain('get_forecast')
+    const imports = shared.filter((file) =>
+      readFileSync(join(dist, file), 'utf8').includes('import("foldout/word-vectors")'),
+    )
+    expect(imports).toHaveLength(1)
+  })
+
+  it('says what is missing when the word vectors were left out', async () => {
+    await build({
+      stdin: {
+        contents: `
+          import { createCatalog } from 'foldout/catalog'
+          const tool = { source: 's', name: 't', description: 'Pay.', inputSchema: { type: 'object' }, call: async () => ({ content: [] }) }
+          createCatalog([tool]).search('pay').then(console.log, (error) => console.log(error.code, error.message))`,
+        resolveDir: repository,
+      },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      outfile: join(folder, 'left-out.mjs'),
+      alias: { 'foldout/word-vectors': 'word-vectors-that-are-not-there' },
+      external: ['word-vectors-that-are-not-there'],
+    })
+    const { stdout } = spawnSync(process.execPath, [join(folder, 'left-out.mjs')], { encoding: 'utf8' })
+    expect(stdout).toContain(
+      "search-vectors-missing The search needs the word vectors, and they could not be loaded. Let your bundle load 'foldout/word-vectors'",
+    )
+    expect(readFileSync(join(folder, 'left-out.mjs')).length).toBeLessThan(1_000_000)
+  })
+})

@@ -1,0 +1,25 @@
+export const repository: string
+export const PACKAGES: readonly string[]
+
+export interface Project {
+  readonly author: string
+  readonly repository: string
+  readonly branch: string
+}
+
+export interface PackageEntry {
+  readonly name: string
+  readonly subpath: string
+  readonly file: string
+}
+
+export type Manifest = Readonly<Record<string, unknown>>
+
+export function readProject(): Project
+export function hasPlaceholder(project: Project): boolean
+export function readManifest(folder: string): Manifest
+export function listEntries(folder: string): PackageEntry[]
+export function writeManifest(folder: string): void
+export function completeManifest(folder: string, manifest: Manifest): Manifest
+export function writeDocuments(folder: string): void
+export function makeLinksAbsolute(text: string, source: string, project: Project): string

@@ -1,0 +1,129 @@
+// What the packages have in common: their list, their metadata, and the documents they carry.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const repository = fileURLToPath(new URL('..', import.meta.url))
+export const PACKAGES = ['foldout']
+
+/** Subpaths that are not the name of their file. */
+const SUBPATHS = new Map([
+  ['index', '.'],
+  ['testing-suites', './testing/suites'],
+])
+
+/** What all packages say about where they come from; the address is set in this one file. */
+export function readProject() {
+  return JSON.parse(readFileSync(join(repository, 'project.json'), 'utf8'))
+}
+
+/** Whether the address is still the one that stands for an address to come. */
+export function hasPlaceholder({ repository: address }) {
+  return address.includes('/OWNER/')
+}
+
+export function readManifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
+/** The public entries of a package: one for each file in src/entries. */
+export function listEntries(folder) {
+  const entries = join(folder, 'src/entries')
+  if (!existsSync(entries)) return []
+  return readdirSync(entries)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .sort()
+    .map((file) => {
+      const name = basename(file, '.ts')
+      return { name, subpath: SUBPATHS.get(name) ?? `./${name}`, file: join(entries, file) }
+    })
+}
+
+/** Writes what follows from elsewhere into package.json: the exports from the entries, the addresses from the project. */
+export function writeManifest(folder) {
+  const file = join(folder, 'package.json')
+  const before = readFileSync(file, 'utf8')
+  const after = `${JSON.stringify(completeManifest(folder, JSON.parse(before)), null, 2)}\n`
+  if (after !== before) writeFileSync(file, after)
+}
+
+export function completeManifest(folder, manifest) {
+  const { author, repository: address } = readProject()
+  const entries = listEntries(folder).sort((a, b) => (a.subpath < b.subpath ? -1 : 1))
+  const exports = entries.map(({ name, subpath }) => [
+    subpath,
+    { types: `./dist/types/entries/${name}.d.ts`, default: `./dist/${name}.js` },
+  ])
+  const complete = {
+    ...manifest,
+    author,
+    homepage: `${address}#readme`,
+    bugs: { url: `${address}/issues` },
+    repository: { type: 'git', url: `git+${address}.git`, directory: `packages/${basename(folder)}` },
+    exports: { ...Object.fromEntries(exports), './package.json': './package.json' },
+  }
+  const known = FIELDS.filter((field) => complete[field] !== undefined)
+  const others = Object.keys(complete).filter((field) => !FIELDS.includes(field))
+  return Object.fromEntries([...known, ...others].map((field) => [field, complete[field]]))
+}
+
+const FIELDS = [
+  'name',
+  'version',
+  'description',
+  'keywords',
+  'homepage',
+  'bugs',
+  'license',
+  'author',
+  'repository',
+  'bin',
+  'files',
+  'type',
+  'sideEffects',
+  'exports',
+  'scripts',
+  'dependencies',
+  'devDependencies',
+  'peerDependencies',
+  'peerDependenciesMeta',
+  'engines',
+]
+
+/** npm packs these from the package's own folder. A package's own README stays. */
+const DOCUMENTS = ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'NOTICE']
+
+export function writeDocuments(folder) {
+  const project = readProject()
+  for (const document of DOCUMENTS) {
+    const source = findDocument(folder, document)
+    if (source === undefined) continue
+    const text = readFileSync(join(repository, source), 'utf8')
+    writeFileSync(join(folder, document), document.endsWith('.md') ? makeLinksAbsolute(text, source, project) : text)
+  }
+}
+
+/** `packages/x/docs/README.md` where a package has one of its own, and the repository's otherwise. */
+function findDocument(folder, document) {
+  const own = posix.join('packages', basename(folder), 'docs', document)
+  return [own, document].find((path) => existsSync(join(repository, path)))
+}
+
+/** Links and pictures of the repository work on npm only when they are absolute. */
+export function makeLinksAbsolute(text, source, { repository: address, branch }) {
+  const resolve = (target, kind) => `${address}/${kind}/${branch}/${posix.join(posix.dirname(source), target)}`
+  const isRelative = (target) => !/^([a-z][a-z\d+.-]*:|#|\/)/i.test(target)
+  return text
+    .split(/(^```[^]*?^```$)/m)
+    .map((part) => {
+      if (part.startsWith('```')) return part
+      return part
+        .replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, picture, label, target) =>
+          isRelative(target) ? `${picture}[${label}](${resolve(target, picture ? 'raw' : 'blob')})` : whole,
+        )
+        .replace(/(<img\b[^>]*\bsrc=")([^"]+)"/g, (whole, before, target) =>
+          isRelative(target) ? `${before}${resolve(target, 'raw')}"` : whole,
+        )
+    })
+    .join('')
+}
