@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { distance } from 'fastest-levenshtein'
 import { describe, expect, it } from 'vitest'
+import { getEditDistance } from './edit-distance.ts'
 import { namedSome, nearest, shortened } from './text.ts'
 
 describe('R46 the nearest words', () => {
@@ -14,7 +14,7 @@ describe('R46 the nearest words', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'C', '_'), maxLength: 8 })
     fc.assert(
       fc.property(word, fc.array(word, { maxLength: 30 }), fc.integer({ min: 0, max: 5 }), (asked, known, limit) => {
-        const all = known.map((each) => ({ each, away: distance(asked.toLowerCase(), each.toLowerCase()) }))
+        const all = known.map((each) => ({ each, away: getEditDistance(asked.toLowerCase(), each.toLowerCase()) }))
         const sorted = all.sort((a, b) => a.away - b.away).map(({ each }) => each)
         expect(nearest(asked, known, limit)).toEqual(sorted.slice(0, limit))
       }),

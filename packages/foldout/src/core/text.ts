@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein'
+import { getEditDistance } from './edit-distance.ts'
 
 /** What a key of a section or a segment of a namespace looks like. */
 export const KEY_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/
@@ -14,7 +14,7 @@ export function nearest(word: string, known: Iterable<string>, limit = 3): strin
     const worst = best.length < limit ? Infinity : (best.at(-1)?.away ?? 0)
     // No two words are nearer than their lengths: most of a long list is passed over.
     if (Math.abs(Math.min(candidate.length, MAX_COMPARED) - lower.length) >= worst) continue
-    const away = distance(lower, candidate.slice(0, MAX_COMPARED).toLowerCase())
+    const away = getEditDistance(lower, candidate.slice(0, MAX_COMPARED).toLowerCase(), worst)
     if (away >= worst) continue
     if (best.length === limit) best.pop()
     const at = best.findIndex((other) => other.away > away)

@@ -1,9 +1,11 @@
-import { distance } from 'fastest-levenshtein'
+import { getEditDistance } from '../../../core/edit-distance.ts'
 
 const SHORTEST = 4
 const LONG = 8
+const LONGEST = 64
+const LETTERS = /^\p{L}+$/u
 
-/** Known words, by the letters they begin with, so that a wrong spelling is compared with few of them. */
+/** Known words, by the letter they begin with and their length, so that a wrong spelling is compared with few of them. */
 export interface Spellings {
   add(term: string): void
   remove(term: string): void
@@ -12,33 +14,43 @@ export interface Spellings {
 }
 
 export function createSpellings(): Spellings {
-  const byStart = new Map<string, Set<string>>()
+  const byShape = new Map<string, Set<string>>()
   return {
     add(term) {
       if (term.length < SHORTEST - 1) return
-      const start = term[0]!
-      const known = byStart.get(start)
+      const shape = getShape(term.charAt(0), term.length)
+      const known = byShape.get(shape)
       if (known) known.add(term)
-      else byStart.set(start, new Set([term]))
+      else byShape.set(shape, new Set([term]))
     },
     remove(term) {
-      byStart.get(term[0] ?? '')?.delete(term)
+      const shape = getShape(term.charAt(0), term.length)
+      const known = byShape.get(shape)
+      known?.delete(term)
+      if (known?.size === 0) byShape.delete(shape)
     },
     nearest(word, computeFrequency) {
-      if (word.length < SHORTEST || !/^\p{L}+$/u.test(word)) return undefined
-      let best: { readonly term: string; readonly away: number; readonly frequency: number } | undefined
+      if (word.length < SHORTEST || word.length > LONGEST || !LETTERS.test(word)) return undefined
+      const most = getMostSlips(word)
+      let best: Candidate | undefined
       // The second letter too: the first two may be swapped, or the first one too many.
-      for (const start of new Set([word[0]!, word[1]!])) {
-        for (const term of byStart.get(start) ?? []) {
-          const away = slips(word, term)
-          if (away === undefined) continue
-          const frequency = computeFrequency(term)
-          if (!best || isBetter({ term, away, frequency }, best)) best = { term, away, frequency }
+      for (const start of new Set([word.charAt(0), word.charAt(1)])) {
+        for (let length = word.length - most; length <= word.length + most; length++) {
+          for (const term of byShape.get(getShape(start, length)) ?? []) {
+            const away = countSlips(word, term)
+            if (away > most) continue
+            const candidate = { term, away, frequency: computeFrequency(term) }
+            if (!best || isBetter(candidate, best)) best = candidate
+          }
         }
       }
       return best?.term
     },
   }
+}
+
+function getShape(start: string, length: number): string {
+  return `${start}${length}`
 }
 
 interface Candidate {
@@ -52,13 +64,14 @@ function isBetter(a: Candidate, b: Candidate): boolean {
   return a.frequency === b.frequency ? a.term < b.term : a.frequency > b.frequency
 }
 
-/** How many slips make one word of another, if they are few enough for its length. Two swapped letters are one slip. */
-function slips(word: string, term: string): number | undefined {
-  const most = word.length >= LONG ? 2 : 1
-  if (Math.abs(word.length - term.length) > most) return undefined
-  const away = distance(word, term)
-  if (away <= most) return away
-  return away === 2 && isSwap(word, term) ? 1 : undefined
+function getMostSlips(word: string): number {
+  return word.length >= LONG ? 2 : 1
+}
+
+/** How many slips make one word of another; `Infinity` if more than two. Two swapped letters are one slip. */
+function countSlips(word: string, term: string): number {
+  const away = getEditDistance(word, term, 2)
+  return away === 2 && getMostSlips(word) === 1 && isSwap(word, term) ? 1 : away
 }
 
 function isSwap(a: string, b: string): boolean {
