@@ -1,7 +1,7 @@
 import { getWords } from './text/words.ts'
 
-/** What stands in quotes, and a capitalised word that does not begin a sentence. */
-const VALUE = /`[^`]+`|"[^"]+"|“[^”]+”|(?<!\p{L})'[^']+'(?!\p{L})|(?<=[\p{Ll}\p{N},] )\p{Lu}\p{L}+/gu
+/** What stands in quotes (none looks past the next mark of its kind), and a capitalised word that does not begin a sentence. */
+const VALUE = /`[^`]+`|"[^"]+"|“[^“”]+”|(?<!\p{L})'[^']+'(?!\p{L})|(?<=[\p{Ll}\p{N},] )\p{Lu}\p{L}+/gu
 
 /**
  * The words of a request that are likely to be handed to a tool rather than to say which: names, numbers, quotations. A tool

@@ -31,12 +31,12 @@ ACTIONS.forEach((words, action) => {
 const OPENING = 3
 
 /** What a tool does, one bit for each action: as its name says, or else as its description begins. */
-export function actionsOfTool(name: string, description: string): number {
-  return actionsIn(getWords(name)) || actionsIn(getWords(description.slice(0, 80)).slice(0, OPENING))
+export function getToolActions(name: string, description: string): number {
+  return getActions(getWords(name)) || getActions(getWords(description.slice(0, 80)).slice(0, OPENING))
 }
 
 /** The first word of a request for something to do, and which actions it may stand for. */
-export function actionAskedFor(request: string): { readonly word: string; readonly actions: number } | undefined {
+export function findAskedAction(request: string): { readonly word: string; readonly actions: number } | undefined {
   for (const word of getWords(request)) {
     const actions = actionsByStem.get(getStem(word))
     if (actions !== undefined) return { word, actions }
@@ -45,11 +45,11 @@ export function actionAskedFor(request: string): { readonly word: string; readon
 }
 
 /** The first of some words that stands for one of some actions. */
-export function wordFor(actions: number, words: readonly string[]): string | undefined {
+export function findActionWord(actions: number, words: readonly string[]): string | undefined {
   return words.find((word) => ((actionsByStem.get(getStem(word)) ?? 0) & actions) !== 0)
 }
 
-function actionsIn(words: readonly string[]): number {
+function getActions(words: readonly string[]): number {
   return words.reduce((actions, word) => actions | (actionsByStem.get(getStem(word)) ?? 0), 0)
 }
 

@@ -4,7 +4,7 @@ import { getWords } from './words.ts'
 
 /** Where one thing that is asked for may end and the next begin. */
 const SEAM = /(?<=[.!?;。！？；])\s*(?=\S)|\n+|,?\s+(?:and then|and also|as well as|and|then|also|plus)\s+|,\s+|，|、/iu
-/** So many telling words make a part: "red and blue" are none. */
+/** This many telling words make a part: "red and blue" is not one. */
 const ENOUGH_WORDS = 3
 /** A part may be shorter if one of its first words says what to do: "tell me the weather". */
 const OPENING = 3
@@ -13,6 +13,13 @@ const MOST_PARTS = 8
 interface Part {
   text: string
   isOwn: boolean
+  readonly summary: Summary
+}
+
+/** What tells whether a part can stand alone: its first words, and its first telling ones. */
+interface Summary {
+  readonly opening: string[]
+  readonly telling: string[]
 }
 
 /** The parts of a request that may each need a tool of its own; the request alone if it has but one. */
@@ -22,19 +29,35 @@ export function getParts(request: string): readonly string[] {
     const text = piece.trim()
     if (text === '') continue
     const last = parts.at(-1)
-    const isOwn = canStandAlone(text)
+    const summary = summarize(text)
+    const isOwn = canStandAlone(summary)
     if (last && (!isOwn || !last.isOwn || parts.length === MOST_PARTS)) {
       last.text += ` ${text}`
-      last.isOwn ||= isOwn || canStandAlone(last.text)
-    } else parts.push({ text, isOwn })
+      append(last.summary, summary)
+      last.isOwn ||= isOwn || canStandAlone(last.summary)
+    } else parts.push({ text, isOwn, summary })
   }
   return parts.length > 1 ? parts.map(({ text }) => text) : [request]
 }
 
-function canStandAlone(text: string): boolean {
+function summarize(text: string): Summary {
   const words = getWords(text)
-  const telling = words.filter((word) => !STOP_WORDS.has(word))
+  const telling: string[] = []
+  for (const word of words) {
+    if (telling.length === ENOUGH_WORDS) break
+    if (!STOP_WORDS.has(word)) telling.push(word)
+  }
+  return { opening: words.slice(0, OPENING), telling }
+}
+
+/** Makes the first summary one of both texts, without reading either again. */
+function append({ opening, telling }: Summary, next: Summary): void {
+  opening.push(...next.opening.slice(0, OPENING - opening.length))
+  telling.push(...next.telling.slice(0, ENOUGH_WORDS - telling.length))
+}
+
+function canStandAlone({ opening, telling }: Summary): boolean {
   if (telling.length >= ENOUGH_WORDS) return true
-  const action = words.slice(0, OPENING).find(isActionWord)
+  const action = opening.find(isActionWord)
   return action !== undefined && telling.some((word) => word !== action)
 }

@@ -1,5 +1,6 @@
 import type { Postings } from '../lexical/postings.ts'
 import type { Spellings } from '../lexical/spelling.ts'
+import { MAX_RESPELLED_WORDS } from '../limits.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { getValueWords } from '../values.ts'
 import { getStem, getWords } from './words.ts'
@@ -58,11 +59,12 @@ export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
   const values = getValueWords(text)
   const pairs = new Map<number, QueryPair>()
   const stems: string[] = []
+  const find = createTermFinder(vocabulary)
   let before: QueryTerm | undefined
-  for (const word of tellingWords(text)) {
+  for (const word of getTellingWords(text)) {
     const stem = getStem(word)
     stems.push(stem)
-    const found = findTerm(word, stem, vocabulary)
+    const found = find(word, stem)
     if (!found && !values.has(word)) unknown.add(stem)
     if (found) {
       if (!terms.has(found.id)) terms.set(found.id, found)
@@ -86,20 +88,35 @@ export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
 }
 
 /** Without stop words, unless there are no others. */
-function tellingWords(text: string): readonly string[] {
+function getTellingWords(text: string): readonly string[] {
   const words = getWords(text)
   const telling = words.filter((word) => !STOP_WORDS.has(word))
   return telling.length > 0 ? telling : words
 }
 
-function findTerm(word: string, stem: string, { postings, spellings, spelling }: Vocabulary): QueryTerm | undefined {
-  const computeFrequency = (term: string) => postings.documentsWith(postings.getId(term)!).length
-  if (postings.getId(stem) !== undefined) {
-    return { word, id: postings.getId(stem)!, weight: rarity(postings.size, computeFrequency(stem)), how: 'stem' }
+/** Finds the terms of a query's words. Each stem that no tool has is looked up in other spellings once. */
+function createTermFinder(vocabulary: Vocabulary): (word: string, stem: string) => QueryTerm | undefined {
+  const { postings, spellings, spelling } = vocabulary
+  const respelled = new Map<string, string | undefined>()
+  const countDocuments = (term: string): number => {
+    const id = postings.getId(term)
+    return id === undefined ? 0 : postings.documentsWith(id).length
   }
-  if (spelling === 0) return undefined
-  const nearest = spellings.nearest(stem, computeFrequency)
-  if (nearest === undefined) return undefined
-  const weight = spelling * rarity(postings.size, computeFrequency(nearest))
-  return { word, id: postings.getId(nearest)!, weight, how: 'spelling' }
+  const respell = (stem: string): string | undefined => {
+    if (spelling === 0 || respelled.has(stem)) return respelled.get(stem)
+    if (respelled.size >= MAX_RESPELLED_WORDS) return undefined
+    const nearest = spellings.nearest(stem, countDocuments)
+    respelled.set(stem, nearest)
+    return nearest
+  }
+  return (word, stem) => {
+    const known = postings.getId(stem)
+    if (known !== undefined) {
+      return { word, id: known, weight: rarity(postings.size, countDocuments(stem)), how: 'stem' }
+    }
+    const nearest = respell(stem)
+    const id = nearest === undefined ? undefined : postings.getId(nearest)
+    if (nearest === undefined || id === undefined) return undefined
+    return { word, id, weight: spelling * rarity(postings.size, countDocuments(nearest)), how: 'spelling' }
+  }
 }

@@ -1,5 +1,7 @@
 import { stemmer } from 'stemmer'
+import { MAX_CACHED_CHARACTERS, MAX_CACHED_WORD_LENGTH, MAX_CACHED_WORDS } from '../limits.ts'
 import { STOP_WORDS } from './stop-words.ts'
+import { createWordCache, toOwnText } from './word-cache.ts'
 
 const PLAIN = /^[a-z]+$/
 const NOT_ASCII = /[^\0-\x7f]/
@@ -10,14 +12,20 @@ const CONTRACTION = /(?<=[a-z])['’](?:s|d|ll|m|re|ve|t)(?![a-z])/gi
 /** A capital after a small letter, the last of several capitals before a small letter, a letter beside a digit. */
 const BOUNDARY = /(?<=\p{Ll}\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
 const SEVERAL_CAPITALISED = /^\p{Lu}\p{L}+$/u
+/** English words are shorter: what is longer is not stemmed. */
+const LONGEST_STEMMED = 64
 /** Scripts written without spaces between words. */
-const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/u
+const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
 
-/** The same few thousand words make up most texts. Emptied when full, so that odd input cannot fill the memory. */
-const CACHE_SIZE = 50_000
-const wordsByRun = new Map<string, readonly string[]>()
-const termsByRun = new Map<string, readonly string[]>()
-const stemByWord = new Map<string, string>()
+/** The same few thousand words make up most texts. */
+const CACHE_LIMITS = {
+  entries: MAX_CACHED_WORDS,
+  characters: MAX_CACHED_CHARACTERS,
+  keyLength: MAX_CACHED_WORD_LENGTH,
+}
+const wordsByRun = createWordCache<readonly string[]>(CACHE_LIMITS)
+const termsByRun = createWordCache<readonly string[]>(CACHE_LIMITS)
+const stemByWord = createWordCache<string>(CACHE_LIMITS)
 
 /**
  * The words of a text or an identifier, lower-cased and without accents: `getWeatherV2` → `get weather v 2`. A name in two
@@ -35,7 +43,10 @@ export function getTerms(text: string): string[] {
 
 /** The form under which all forms of an English word are found; a word of another language as it is. */
 export function getStem(word: string): string {
-  return stemByWord.get(word) ?? kept(stemByWord, word, word.length > 2 && PLAIN.test(word) ? stemmer(word) : word)
+  const known = stemByWord.get(word)
+  if (known !== undefined) return known
+  if (word.length > LONGEST_STEMMED) return word
+  return stemByWord.set(word, word.length > 2 && PLAIN.test(word) ? stemmer(word) : toOwnText(word))
 }
 
 function collected(text: string, getParts: (run: string) => readonly string[]): string[] {
@@ -72,33 +83,42 @@ function termsOfRun(run: string): readonly string[] {
   const known = termsByRun.get(run)
   if (known) return known
   const telling = wordsOfRun(run).filter((word) => !STOP_WORDS.has(word))
-  return kept(termsByRun, run, telling.map(getStem))
+  return termsByRun.set(run, telling.map(getStem))
 }
 
 function wordsOfRun(run: string): readonly string[] {
-  return wordsByRun.get(run) ?? kept(wordsByRun, run, PLAIN.test(run) ? [run] : splitRun(run))
+  return wordsByRun.get(run) ?? wordsByRun.set(run, PLAIN.test(run) ? [toOwnText(run)] : splitRun(run))
 }
 
 function splitRun(run: string): readonly string[] {
-  const unspaced = UNSPACED.exec(run)
-  if (unspaced) {
-    const [found] = unspaced
-    const rest = run.slice(unspaced.index + found.length)
-    return [...splitRun(run.slice(0, unspaced.index)), ...getPairs(found), ...(rest === '' ? [] : splitRun(rest))]
+  const words: string[] = []
+  let end = 0
+  for (const { 0: unspaced, index } of run.matchAll(UNSPACED)) {
+    addSpaced(words, run.slice(end, index))
+    addPairs(words, unspaced)
+    end = index + unspaced.length
   }
-  if (run === '') return []
+  addSpaced(words, run.slice(end))
+  return words
+}
+
+/** Adds the words of a run in a script with spaces. */
+function addSpaced(words: string[], run: string): void {
+  if (run === '') return
   const parts = run.split(BOUNDARY).map((part) => part.toLowerCase())
-  return parts.length === 2 && SEVERAL_CAPITALISED.test(run) ? [...parts, parts.join('')] : parts
+  for (const part of parts) words.push(part)
+  if (parts.length === 2 && SEVERAL_CAPITALISED.test(run)) words.push(parts.join(''))
 }
 
-function getPairs(run: string): string[] {
-  const characters = Array.from(run)
-  if (characters.length < 3) return [run]
-  return characters.slice(1).map((character, i) => characters[i]! + character)
-}
-
-function kept<Value>(cache: Map<string, Value>, key: string, value: Value): Value {
-  if (cache.size >= CACHE_SIZE) cache.clear()
-  cache.set(key, value)
-  return value
+/** Adds each two neighboring characters of a run. */
+function addPairs(words: string[], run: string): void {
+  let before: string | undefined
+  let characters = 0
+  for (const character of run) {
+    if (before !== undefined) words.push(before + character)
+    before = character
+    characters++
+  }
+  // What has but one or two characters is one word.
+  if (characters === 1) words.push(run)
 }

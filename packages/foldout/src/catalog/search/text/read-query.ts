@@ -1,0 +1,28 @@
+import { MAX_QUERY_CHARACTERS } from '../limits.ts'
+import { toOwnText } from './word-cache.ts'
+
+/** Longer blanks say nothing more, and expressions would look at them from each of their characters. */
+const LONG_BLANKS = /\s{17,}/g
+
+/** A query as far as it is read. */
+export interface ReadQuery {
+  readonly text: string
+  /** How many characters at its end were not read. */
+  readonly ignoredCharacters: number
+}
+
+/** Cuts a query to what is read of it. Everything that a search does is bounded by that. */
+export function readQuery(query: string): ReadQuery {
+  const whole = query.length > MAX_QUERY_CHARACTERS ? query.trim() : query
+  const kept = whole.length > MAX_QUERY_CHARACTERS ? toOwnText(cutText(whole, MAX_QUERY_CHARACTERS)) : toOwnText(whole)
+  const text = kept.replace(LONG_BLANKS, (blanks) => (blanks.includes('\n') ? '\n' : ' '))
+  return { text, ignoredCharacters: whole.length - kept.length }
+}
+
+/** The beginning of a text, not cut within a character of two code units. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text
+  const last = text.charCodeAt(most - 1)
+  const isHalf = last >= 0xd800 && last <= 0xdbff
+  return text.slice(0, isHalf ? most - 1 : most)
+}
