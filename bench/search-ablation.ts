@@ -15,7 +15,7 @@ interface Variant {
 /** nDCG@10 with one part left out or changed at a time. */
 const VARIANTS: readonly Variant[] = [
   { name: 'all parts' },
-  { name: 'without meaning', options: { meaning: 'none' } },
+  { name: 'without meaning', options: { embed: false } },
   { name: 'meaning always counts 0.5', tuning: { meaningIfSure: 0.5, meaningIfUnsure: 0.5 } },
   { name: 'meaning always counts 1', tuning: { meaningIfSure: 1, meaningIfUnsure: 1 } },
   { name: 'without actions', tuning: { action: 0 } },
@@ -31,7 +31,7 @@ const VARIANTS: readonly Variant[] = [
   {
     name: 'plain fielded BM25 on its words',
     tuning: { adjacency: 0, nameCoverage: 0, action: 0, part: 0, spelling: 0, lengthPenalties: FIELDS.map(() => 0.75) },
-    options: { meaning: 'none' },
+    options: { embed: false },
   },
 ]
 

@@ -19,12 +19,12 @@ type Model = Readonly<Record<(typeof FEATURES)[number] | 'bias' | 'fits', number
 
 /** Fits the models of confidence anew and prints them for `confidence-weights.ts`. */
 export async function calibrate(sets: readonly DataSet[]): Promise<void> {
-  for (const [name, meaning] of [
-    ['WITH_WORD_VECTORS', 'bundled'],
-    ['WORDS_ONLY', 'none'],
+  for (const [name, embed] of [
+    ['WITH_WORD_VECTORS', 'word-vectors'],
+    ['WORDS_ONLY', false],
   ] as const) {
     progress(`${name} ...`)
-    const model = fitted(await nothingFitsCases(sets, meaning))
+    const model = fitted(await nothingFitsCases(sets, embed))
     const fields = Object.entries(model).map(([field, value]) => `  ${field}: ${value},\n`)
     console.log(`export const ${name}: ConfidenceModel = {\n${fields.join('')}}\n`)
   }

@@ -23,7 +23,7 @@ export const BM25F = 'bm25f'
 
 /** What is measured is what is published: compiled, without what a loader of TypeScript puts around functions. */
 const published = new URL('../packages/foldout/dist/catalog/search/', import.meta.url).href
-const { createTunedIndex } = (await import(`${published}search-index.js`)) as typeof searchIndexModule
+const { createSearchIndex } = (await import(`${published}search-index.js`)) as typeof searchIndexModule
 const { TUNING } = (await import(`${published}tuning.js`)) as typeof tuningModule
 const { createEngine } = (await import(`${published}engine.js`)) as typeof engineModule
 const confidence = (await import(`${published}confidence.js`)) as typeof confidenceModule
@@ -31,7 +31,7 @@ const confidence = (await import(`${published}confidence.js`)) as typeof confide
 export { confidence, createEngine, TUNING }
 
 export function createIndex(tuning: Partial<Tuning> = {}, options: SearchIndexOptions = {}): SearchIndex<Searchable> {
-  return createTunedIndex(options, { ...TUNING, ...tuning })
+  return createSearchIndex({ ...options, tuning: { ...TUNING, ...tuning } })
 }
 
 export const foldout: Contestant = {

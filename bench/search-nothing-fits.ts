@@ -2,7 +2,7 @@ import type { Searchable } from '../packages/foldout/src/catalog/search/contract
 import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
 import type { Engine } from '../packages/foldout/src/catalog/search/engine.ts'
 import { searchable, spread, type DataSet, type DataTool } from './search-data.ts'
-import { confidence, createEngine, TUNING } from './search-engines.ts'
+import { confidence, createEngine } from './search-engines.ts'
 
 /**
  * How a query came to be one that nothing answers: its right tools were removed; all of their group too, so that no sibling
@@ -33,17 +33,18 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
 
 export async function nothingFitsCases(
   sets: readonly DataSet[],
-  meaning: 'bundled' | 'none' = 'bundled',
+  embed: 'word-vectors' | false = 'word-vectors',
 ): Promise<readonly Case[]> {
   const cases: Case[] = []
   for (const set of sets) {
-    const engine = createEngine<Searchable>(meaning, TUNING)
+    const engine = createEngine<Searchable>({ embed })
     for (const tool of set.tools) engine.add(searchable(tool))
     const take = async (kind: Kind, query: string) => {
-      const found = await engine.find(query)
-      const [top] = found.best(1)
-      const features = top === undefined ? undefined : confidence.getFeatures(found, top)
-      cases.push({ set: set.name, kind, features, rejected: !confidence.computeConfidence(found, top).fits })
+      await engine.find(query, undefined, (found) => {
+        const [top] = found.takeBest(1)
+        const features = top === undefined ? undefined : confidence.getFeatures(found, top)
+        cases.push({ set: set.name, kind, features, rejected: !confidence.computeConfidence(found, top).fits })
+      })
     }
     for (const { query, relevant } of spread(set.queries, MOST_QUERIES)) {
       const right = set.tools.filter(({ name }) => relevant.includes(name))

@@ -203,7 +203,7 @@ describe('R48 searches', () => {
   it('R45 that failed are tried anew', async () => {
     let failures = 1
     const catalog = createCatalog(tools, {
-      meaning: async (texts) => {
+      embed: async (texts) => {
         if (failures-- > 0) throw new Error('the model is down')
         return texts.map(() => [1, 0])
       },

@@ -8,7 +8,9 @@ import { failure, isBroken, readResult, readTool, type Candidate, type Candidate
 import type { CatalogEvent } from './events.ts'
 import { createNameTable } from './names.ts'
 import type { EntryCall } from './exposures/exposure.ts'
+import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
 import { createSearchIndex } from './search/search-index.ts'
+import { readQuery } from './search/text/read-query.ts'
 import type { Explanation, SearchIndex, SearchIndexOptions, SearchOptions, SearchOutcome } from './search/contract.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
 
@@ -93,8 +95,9 @@ class LiveCatalog implements Catalog {
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
   readonly #searches = new Map<string, Promise<SearchOutcome<CatalogEntry>>>()
-  // What follows is worked out when first asked for: many catalogs are never searched, or only once they are complete.
-  #index: SearchIndex<CatalogEntry> | undefined
+  /** Filled in the background, so that the first search need not wait for all of it. */
+  readonly #index: SearchIndex<CatalogEntry>
+  // What follows is worked out when first asked for.
   #session: Session | undefined
   #sorted: readonly CatalogEntry[] | undefined
   #sources: readonly CatalogSource[] | undefined
@@ -102,6 +105,10 @@ class LiveCatalog implements Catalog {
 
   constructor(tools: readonly CatalogInput[], options: CatalogOptions) {
     this.#options = options
+    this.#index = createSearchIndex<CatalogEntry>({
+      ...(options.embed === undefined ? {} : { embed: options.embed }),
+      onProblem: (problem) => this.report({ type: 'search/problem', ...problem }),
+    })
     this.#reading = {
       metadata: (declared, qualified) => this.#metadata(declared, qualified),
       session: () => (this.#session ??= createSession()),
@@ -154,10 +161,10 @@ class LiveCatalog implements Catalog {
   async search(query: string, options: SearchOptions = {}): Promise<SearchOutcome<CatalogEntry>> {
     if (query.trim() === '')
       throw new FoldoutError('search-empty', 'A search needs words: say what you want to do, or a tool by its name.')
-    const key = JSON.stringify([query, options.category?.toLowerCase(), options.limit])
+    const key = getSearchKey(query, options)
     const known = this.#searches.get(key)
     if (known) return known
-    const outcome = this.#searchable().search(query, options)
+    const outcome = this.#index.search(query, options)
     if (this.#searches.size >= CACHED_SEARCHES) this.#searches.delete(this.#searches.keys().next().value!)
     this.#searches.set(key, outcome)
     // A search that failed, such as in an embedding function, is worth another try.
@@ -167,7 +174,7 @@ class LiveCatalog implements Catalog {
 
   async explain(query: string, name: string): Promise<Explanation | undefined> {
     const found = this.resolve(name)
-    return isUnknown(found) ? undefined : this.#searchable().explain(query, found.qualified)
+    return isUnknown(found) ? undefined : this.#index.explain(query, found.qualified)
   }
 
   call(name: string, args: unknown, context: CallContext = {}): Promise<CallResult> {
@@ -279,7 +286,7 @@ class LiveCatalog implements Catalog {
       if (group) group.add(entry.qualified)
       else this.#byLooseName.set(loose, new Set([entry.qualified]))
     }
-    this.#index?.add(entry)
+    this.#index.add(entry)
   }
 
   #forget(entry: CatalogEntry): void {
@@ -289,7 +296,7 @@ class LiveCatalog implements Catalog {
       group?.delete(entry.qualified)
       if (group?.size === 0) this.#byLooseName.delete(loose)
     }
-    this.#index?.remove(entry.qualified)
+    this.#index.remove(entry.qualified)
   }
 
   #named(name: string): CatalogEntry | undefined {
@@ -318,14 +325,12 @@ class LiveCatalog implements Catalog {
       Object.hasOwn(metadata, name) ? metadata[name] : undefined
     return known(qualified) ?? known(declared)
   }
+}
 
-  #searchable(): SearchIndex<CatalogEntry> {
-    if (!this.#index) {
-      this.#index = createSearchIndex<CatalogEntry>(this.#options)
-      for (const entry of this.#entries.values()) this.#index.add(entry)
-    }
-    return this.#index
-  }
+/** What tells one search from another. Only what is read of a query is kept, however long it is. */
+function getSearchKey(query: string, { category, limit }: SearchOptions): string {
+  const { text, ignoredCharacters } = readQuery(query)
+  return JSON.stringify([text, ignoredCharacters, category?.slice(0, MAX_QUERY_CHARACTERS).toLowerCase(), limit])
 }
 
 /** How many of the tools that a name could mean are named. */

@@ -32,5 +32,7 @@ export type CatalogEvent =
       /** What calling it through a meta tool cost more than a direct call. */
       readonly wrappingTokens: number
     }
+  /** Something about searching that a person should know: a tool that cannot be indexed, word vectors that cannot be loaded. */
+  | { readonly type: 'search/problem'; readonly message: string; readonly tool: string | undefined }
   /** An exposure that decides for each client has decided. */
   | { readonly type: 'exposure/chosen'; readonly client: string; readonly exposure: string; readonly reason: string }

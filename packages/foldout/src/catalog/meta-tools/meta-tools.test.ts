@@ -128,7 +128,7 @@ describe('R45 search_tools', () => {
 
   it('R45 a search that fails is an error, not a rejection', async () => {
     const down = createCatalog(home, {
-      meaning: async () => {
+      embed: async () => {
         throw new Error('the model is down')
       },
     })
@@ -138,7 +138,7 @@ describe('R45 search_tools', () => {
   })
 
   it('R45 a search that hangs can be aborted', async () => {
-    const hanging = createCatalog(home, { meaning: () => new Promise(() => {}) })
+    const hanging = createCatalog(home, { embed: () => new Promise(() => {}) })
     const signal = AbortSignal.timeout(10)
     await expect(expose(hanging).call('search_tools', { query: 'letter' }, { signal })).rejects.toThrow('timeout')
   })

@@ -1,6 +1,6 @@
 import { WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidence-weights.ts'
 import type { Searchable } from './contract.ts'
-import type { Found } from './engine.ts'
+import type { EngineFound } from './engine.ts'
 import { computeCoverage } from './lexical/lexical.ts'
 import type { Ranking } from './ranking.ts'
 
@@ -25,16 +25,19 @@ const COMPLETE = 0.9
 const OUTSTANDING = { from: 1, to: 5 }
 
 /** How sure it is that the best tool, if there is one, answers the query, and whether that is enough. */
-export function computeConfidence<Tool extends Searchable>(found: Found<Tool>, top: number | undefined): Confidence {
+export function computeConfidence<Tool extends Searchable>(
+  found: EngineFound<Tool>,
+  top: number | undefined,
+): Confidence {
   if (top === undefined) return { confidence: 0, fits: false }
   const { named, cosineAt } = found.ranking.request
   const features = getFeatures(found, top)
   if (named.has(top)) return { confidence: 1, fits: true }
-  const byWords = judged(features, WORDS_ONLY)
-  if (found.meaning === 'bundled') {
+  const byWords = judge(features, WORDS_ONLY)
+  if (found.meaning === 'word-vectors') {
     // Words that the vectors do not know, such as the names of products, can be right all the same.
     const isByWords = !cosineAt || cosineAt(top) === 0 || features.coverage >= COMPLETE
-    return isByWords ? byWords : judged(features, WITH_WORD_VECTORS)
+    return isByWords ? byWords : judge(features, WITH_WORD_VECTORS)
   }
   const outstanding = found.meaning === 'none' ? 0 : getOutstanding(found.ranking)
   const confidence = 1 - (1 - byWords.confidence) * (1 - outstanding)
@@ -42,7 +45,7 @@ export function computeConfidence<Tool extends Searchable>(found: Found<Tool>, t
 }
 
 export function getFeatures<Tool extends Searchable>(
-  { ranking, postings }: Found<Tool>,
+  { ranking, postings }: EngineFound<Tool>,
   top: number,
 ): ConfidenceFeatures {
   const { whole, parts, nearest } = ranking
@@ -53,7 +56,7 @@ export function getFeatures<Tool extends Searchable>(
   }
 }
 
-function judged(features: ConfidenceFeatures, model: ConfidenceModel): Confidence {
+function judge(features: ConfidenceFeatures, model: ConfidenceModel): Confidence {
   const { coverage, nearness, nearest } = features
   const evidence = model.bias + model.coverage * coverage + model.nearness * nearness + model.nearest * nearest
   const confidence = 1 / (1 + Math.exp(-evidence))

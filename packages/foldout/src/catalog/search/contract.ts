@@ -54,25 +54,43 @@ export interface SearchOutcome<Tool extends Searchable = Searchable> {
   readonly confidence: number
   /** Categories whose tools come nearest, for a query that nothing answers. */
   readonly nearestCategories: readonly string[]
+  /** How many characters at the end of the query were not read, because it is too long; 0 for nearly every query. */
+  readonly ignoredCharacters: number
 }
 
 /** Texts to vectors, one for each, of any one length. */
 export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[] | Float32Array)[]>
 
-export interface SearchIndexOptions {
-  /**
-   * How nearness of meaning is found: `bundled` is a small table of word vectors that comes with the package; a function is
-   * your own embedding model; `none` leaves it at words. Default `bundled`.
-   */
-  readonly meaning?: 'bundled' | 'none' | Embed
+/** Something that a person should know about a search, and that does not stop it. */
+export interface SearchProblem {
+  readonly message: string
+  /** The qualified name of the tool that it concerns, if it is one tool. */
+  readonly tool: string | undefined
 }
 
-/** Tools that can be searched. Adding or removing one costs what that one costs. */
+/**
+ * How a search finds what is near in meaning.
+ *
+ * @example
+ * createCatalog(tools, { embed: async (texts) => myModel.embed(texts) })
+ */
+export interface SearchIndexOptions {
+  /**
+   * `word-vectors` is the small table of the package's own (`foldout/word-vectors`), loaded when it is first needed; a
+   * function is your own embedding model, asked when something is searched; `false` compares words alone. Default
+   * `word-vectors`.
+   */
+  readonly embed?: 'word-vectors' | false | Embed
+}
+
+/** Tools that can be searched. They are indexed in the background; a search waits for that. */
 export interface SearchIndex<Tool extends Searchable = Searchable> {
   readonly size: number
   add(tool: Tool): void
   /** Whether there was one of that qualified name. */
   remove(qualified: string): boolean
+  /** Resolves when everything that was added is indexed. */
+  ready(): Promise<void>
   search(query: string, options?: SearchOptions): Promise<SearchOutcome<Tool>>
   /** How one tool fares for a query, found or not. */
   explain(query: string, qualified: string): Promise<Explanation | undefined>

@@ -1,127 +1,157 @@
-import type { Embed, Searchable } from './contract.ts'
-import { actionsOfTool } from './text/actions.ts'
-import { takeBest } from './lexical/best.ts'
-import { createEmbeddedMeaning } from './vectors/embedded-meaning.ts'
-import { createWordMeaning, type Meaning } from './vectors/meaning.ts'
-import { createNameIndex } from './lexical/named.ts'
+import { getErrorMessage } from '../../core/errors.ts'
+import { createBacklog } from './backlog.ts'
+import type { Searchable, SearchIndexOptions, SearchProblem } from './contract.ts'
+import type { Postings } from './lexical/postings.ts'
+import { createShelf, type Found } from './shelf.ts'
+import { hurry, pause, startSlice } from './slices.ts'
 import { getParts } from './text/parts.ts'
-import { createPostings, type Postings } from './lexical/postings.ts'
-import { rankRequest, computeScore, type Ranking, type RankingSources, type Score } from './ranking.ts'
-import { createSpellings } from './lexical/spelling.ts'
-import { FIELDS, getFieldTexts } from './text/tool-text.ts'
-import type { Tuning } from './tuning.ts'
+import { TUNING, type Tuning } from './tuning.ts'
+import { createEmbeddedMeaning } from './vectors/embedded-meaning.ts'
+import { createWordMeaning, type Meaning, type Vector } from './vectors/meaning.ts'
 import { loadWordVectors } from './vectors/vectors.ts'
-import { getTerms } from './text/words.ts'
 
-const NAME = FIELDS.indexOf('name')
-
-/** One search, and what can be asked about it until something waits. */
-export interface Found<Tool extends Searchable> {
-  readonly ranking: Ranking
-  readonly postings: Postings
-  /** By what nearness of meaning was found. */
-  readonly meaning: 'bundled' | 'none' | 'own'
-  toolAt(slot: number): Tool
-  getSlot(qualified: string): number | undefined
-  /** The best so many slots, best first. */
-  best(limit: number): readonly number[]
-  computeScore(slot: number): Score
+export interface EngineOptions extends SearchIndexOptions {
+  readonly tuning?: Tuning
+  /** Told of tools that cannot be searched, and of word vectors that cannot be loaded. */
+  readonly onProblem?: ((problem: SearchProblem) => void) | undefined
+  /** Told how many characters were indexed each time before others were let run. */
+  readonly onSlice?: (characters: number) => void
 }
 
-/** Tools by slot, with all that is known of their words, names and meaning. */
+export interface EngineFound<Tool extends Searchable> extends Found<Tool> {
+  /** By what nearness of meaning was found. */
+  readonly meaning: Meaning['kind']
+}
+
+/** A shelf of tools that is filled in slices, and waited for where somebody searches. */
 export interface Engine<Tool extends Searchable> {
   readonly size: number
   add(tool: Tool): void
   remove(qualified: string): boolean
-  find(query: string, category?: string): Promise<Found<Tool>>
+  /** Resolves when everything is indexed. */
+  ready(): Promise<void>
+  /** Searches, and reads what was found at once: later, tools may be gone. */
+  find<Result>(query: string, category: string | undefined, read: (found: EngineFound<Tool>) => Result): Promise<Result>
 }
 
-export function createEngine<Tool extends Searchable>(
-  meaningOption: 'bundled' | 'none' | Embed,
-  tuning: Tuning,
-): Engine<Tool> {
-  const spellings = createSpellings()
-  const postings = createPostings({
-    onTerm: (term, isThere) => (isThere ? spellings.add(term) : spellings.remove(term)),
-  })
-  const vocabulary = { postings, spellings, spelling: tuning.spelling }
-  const names = createNameIndex()
-  const tools: (Tool | undefined)[] = []
-  const actions: number[] = []
-  const slotByName = new Map<string, number>()
-  const meaning = createMeaning(meaningOption, postings)
-  const isBefore = (a: number, b: number) => tools[a]!.qualified < tools[b]!.qualified
+/** What forgetting a word of a tool costs, as if so many characters were indexed. */
+const FORGOTTEN_WORD_COST = 10
 
-  const remove = (qualified: string): boolean => {
-    const slot = slotByName.get(qualified)
-    if (slot === undefined) return false
-    names.remove(slot, tools[slot]!)
-    postings.remove(slot)
-    meaning?.remove(slot)
-    tools[slot] = undefined
-    slotByName.delete(qualified)
-    return true
+export function createEngine<Tool extends Searchable>(options: EngineOptions = {}): Engine<Tool> {
+  const { tuning = TUNING, onSlice, onProblem } = options
+  const shelf = createShelf<Tool>(tuning)
+  const meaning = createMeaning(options, shelf.postings)
+  const backlog = createBacklog<Tool>({
+    index(tool) {
+      try {
+        const { slot, characters } = shelf.put(tool)
+        meaning?.add(slot, tool)
+        return characters
+      } catch (error) {
+        onProblem?.(describeUnreadable(tool, error))
+        return 0
+      }
+    },
+    empty(slot) {
+      meaning?.remove(slot)
+      return shelf.empty(slot) * FORGOTTEN_WORD_COST
+    },
+  })
+  let settling: Promise<void> | undefined
+  let isAhead = false
+
+  const isSettled = (): boolean => backlog.isEmpty && (meaning?.isReady ?? true)
+  const work = async (): Promise<void> => {
+    const slice = startSlice(onSlice)
+    while (!isSettled()) {
+      await backlog.work(slice)
+      await meaning?.prepare(slice)
+    }
+  }
+  const settle = (): Promise<void> => (settling ??= work().finally(() => (settling = undefined)))
+
+  /** Indexes before anybody asks. An embedding function is left alone until then: asking it may cost money. */
+  const workAhead = async (): Promise<void> => {
+    await pause()
+    if (meaning?.kind === 'own') await backlog.work(startSlice(onSlice))
+    else await settle()
+  }
+  const beginAhead = (): void => {
+    if (isAhead || settling) return
+    isAhead = true
+    // What goes wrong here goes wrong again in the next search, which says so.
+    workAhead()
+      .catch(() => undefined)
+      .finally(() => (isAhead = false))
   }
 
-  const filterFor = (category: string | undefined): ((slot: number) => boolean) => {
-    if (category === undefined) return (slot) => tools[slot] !== undefined
-    const wanted = category.toLowerCase()
-    return (slot) => {
-      const tool = tools[slot]
-      return tool?.category?.toLowerCase() === wanted || tool?.source?.toLowerCase() === wanted
-    }
+  const remove = (qualified: string): boolean => {
+    if (backlog.cancel(qualified)) return true
+    const slot = shelf.take(qualified)
+    if (slot === undefined) return false
+    backlog.leave(slot)
+    beginAhead()
+    return true
   }
 
   return {
     get size() {
-      return slotByName.size
+      return shelf.size + backlog.arrivals
     },
     add(tool) {
       remove(tool.qualified)
-      const texts = getFieldTexts(tool)
-      const slot = postings.add(texts.map(getTerms))
-      actions[slot] = actionsOfTool(texts[NAME]!, tool.description)
-      tools[slot] = tool
-      slotByName.set(tool.qualified, slot)
-      names.add(slot, tool)
-      meaning?.add(slot, tool)
+      backlog.add(tool)
+      beginAhead()
     },
     remove,
-    async find(query, category) {
-      const parts = getParts(query)
-      const texts = parts.length > 1 ? [query, ...parts] : [query]
-      const vectors = (await meaning?.computeVectors(texts)) ?? []
-      // From here on nothing waits, so that no tool comes or goes while it is looked at.
-      const [whole, ...rest] = texts.map((text, i) => ({
-        text,
-        cosineAt: vectors[i] && (i === 0 ? meaning?.allCosinesWith(vectors[i]) : meaning?.cosinesWith(vectors[i])),
-      }))
-      const sources: RankingSources = {
-        postings,
-        vocabulary,
-        tuning,
-        isBefore,
-        isAllowed: filterFor(category),
-        actionsAt: (slot) => actions[slot]!,
-      }
-      const request = { ...whole!, parts: rest, named: names.namedIn(query) }
-      const ranking = rankRequest(request, sources)
-      const { scores, found } = ranking
-      const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
-      return {
-        ranking,
-        postings,
-        meaning: typeof meaningOption === 'function' ? 'own' : meaningOption,
-        toolAt: (slot) => tools[slot]!,
-        getSlot: (qualified) => slotByName.get(qualified),
-        best: (limit) => takeBest(found, limit, isBetter),
-        computeScore: (slot) => computeScore(ranking, slot, sources),
-      }
-    },
+    ready: () => hurry(settle),
+    find: (query, category, read) =>
+      hurry(async () => {
+        const parts = getParts(query)
+        const texts = parts.length > 1 ? [query, ...parts] : [query]
+        await settle()
+        const vectors = (await meaning?.computeVectors(texts)) ?? []
+        // Tools may have come and gone meanwhile. From here on nothing waits, so that none does while they are ranked.
+        while (!isSettled()) await settle()
+        const found = shelf.rank({
+          text: { text: query, cosineAt: getCosines(vectors[0], meaning?.allCosinesWith) },
+          parts: texts
+            .slice(1)
+            .map((text, at) => ({ text, cosineAt: getCosines(vectors[at + 1], meaning?.cosinesWith) })),
+          category,
+        })
+        return read({ ...found, meaning: meaning?.kind ?? 'none' })
+      }),
   }
 }
 
-function createMeaning(option: 'bundled' | 'none' | Embed, postings: Postings): Meaning | undefined {
-  if (option === 'none') return undefined
-  return option === 'bundled' ? createWordMeaning(postings, loadWordVectors) : createEmbeddedMeaning(option)
+function getCosines(
+  vector: Vector | undefined,
+  compare: Meaning['cosinesWith'] | undefined,
+): ((slot: number) => number) | undefined {
+  return vector && compare?.(vector)
+}
+
+function createMeaning({ embed = 'word-vectors', onProblem }: EngineOptions, postings: Postings): Meaning | undefined {
+  if (embed === false) return undefined
+  if (typeof embed === 'function') return createEmbeddedMeaning(embed)
+  return createWordMeaning({
+    postings,
+    load: loadWordVectors,
+    onUnavailable: (error) => onProblem?.(describeUnavailable(error)),
+  })
+}
+
+function describeUnreadable({ qualified }: Searchable, error: unknown): SearchProblem {
+  return {
+    tool: qualified,
+    message: `Tool '${qualified}' cannot be found by a search, because its definition cannot be read: ${getErrorMessage(error)}`,
+  }
+}
+
+function describeUnavailable(error: unknown): SearchProblem {
+  return {
+    tool: undefined,
+    message: `Searches compare words alone, because 'foldout/word-vectors' cannot be loaded: ${getErrorMessage(error)}. Include it in what you deploy, or set \`embed: false\`.`,
+  }
 }

@@ -1,4 +1,4 @@
-import { wordFor } from './text/actions.ts'
+import { findActionWord } from './text/actions.ts'
 import type { Explanation, Searchable } from './contract.ts'
 import { countIn, countsIn, type Postings } from './lexical/postings.ts'
 import type { ParsedQuery, QueryTerm } from './text/query.ts'
@@ -23,7 +23,7 @@ interface FoundWord {
  * Why a tool has its score. What the index knows is taken down at once, since the tool may be gone when somebody asks; the
  * text is made when they do.
  */
-export function explainer(
+export function createExplainer(
   tool: Searchable,
   slot: number,
   score: Score,
@@ -57,8 +57,8 @@ export function explainer(
 }
 
 function explainAction(tool: Searchable, { asked, share }: NonNullable<Score['action']>): ExplainedWord {
-  const inName = wordFor(asked.actions, getWords(getFieldTexts(tool)[NAME]!))
-  const matched = inName ?? wordFor(asked.actions, getWords(tool.description))!
+  const inName = findActionWord(asked.actions, getWords(getFieldTexts(tool)[NAME]!))
+  const matched = inName ?? findActionWord(asked.actions, getWords(tool.description))!
   const field = inName === undefined ? 'description' : 'name'
   return { word: asked.word, matched, fields: [field], score: share, how: 'action' }
 }

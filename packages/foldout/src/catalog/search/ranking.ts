@@ -1,4 +1,4 @@
-import { actionAskedFor } from './text/actions.ts'
+import { findAskedAction } from './text/actions.ts'
 import { takeBest } from './lexical/best.ts'
 import {
   computeCoverage,
@@ -91,7 +91,7 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
   let count = 0
   let nearest = 0
   const asked = (parts.length > 0 ? parts : [whole])
-    .map(({ text }) => actionAskedFor(text))
+    .map(({ text }) => findAskedAction(text))
     .filter((one) => one !== undefined)
   const actions = asked.reduce((all, one) => all | one.actions, 0)
   for (let slot = 0; slot < scores.length; slot++) {

@@ -51,7 +51,7 @@ describe('ranking', () => {
   })
 
   it('R45 does not take one known word for another', async () => {
-    const index = indexOf([toolNamed('read_book'), toolNamed('read_boot')], { meaning: 'none' })
+    const index = indexOf([toolNamed('read_book'), toolNamed('read_boot')], { embed: false })
     expect(namesIn(await index.search('boot'))).toEqual(['read_boot'])
   })
 
@@ -68,7 +68,7 @@ describe('ranking', () => {
 
   it('R45 puts tools of equal score in the order of their names', async () => {
     const tools = ['c', 'a', 'b'].map((source) => toolNamed('lamp', { source, name: `lamp_${source}` }))
-    const found = await indexOf(tools, { meaning: 'none' }).search('lamp')
+    const found = await indexOf(tools, { embed: false }).search('lamp')
     expect(found.hits.map(({ tool }) => tool.source)).toEqual(['a', 'b', 'c'])
   })
 
@@ -209,7 +209,7 @@ describe('nothing fits', () => {
 
 describe('explanations', () => {
   it('R45 says which words were found where, and how', async () => {
-    const { hits } = await indexOf(HOUSEHOLD, { meaning: 'none' }).search('delte the lamps')
+    const { hits } = await indexOf(HOUSEHOLD, { embed: false }).search('delte the lamps')
     const explained = hits[0]!.explain()
     expect(hits[0]!.tool.qualified).toBe('home/light_delete')
     expect(explained.words.map(({ word, matched, fields, how }) => ({ word, matched, fields, how }))).toEqual([
@@ -232,7 +232,7 @@ describe('explanations', () => {
   })
 
   it('R45 says how a tool fared that was not found', async () => {
-    const index = indexOf(HOUSEHOLD, { meaning: 'none' })
+    const index = indexOf(HOUSEHOLD, { embed: false })
     expect(await index.explain('lamp', 'mail/send_email')).toEqual({ score: 0, words: [], meaning: 0, named: false })
     expect(await index.explain('lamp', 'no/such_tool')).toBeUndefined()
   })

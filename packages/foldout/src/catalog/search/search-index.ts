@@ -1,11 +1,11 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { computeConfidence } from './confidence.ts'
-import type { Hit, Searchable, SearchIndex, SearchIndexOptions } from './contract.ts'
-import { createEngine, type Found } from './engine.ts'
-import { explainer } from './explanation.ts'
+import type { Hit, Searchable, SearchIndex, SearchOutcome } from './contract.ts'
+import { createEngine, type EngineFound, type EngineOptions } from './engine.ts'
+import { createExplainer } from './explanation.ts'
 import { getPart } from './ranking.ts'
+import { readQuery } from './text/read-query.ts'
 import { getGroup } from './text/tool-text.ts'
-import { TUNING, type Tuning } from './tuning.ts'
 
 const DEFAULT_LIMIT = 5
 /** A tool that has less than this of the best one's score does not fit as well. */
@@ -14,50 +14,54 @@ const MOST_CATEGORIES = 3
 /** How many of the best tools tell which categories are near. */
 const NEAREST_TOOLS = 10
 
+/** Makes an index of tools that can be searched. */
 export function createSearchIndex<Tool extends Searchable = Searchable>(
-  options: SearchIndexOptions = {},
+  options: EngineOptions = {},
 ): SearchIndex<Tool> {
-  return createTunedIndex(options, TUNING)
-}
-
-/** The same with other numbers, to see what each of them gains. */
-export function createTunedIndex<Tool extends Searchable>(
-  { meaning = 'bundled' }: SearchIndexOptions,
-  tuning: Tuning,
-): SearchIndex<Tool> {
-  const engine = createEngine<Tool>(meaning, tuning)
+  const engine = createEngine<Tool>(options)
   return {
     get size() {
       return engine.size
     },
     add: engine.add,
     remove: engine.remove,
+    ready: engine.ready,
     async search(query, { category, limit = DEFAULT_LIMIT } = {}) {
-      const found = await engine.find(checked(query), category)
-      const { request, scores } = found.ranking
-      const best = found.best(Math.max(1, limit))
-      const { confidence, fits } = computeConfidence(found, best[0])
-      const enough = scores[best[0]!]! * FITS_AS_WELL
-      let asGood = 0
-      for (const slot of found.ranking.found) if (scores[slot]! >= enough) asGood++
-      const hits = fits ? best.slice(0, limit).map((slot) => toHit(found, slot)) : []
-      return {
-        hits,
-        more: fits ? Math.max(0, asGood - hits.length) : 0,
-        parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
-        confidence,
-        nearestCategories: fits ? [] : nearestCategories(found),
-      }
+      const { text, ignoredCharacters } = readQuery(refuseEmpty(query))
+      return engine.find(text, category, (found) => ({ ...toOutcome(found, limit), ignoredCharacters }))
     },
     async explain(query, qualified) {
-      const found = await engine.find(checked(query))
-      const slot = found.getSlot(qualified)
-      return slot === undefined ? undefined : toHit(found, slot).explain()
+      const { text } = readQuery(refuseEmpty(query))
+      return engine.find(text, undefined, (found) => {
+        const slot = found.getSlot(qualified)
+        return slot === undefined ? undefined : toHit(found, slot).explain()
+      })
     },
   }
 }
 
-function checked(query: string): string {
+function toOutcome<Tool extends Searchable>(
+  found: EngineFound<Tool>,
+  limit: number,
+): Omit<SearchOutcome<Tool>, 'ignoredCharacters'> {
+  const { request, scores } = found.ranking
+  const best = found.takeBest(Math.max(1, limit))
+  const [top] = best
+  const { confidence, fits } = computeConfidence(found, top)
+  const enough = (top === undefined ? 0 : (scores[top] ?? 0)) * FITS_AS_WELL
+  let asGood = 0
+  for (const slot of found.ranking.found) if ((scores[slot] ?? 0) >= enough) asGood++
+  const hits = fits ? best.slice(0, limit).map((slot) => toHit(found, slot)) : []
+  return {
+    hits,
+    more: fits ? Math.max(0, asGood - hits.length) : 0,
+    parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
+    confidence,
+    nearestCategories: fits ? [] : getNearestCategories(found),
+  }
+}
+
+function refuseEmpty(query: string): string {
   if (query.trim() !== '') return query
   throw new FoldoutError(
     'search-query-empty',
@@ -65,18 +69,18 @@ function checked(query: string): string {
   )
 }
 
-function toHit<Tool extends Searchable>(found: Found<Tool>, slot: number): Hit<Tool> {
+function toHit<Tool extends Searchable>(found: EngineFound<Tool>, slot: number): Hit<Tool> {
   const { ranking, postings } = found
-  const tool = found.toolAt(slot)
+  const tool = found.getTool(slot)
   return {
     tool,
-    score: ranking.scores[slot]!,
+    score: ranking.scores[slot] ?? 0,
     part: getPart(ranking, slot),
-    explain: explainer(tool, slot, found.computeScore(slot), ranking.whole.query, postings),
+    explain: createExplainer(tool, slot, found.computeScore(slot), ranking.whole.query, postings),
   }
 }
 
-function nearestCategories<Tool extends Searchable>(found: Found<Tool>): readonly string[] {
-  const categories = found.best(NEAREST_TOOLS).map((slot) => getGroup(found.toolAt(slot)))
+function getNearestCategories<Tool extends Searchable>(found: EngineFound<Tool>): readonly string[] {
+  const categories = found.takeBest(NEAREST_TOOLS).map((slot) => getGroup(found.getTool(slot)))
   return [...new Set(categories)].filter((category) => category !== undefined).slice(0, MOST_CATEGORIES)
 }

@@ -1,38 +1,48 @@
 import type { Searchable } from '../contract.ts'
+import { MAX_SHORT_FIELD_CHARACTERS } from '../limits.ts'
+import { cutText } from '../text/read-query.ts'
 import { nameKey } from '../text/tool-text.ts'
 
-/** Words with something inside that only identifiers have: an underscore, a slash, a capital after a small letter. */
-const IDENTIFIER = /[\p{L}\p{N}]+(?:(?:[_\-/.:]+|(?<=\p{Ll})(?=\p{Lu}))[\p{L}\p{N}]+)+/gu
-const QUOTED = /`([^`]+)`|"([^"]+)"|“([^”]+)”|(?<!\p{L})'([^']+)'(?!\p{L})/gu
+/** Letters and digits, in one or in several parts with separators between them. */
+const CHAIN = /[\p{L}\p{N}]+(?:[_\-/.:]+[\p{L}\p{N}]+)*/gu
+/** What only identifiers have inside: an underscore, a slash, a capital after a small letter. */
+const JOINT = /[_\-/.:]|\p{Ll}\p{Lu}/u
+/** No alternative looks past the next quotation mark of its kind, so that many open ones cost no more than one. */
+const QUOTED = /`([^`]+)`|"([^"]+)"|“([^“”]+)”|(?<!\p{L})'([^']+)'(?!\p{L})/gu
 
 /** The names of all tools, whatever their case and separators. */
 export interface NameIndex {
-  add(slot: number, tool: Searchable): void
-  remove(slot: number, tool: Searchable): void
+  /** Makes a slot known by some keys, those of `getNameKeys`. */
+  add(slot: number, keys: Iterable<string>): void
+  remove(slot: number): void
   /** The tools that a query names: as a whole, in quotes, or by an identifier within it. */
-  namedIn(query: string): ReadonlySet<number>
+  findNamed(query: string): ReadonlySet<number>
 }
 
 export function createNameIndex(): NameIndex {
   const slotsByKey = new Map<string, Set<number>>()
+  const keysBySlot = new Map<number, readonly string[]>()
   return {
-    add(slot, tool) {
-      for (const key of getKeys(tool)) {
+    add(slot, keys) {
+      const added = [...keys]
+      keysBySlot.set(slot, added)
+      for (const key of added) {
         const slots = slotsByKey.get(key)
         if (slots) slots.add(slot)
         else slotsByKey.set(key, new Set([slot]))
       }
     },
-    remove(slot, tool) {
-      for (const key of getKeys(tool)) {
+    remove(slot) {
+      for (const key of keysBySlot.get(slot) ?? []) {
         const slots = slotsByKey.get(key)
         slots?.delete(slot)
         if (slots?.size === 0) slotsByKey.delete(key)
       }
+      keysBySlot.delete(slot)
     },
-    namedIn(query) {
+    findNamed(query) {
       const named = new Set<number>()
-      for (const mention of mentionsIn(query)) {
+      for (const mention of getMentions(query)) {
         for (const slot of slotsByKey.get(nameKey(mention)) ?? []) named.add(slot)
       }
       return named
@@ -40,15 +50,21 @@ export function createNameIndex(): NameIndex {
   }
 }
 
-function mentionsIn(query: string): readonly string[] {
-  const quoted = [...query.matchAll(QUOTED)].map((match) => match.slice(1).find((text) => text !== undefined)!)
-  return [query, ...quoted, ...(query.match(IDENTIFIER) ?? [])]
+function getMentions(query: string): readonly string[] {
+  const mentions = [query]
+  for (const [, ...texts] of query.matchAll(QUOTED)) {
+    const quoted = texts.find((text) => text !== undefined)
+    if (quoted !== undefined) mentions.push(quoted)
+  }
+  for (const [chain] of query.matchAll(CHAIN)) if (JOINT.test(chain)) mentions.push(chain)
+  return mentions
 }
 
-function getKeys({ name, qualified, declared }: Searchable): ReadonlySet<string> {
+/** What a tool is known by: its names without case and separators. */
+export function getNameKeys({ name, qualified, declared }: Searchable): ReadonlySet<string> {
   // Mostly they are one and the same.
   const names = new Set([name, qualified, declared])
-  const keys = new Set(Array.from(names, nameKey))
+  const keys = new Set(Array.from(names, (text) => nameKey(cutText(text, MAX_SHORT_FIELD_CHARACTERS))))
   keys.delete('')
   return keys
 }

@@ -8,7 +8,7 @@ const embedDrinks: Embed = async (texts) =>
   texts.map((text) => (/beverage|tea|drink/i.test(text) ? [1, 0.1, 0] : [0, 0.1, text.length % 7]))
 
 function indexWith(embed: Embed) {
-  const index = createSearchIndex({ meaning: embed })
+  const index = createSearchIndex({ embed })
   for (const tool of HOUSEHOLD) index.add(tool)
   index.add(toolNamed('brew_tea'))
   return index
@@ -25,7 +25,7 @@ describe('own embeddings', () => {
   it('R45 embeds each tool once, in batches, and only the query at the next search', async () => {
     const batches: (readonly string[])[] = []
     const index = createSearchIndex({
-      meaning: async (texts) => {
+      embed: async (texts) => {
         batches.push(texts)
         return embedDrinks(texts)
       },

@@ -1,6 +1,8 @@
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Embed, Searchable } from '../contract.ts'
-import type { Meaning, Vector } from './meaning.ts'
+import { MAX_LONG_FIELD_CHARACTERS } from '../limits.ts'
+import { cutText } from '../text/read-query.ts'
+import { VECTOR_COST, type Meaning, type Vector } from './meaning.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 
 /** So many texts go to the function at once. */
@@ -17,12 +19,13 @@ interface Embedded {
  * tool has it. What fails is tried again at the next search.
  */
 export function createEmbeddedMeaning(embed: Embed): Meaning {
-  const textBySlot: (string | undefined)[] = []
-  const waiting = new Set<number>()
+  /** The texts of tools that have no vector yet. */
+  const waiting = new Map<number, string>()
+  /** The texts of those that have one. */
+  const textBySlot = new Map<number, string>()
   const embedded = new Map<string, Embedded>()
   let block: VectorBlock | undefined
   let dimensions: number | undefined
-  let working: Promise<void> = Promise.resolve()
 
   const checked = (vectors: readonly Vector[]): readonly Vector[] => {
     for (const vector of vectors) {
@@ -51,50 +54,61 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
     return checked(vectors)
   }
 
-  const embedWaiting = async (): Promise<void> => {
-    const missing = new Set([...waiting].map((slot) => textBySlot[slot]!).filter((text) => !embedded.has(text)))
-    const list = [...missing].sort()
+  const embedMissing = async (texts: Iterable<string>): Promise<void> => {
+    const list = [...texts].sort()
     for (let from = 0; from < list.length; from += BATCH) {
       const batch = list.slice(from, from + BATCH)
       const vectors = await embedTexts(batch)
-      batch.forEach((text, i) => embedded.set(text, { vector: vectors[i]!, tools: 0 }))
+      batch.forEach((text, at) => {
+        const vector = vectors[at]
+        if (vector) embedded.set(text, { vector, tools: 0 })
+      })
     }
-    // Tools may have come and gone meanwhile: those that came wait for the next search.
-    for (const slot of waiting) {
-      const known = embedded.get(textBySlot[slot]!)
-      if (!known) continue
-      known.tools++
-      waiting.delete(slot)
-      block ??= createVectorBlock(known.vector.length)
-      block.set(slot, known.vector)
-    }
-    for (const text of missing) if (embedded.get(text)?.tools === 0) embedded.delete(text)
   }
 
   return {
+    kind: 'own',
+    get isReady() {
+      return waiting.size === 0
+    },
     add(slot, tool) {
-      textBySlot[slot] = getText(tool)
-      waiting.add(slot)
+      waiting.set(slot, getText(tool))
     },
     remove(slot) {
-      const known = waiting.delete(slot) ? undefined : embedded.get(textBySlot[slot]!)
-      if (known && --known.tools === 0) embedded.delete(textBySlot[slot]!)
-      textBySlot[slot] = undefined
+      waiting.delete(slot)
+      const text = textBySlot.get(slot)
+      if (text === undefined) return
+      textBySlot.delete(slot)
       block?.remove(slot)
+      const known = embedded.get(text)
+      if (known && --known.tools === 0) embedded.delete(text)
     },
-    async computeVectors(texts) {
-      // One after the other, so that two searches at once do not pay for the same tools twice.
-      working = working.catch(() => undefined).then(embedWaiting)
-      await working
-      return embedTexts(texts)
+    async prepare(slice) {
+      const missing = new Set([...waiting.values()].filter((text) => !embedded.has(text)))
+      await embedMissing(missing)
+      // Tools may have come and gone meanwhile: those that came are next.
+      for (const [slot, text] of waiting) {
+        const known = embedded.get(text)
+        if (!known) continue
+        known.tools++
+        waiting.delete(slot)
+        textBySlot.set(slot, text)
+        block ??= createVectorBlock(known.vector.length)
+        block.set(slot, known.vector)
+        if (slice.spend(VECTOR_COST)) await slice.next()
+      }
+      for (const text of missing) if (embedded.get(text)?.tools === 0) embedded.delete(text)
     },
+    computeVectors: embedTexts,
     cosinesWith: (vector) => block?.cosinesWith(vector) ?? (() => 0),
     allCosinesWith: (vector) => block?.allCosinesWith(vector) ?? (() => 0),
   }
 }
 
-function getText({ source, declared, title, description, tags }: Searchable): string {
-  const lines = [source === undefined ? declared : `${source}: ${declared}`, title ?? '', description, tags.join(', ')]
+function getText(tool: Searchable): string {
+  const { source, declared, title, tags } = tool
+  const name = source === undefined ? declared : `${source}: ${declared}`
+  const lines = [name, title ?? '', cutText(tool.description, MAX_LONG_FIELD_CHARACTERS), tags.join(', ')]
   return lines.filter((line) => line !== '').join('\n')
 }
 

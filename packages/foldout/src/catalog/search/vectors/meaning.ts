@@ -1,5 +1,6 @@
 import type { Searchable, SearchField } from '../contract.ts'
 import { FIELD_END, type Postings } from '../lexical/postings.ts'
+import type { Slice } from '../slices.ts'
 import { FIELDS } from '../text/tool-text.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 import type { WordVectors } from './vectors.ts'
@@ -7,14 +8,22 @@ import { getTerms } from '../text/words.ts'
 
 /** What a field says is said in its first words; the others take time. */
 const MOST_WORDS = 48
+/** What making a tool's vector costs, as if so many characters were indexed. */
+export const VECTOR_COST = 200
 
 export type Vector = ArrayLike<number>
 
 /** Nearness of meaning, of a text to every tool. */
 export interface Meaning {
+  /** By what it is found. */
+  readonly kind: 'word-vectors' | 'own' | 'none'
+  /** Whether no tool waits for its vector. */
+  readonly isReady: boolean
   add(slot: number, tool: Searchable): void
   remove(slot: number): void
-  /** The vectors of some texts, when those of all tools are there too; nothing for a text of unknown words. */
+  /** Makes the vectors of the tools that wait for theirs. */
+  prepare(slice: Slice): Promise<void>
+  /** The vectors of some texts; nothing for a text of unknown words. */
   computeVectors(texts: readonly string[]): Promise<readonly (Vector | undefined)[]>
   /** How near each tool is, by slot: 1 for the same, 0 for one that has nothing to do with it or is not known. */
   cosinesWith(vector: Vector): (slot: number) => number
@@ -22,12 +31,35 @@ export interface Meaning {
   allCosinesWith(vector: Vector): (slot: number) => number
 }
 
-/** Meaning by word vectors. They are loaded, and those of the tools made, when first asked for. */
-export function createWordMeaning(postings: Postings, load: () => Promise<WordVectors>): Meaning {
+export interface WordMeaningOptions {
+  readonly postings: Postings
+  readonly load: () => Promise<WordVectors>
+  /** The vectors cannot be loaded: there is no nearness of meaning from now on. */
+  readonly onUnavailable: (error: unknown) => void
+}
+
+/** Meaning by word vectors. They are loaded when tools first wait for theirs. */
+export function createWordMeaning({ postings, load, onUnavailable }: WordMeaningOptions): Meaning {
   const waiting = new Set<number>()
-  let loading: Promise<WordVectors> | undefined
   let block: VectorBlock | undefined
+  let isUnavailable = false
+  const tryLoad = async (): Promise<WordVectors | undefined> => {
+    if (isUnavailable) return undefined
+    try {
+      return await load()
+    } catch (error) {
+      if (!isUnavailable) onUnavailable(error)
+      isUnavailable = true
+      return undefined
+    }
+  }
   return {
+    get kind() {
+      return isUnavailable ? 'none' : 'word-vectors'
+    },
+    get isReady() {
+      return waiting.size === 0
+    },
     add(slot) {
       waiting.add(slot)
     },
@@ -35,23 +67,29 @@ export function createWordMeaning(postings: Postings, load: () => Promise<WordVe
       waiting.delete(slot)
       block?.remove(slot)
     },
-    async computeVectors(texts) {
-      const vectors = await (loading ??= load())
+    async prepare(slice) {
+      if (waiting.size === 0) return
+      const vectors = await tryLoad()
+      if (!vectors) return waiting.clear()
       block ??= createVectorBlock(vectors.dimensions)
       for (const slot of waiting) {
-        const vector = vectors.computeToolVector(wordsByField(slot, postings))
+        waiting.delete(slot)
+        const vector = vectors.computeToolVector(getWordsByField(slot, postings))
         if (vector) block.set(slot, vector)
+        if (slice.spend(VECTOR_COST)) await slice.next()
       }
-      waiting.clear()
-      return texts.map((text) => vectors.computeVector(getTerms(text)))
     },
-    cosinesWith: (vector) => block!.cosinesWith(vector),
-    allCosinesWith: (vector) => block!.allCosinesWith(vector),
+    async computeVectors(texts) {
+      const vectors = await tryLoad()
+      return texts.map((text) => vectors?.computeVector(getTerms(text)))
+    },
+    cosinesWith: (vector) => block?.cosinesWith(vector) ?? (() => 0),
+    allCosinesWith: (vector) => block?.allCosinesWith(vector) ?? (() => 0),
   }
 }
 
 /** The first words of each field of a tool. */
-function wordsByField(slot: number, postings: Postings): Partial<Record<SearchField, readonly string[]>> {
+function getWordsByField(slot: number, postings: Postings): Partial<Record<SearchField, readonly string[]>> {
   const byField: Partial<Record<SearchField, string[]>> = {}
   const words = postings.wordsIn(slot)
   let field = 0

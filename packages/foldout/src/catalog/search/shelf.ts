@@ -1,0 +1,124 @@
+import type { Searchable } from './contract.ts'
+import { takeBest } from './lexical/best.ts'
+import { createNameIndex } from './lexical/named.ts'
+import { createPostings, type Postings } from './lexical/postings.ts'
+import { createSpellings } from './lexical/spelling.ts'
+import { rankRequest, computeScore, type AskedText, type Ranking, type RankingSources, type Score } from './ranking.ts'
+import { readToolTerms } from './text/tool-terms.ts'
+import type { Tuning } from './tuning.ts'
+
+/** One search, and what can be asked about it before anything else happens to the tools. */
+export interface Found<Tool extends Searchable> {
+  readonly ranking: Ranking
+  readonly postings: Postings
+  getTool(slot: number): Tool
+  getSlot(qualified: string): number | undefined
+  /** The best slots, best first, and at most `limit` of them. */
+  takeBest(limit: number): readonly number[]
+  computeScore(slot: number): Score
+}
+
+/** What is ranked. */
+export interface ShelfRequest {
+  readonly text: AskedText
+  /** What it falls into; empty if it does not. */
+  readonly parts: readonly AskedText[]
+  readonly category: string | undefined
+}
+
+/** Tools by slot, with all that is known of their words and names. */
+export interface Shelf<Tool extends Searchable> {
+  readonly size: number
+  readonly postings: Postings
+  getSlot(qualified: string): number | undefined
+  /** Puts a tool into a slot. Throws if it cannot be read, and is then as before. */
+  put(tool: Tool): { readonly slot: number; readonly characters: number }
+  /** Takes a tool off: it is not found anymore. Returns its slot, which must be emptied before anything is ranked. */
+  take(qualified: string): number | undefined
+  /** Forgets the words of a tool that was taken off, and returns how many there were. */
+  empty(slot: number): number
+  rank(request: ShelfRequest): Found<Tool>
+}
+
+export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool> {
+  const spellings = createSpellings()
+  const postings = createPostings({
+    onTerm: (term, isThere) => (isThere ? spellings.add(term) : spellings.remove(term)),
+  })
+  const names = createNameIndex()
+  const tools: (Tool | undefined)[] = []
+  const actions: number[] = []
+  const slotByName = new Map<string, number>()
+
+  const getTool = (slot: number): Tool => {
+    const tool = tools[slot]
+    if (!tool) throw new Error(`There is no tool in slot ${slot} of a search index.`)
+    return tool
+  }
+  const isBefore = (a: number, b: number): boolean => getTool(a).qualified < getTool(b).qualified
+  const sources: Omit<RankingSources, 'isAllowed'> = {
+    postings,
+    vocabulary: { postings, spellings, spelling: tuning.spelling },
+    tuning,
+    isBefore,
+    actionsAt: (slot) => actions[slot] ?? 0,
+  }
+
+  return {
+    get size() {
+      return slotByName.size
+    },
+    postings,
+    getSlot: (qualified) => slotByName.get(qualified),
+    put(tool) {
+      const terms = readToolTerms(tool)
+      const slot = postings.add(terms.fields)
+      actions[slot] = terms.actions
+      tools[slot] = tool
+      slotByName.set(tool.qualified, slot)
+      names.add(slot, terms.nameKeys)
+      return { slot, characters: terms.characters }
+    },
+    take(qualified) {
+      const slot = slotByName.get(qualified)
+      if (slot === undefined) return undefined
+      slotByName.delete(qualified)
+      tools[slot] = undefined
+      return slot
+    },
+    empty(slot) {
+      const words = postings.wordsIn(slot).length
+      names.remove(slot)
+      postings.remove(slot)
+      return words
+    },
+    rank({ text, parts, category }) {
+      const all = { ...sources, isAllowed: createFilter(tools, category) }
+      const ranking = rankRequest({ ...text, parts, named: names.findNamed(text.text) }, all)
+      const { scores, found } = ranking
+      const computeRank = (slot: number): number => scores[slot] ?? 0
+      const isBetter = (a: number, b: number): boolean =>
+        computeRank(a) > computeRank(b) || (computeRank(a) === computeRank(b) && isBefore(a, b))
+      return {
+        ranking,
+        postings,
+        getTool,
+        getSlot: (qualified) => slotByName.get(qualified),
+        takeBest: (limit) => takeBest(found, limit, isBetter),
+        computeScore: (slot) => computeScore(ranking, slot, all),
+      }
+    },
+  }
+}
+
+function createFilter<Tool extends Searchable>(
+  tools: readonly (Tool | undefined)[],
+  category: string | undefined,
+): (slot: number) => boolean {
+  if (category === undefined) return (slot) => tools[slot] !== undefined
+  const wanted = category.toLowerCase()
+  return (slot) => {
+    const tool = tools[slot]
+    return tool?.category?.toLowerCase() === wanted || tool?.source?.toLowerCase() === wanted
+  }
+}

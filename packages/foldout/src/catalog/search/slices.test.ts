@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import type { Searchable } from './contract.ts'
+import { MAX_LONG_FIELD_CHARACTERS, MAX_SHORT_FIELD_CHARACTERS, MAX_SLICE_CHARACTERS } from './limits.ts'
+import { createSearchIndex } from './search-index.ts'
+import { toolNamed } from './tools.fixtures.ts'
+
+/** A tool can have two long fields and four short ones. */
+const LARGEST_TOOL = 2 * MAX_LONG_FIELD_CHARACTERS + 4 * MAX_SHORT_FIELD_CHARACTERS
+const WORDS = ['lamp', 'flight', 'weather', 'room', 'user', 'invoice', 'delete', 'create', 'search', 'report']
+
+function createTools(count: number, source = 's'): Searchable[] {
+  return Array.from({ length: count }, (_, i) =>
+    toolNamed(`${WORDS[i % 10]}_${WORDS[(i * 7 + 3) % 10]}_${i}`, {
+      source,
+      description: `${WORDS[(i * 3) % 10]} ${WORDS[(i + 4) % 10]} `.repeat(20),
+    }),
+  )
+}
+
+const told = (outcome: object): string => JSON.stringify(outcome)
+
+describe('R45 indexing in slices', () => {
+  it('R45 lets others run after a bounded number of characters', async () => {
+    const slices: number[] = []
+    const index = createSearchIndex({ onSlice: (characters) => slices.push(characters) })
+    const tools = [...createTools(2_000), toolNamed('long', { description: 'lamp '.repeat(1_000_000) })]
+    for (const tool of tools) index.add(tool)
+    let turns = 0
+    let isReady = false
+    const count = (): void => {
+      turns++
+      if (!isReady) setImmediate(count)
+    }
+    setImmediate(count)
+    await index.search('lamp in a room')
+    isReady = true
+    expect(Math.max(...slices)).toBeLessThan(MAX_SLICE_CHARACTERS + LARGEST_TOOL)
+    const all = tools.reduce((sum, { description }) => sum + Math.min(description.length, MAX_LONG_FIELD_CHARACTERS), 0)
+    expect(slices.reduce((sum, characters) => sum + characters, 0)).toBeGreaterThan(all - MAX_SLICE_CHARACTERS)
+    expect(turns).toBeGreaterThanOrEqual(slices.length)
+  })
+
+  it('R45 removes in slices too', async () => {
+    const slices: number[] = []
+    const index = createSearchIndex({ embed: false, onSlice: (characters) => slices.push(characters) })
+    const tools = createTools(2_000)
+    for (const tool of tools) index.add(tool)
+    await index.ready()
+    slices.length = 0
+    for (const { qualified } of tools) index.remove(qualified)
+    expect(index.size).toBe(0)
+    expect((await index.search('lamp')).hits).toEqual([])
+    expect(slices.length).toBeGreaterThan(1)
+  })
+
+  it('R45 begins before anybody searches', async () => {
+    const index = createSearchIndex({ embed: false, onSlice: () => slices++ })
+    let slices = 0
+    for (const tool of createTools(1_000)) index.add(tool)
+    await expect.poll(() => slices).toBeGreaterThan(2)
+  })
+
+  it('R45 gives the same bytes whatever came and went while it was at work', async () => {
+    const kept = createTools(600, 'kept')
+    const gone = createTools(600, 'gone')
+    const index = createSearchIndex()
+    const before = index.search('delete a lamp')
+    for (const tool of [...gone, ...kept]) index.add(tool)
+    const during = index.search('delete a lamp')
+    for (const [at, { qualified }] of gone.entries()) {
+      if (at % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+      expect(index.remove(qualified)).toBe(true)
+      expect(index.remove(qualified)).toBe(false)
+    }
+    for (const tool of kept.slice(0, 100)) index.add(tool)
+    await Promise.all([before, during])
+    const fresh = createSearchIndex()
+    for (const tool of kept) fresh.add(tool)
+    expect(index.size).toBe(kept.length)
+    expect(told(await index.search('delete a lamp'))).toBe(told(await fresh.search('delete a lamp')))
+  })
+
+  it('R45 answers many searches at once while it is at work, all with the same bytes', async () => {
+    const index = createSearchIndex()
+    for (const tool of createTools(1_000)) index.add(tool)
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => index.search('create an invoice')))
+    expect(new Set(outcomes.map(told)).size).toBe(1)
+  })
+})
