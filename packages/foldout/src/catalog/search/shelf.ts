@@ -111,8 +111,8 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
   }
 }
 
-function createFilter<Tool extends Searchable>(
-  tools: readonly (Tool | undefined)[],
+function createFilter(
+  tools: readonly (Searchable | undefined)[],
   category: string | undefined,
 ): (slot: number) => boolean {
   if (category === undefined) return (slot) => tools[slot] !== undefined
