@@ -3,12 +3,18 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type JsonObject = { readonly [key: string]: Json }
 
 /**
+ * As deep as a value may be nested to be kept: what the engine's own JSON and cloning go through without running out of
+ * stack, with room to spare.
+ */
+export const MAX_NESTING = 1_000
+
+/**
  * Where a value first is something that JSON cannot carry without loss, in words (`"a Date at .items[2].when"`), or
- * `undefined` if it comes back as it was.
+ * `undefined` if it comes back as it was. What is nested more than {@link MAX_NESTING} levels deep counts as lost.
  */
 export function notJson(value: unknown): string | undefined {
   const loss = findLoss(value, new Set())
-  return loss && `${loss.what} at ${loss.path || 'the top'}`
+  return loss && `${loss.what} at ${shortenPath(loss.path) || 'the top'}`
 }
 
 interface Loss {
@@ -16,7 +22,8 @@ interface Loss {
   readonly path: string
 }
 
-// The path is put together on the way back, so that looking through what is fine costs no strings.
+// Recursive, because that is the fastest, and bounded: `above` has as many members as the value is deep. The path is put
+// together on the way back, so that looking through what is fine costs no strings.
 function findLoss(value: unknown, above: Set<object>): Loss | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
   if (typeof value === 'number') {
@@ -25,6 +32,9 @@ function findLoss(value: unknown, above: Set<object>): Loss | undefined {
   }
   if (typeof value !== 'object') return { what: value === undefined ? 'undefined' : `a ${typeof value}`, path: '' }
   if (above.has(value)) return { what: 'a cycle', path: '' }
+  if (above.size >= MAX_NESTING) {
+    return { what: `something nested more than ${MAX_NESTING.toLocaleString('en')} levels deep`, path: '' }
+  }
   above.add(value)
   const loss = Array.isArray(value) ? findLossInList(value, above) : findLossInObject(value, above)
   above.delete(value)
@@ -42,7 +52,7 @@ function findLossInList(list: readonly unknown[], above: Set<object>): Loss | un
 function findLossInObject(object: object, above: Set<object>): Loss | undefined {
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== Object.prototype && prototype !== null) {
-    return { what: `a ${object.constructor?.name || 'class instance'}`, path: '' }
+    return { what: `a ${getClassName(prototype)}`, path: '' }
   }
   for (const key of Object.keys(object)) {
     const loss = findLoss((object as Record<string, unknown>)[key], above)
@@ -51,24 +61,63 @@ function findLossInObject(object: object, above: Set<object>): Loss | undefined 
   return undefined
 }
 
+function getClassName(prototype: unknown): string {
+  const made: unknown = (prototype as { readonly constructor?: unknown }).constructor
+  return (typeof made === 'function' && made.name) || 'class instance'
+}
+
+const MAX_SHOWN_PATH = 200
+
+function shortenPath(path: string): string {
+  if (path.length <= MAX_SHOWN_PATH) return path
+  return `${path.slice(0, MAX_SHOWN_PATH / 2)}…${path.slice(-MAX_SHOWN_PATH / 2)}`
+}
+
 /** JSON with the keys of every object in order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isPlainObject(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : inner,
-  )
+  return JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
+}
+
+function sortKeys(object: Record<string, unknown>): Record<string, unknown> {
+  const keys = Object.keys(object)
+  if (keys.every((key, i) => i === 0 || (keys[i - 1] ?? '') <= key)) return object
+  // Without a prototype, so that a key such as `__proto__` is a key like any other.
+  const sorted = Object.create(null) as Record<string, unknown>
+  for (const key of keys.sort()) sorted[key] = object[key]
+  return sorted
+}
+
+/** Whether two values have the same JSON, key order included; of any depth. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  const waiting: [unknown, unknown][] = [[a, b]]
+  for (let pair = waiting.pop(); pair; pair = waiting.pop()) {
+    const [one, other] = pair
+    if (Object.is(one, other)) continue
+    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+    if (Array.isArray(one) !== Array.isArray(other)) return false
+    const keys = Object.keys(one)
+    const others = Object.keys(other)
+    if (keys.length !== others.length) return false
+    for (const [i, key] of keys.entries()) {
+      if (others[i] !== key) return false
+      waiting.push([(one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]])
+    }
+  }
+  return true
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Freezes a tree of plain objects and lists, and gives it back. */
+/** Freezes a tree of plain objects and lists of any depth, and gives it back. */
 export function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const inner of Object.values(value)) deepFreeze(inner)
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue
+    Object.freeze(next)
+    for (const inner of Object.values(next)) if (typeof inner === 'object' && inner !== null) waiting.push(inner)
   }
   return value
 }
