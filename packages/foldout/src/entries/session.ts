@@ -7,6 +7,7 @@
 export { defineEvent, type Event, type EventCreator } from '../session/event.ts'
 export { Log, defineLog, type LogOptions } from '../session/log.ts'
 export { createMemoryStore } from '../session/stores/memory-store.ts'
+export { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../session/stores/store-checks.ts'
 export {
   DispatchError,
   type DispatchFailure,
@@ -16,8 +17,8 @@ export {
   type SessionReader,
   type SessionTransaction,
 } from '../session/session.ts'
-export type { AnySlice, On, Slice, SliceEvents, SliceOptions } from '../session/slice.ts'
-export type { Snapshot } from '../session/snapshot.ts'
+export type { AnySlice, On, PayloadCheck, Slice, SliceEvents, SliceOptions } from '../session/slice.ts'
+export type { SliceSnapshot, Snapshot } from '../session/snapshot.ts'
 export {
   openSession,
   type KeptSession,

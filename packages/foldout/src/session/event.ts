@@ -4,7 +4,7 @@ export interface Event<Type extends string = string, Payload = unknown> {
   readonly payload: Payload
 }
 
-/** Makes events of one type. `type` is what reducers and listeners recognise them by. */
+/** Makes events of one type. `type` is what reducers and listeners recognize them by. */
 export interface EventCreator<Type extends string = string, Payload = never> {
   (
     ...args: [Payload] extends [void] ? [] : undefined extends Payload ? [payload?: Payload] : [payload: Payload]
@@ -13,8 +13,14 @@ export interface EventCreator<Type extends string = string, Payload = never> {
 }
 
 /**
- * Declares an event that belongs to no slice: `defineEvent<{ name: string }>()('tool/invoked')`. The payload's type is
- * given in a call of its own because TypeScript infers all type arguments of a call or none.
+ * Declares an event that belongs to no slice. The payload's type is given in a call of its own because TypeScript infers
+ * either all type arguments of a call or none.
+ *
+ * @example
+ * ```ts
+ * const orderShipped = defineEvent<{ readonly id: string }>()('order/shipped')
+ * session.dispatch(orderShipped({ id: 'A-1' }))
+ * ```
  */
 export function defineEvent<Payload = void>() {
   return <const Type extends string>(type: Type): EventCreator<Type, Payload> =>

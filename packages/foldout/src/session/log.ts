@@ -1,12 +1,12 @@
-import { isPlainObject } from '../core/json/json.ts'
+import { isPlainObject, isSameJson } from '../core/json/json.ts'
 import type { Event } from './event.ts'
-import { frozen } from './freeze.ts'
+import { freezeChanges } from './freeze.ts'
 import { makeSlice, type Reducer, type Slice } from './slice.ts'
 
 const CHUNK = 1024
 
 /**
- * A list that only grows. Appending gives a new log and leaves the old one as it was, in constant time: full chunks are
+ * A list that only grows, as the state of a log slice. Appending gives a new log and leaves the old one as it was, in constant time: full chunks are
  * shared, and the last one is shared too as long as nobody else has appended to it.
  */
 export class Log<Entry> implements Iterable<Entry> {
@@ -22,12 +22,14 @@ export class Log<Entry> implements Iterable<Entry> {
     this.length = full.length * CHUNK + lastLength
   }
 
+  /** A log of some entries. */
   static of<Entry>(entries: Iterable<Entry>): Log<Entry> {
     let log = new Log<Entry>([], [], 0)
     for (const entry of entries) log = log.append(entry)
     return log
   }
 
+  /** A log with one more entry; this one stays as it is. */
   append(entry: Entry): Log<Entry> {
     if (this.#lastLength === CHUNK) return new Log([...this.#full, this.#last], [entry], 1)
     // Another log may have grown from this one and written behind our end; then this one continues on a copy.
@@ -41,31 +43,32 @@ export class Log<Entry> implements Iterable<Entry> {
     const at = index < 0 ? this.length + index : index
     if (at < 0 || at >= this.length) return undefined
     const chunk = Math.floor(at / CHUNK)
-    return chunk < this.#full.length ? this.#full[chunk]![at % CHUNK] : this.#last[at % CHUNK]
+    return (this.#full[chunk] ?? this.#last)[at % CHUNK]
   }
 
   *[Symbol.iterator](): Iterator<Entry> {
     for (const chunk of this.#full) yield* chunk
-    for (let i = 0; i < this.#lastLength; i++) yield this.#last[i]!
+    // A log that has grown from this one may have written behind its end.
+    yield* this.#last.slice(0, this.#lastLength)
   }
 
   /** Whether it begins with every entry of another log. */
   continues(other: Log<unknown>): boolean {
     if (this.length < other.length) return false
     let i = 0
-    for (const entry of other) if (!sameJson(entry, this.at(i++))) return false
+    for (const entry of other) if (!isSameJson(entry, this.at(i++))) return false
     return true
   }
 
+  /** The entries as a list, for snapshots. */
   toJSON(): Entry[] {
     return [...this]
   }
 }
 
-const sameJson = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
-
 type AnyEventCreator = ((...args: never) => Event) & { readonly type: string }
 
+/** What {@link defineLog} takes. */
 export interface LogOptions<Name extends string, Creators extends readonly AnyEventCreator[]> {
   readonly name: Name
   /** The events it keeps. */
@@ -76,7 +79,16 @@ export interface LogOptions<Name extends string, Creators extends readonly AnyEv
 
 type EventOf<Creator> = Creator extends (...args: never) => infer Made ? Made : never
 
-/** A slice that keeps every event of some types, in order. It survives restores and abandoned transactions. */
+/**
+ * Defines a slice that keeps every event of some types, in order. It survives restores and abandoned transactions.
+ *
+ * @example
+ * ```ts
+ * const calls = defineLog({ name: 'calls', of: [toolInvoked] })
+ * const session = createSession({ slices: [calls] })
+ * for (const { payload } of session.get(calls)) console.log(payload.name)
+ * ```
+ */
 export function defineLog<const Name extends string, const Creators extends readonly AnyEventCreator[]>(
   options: LogOptions<Name, Creators>,
 ): Slice<Name, Log<EventOf<Creators[number]>>, {}> {
@@ -95,13 +107,13 @@ export function defineLog<const Name extends string, const Creators extends read
     toJson: (log) => log.toJSON(),
     fromJson: (json) => {
       if (!Array.isArray(json) || !json.every(isEvent)) throw new TypeError('it is not a list of events.')
-      return Log.of(frozen(json as Entry[]))
+      return Log.of(freezeChanges(json as Entry[]))
     },
   })
 }
 
 // JSON has no `undefined`: an entry without a payload is the same before and after a snapshot.
 const getEntry = (type: string, payload: unknown): object =>
-  Object.freeze(payload === undefined ? { type } : { type, payload: frozen(payload) })
+  Object.freeze(payload === undefined ? { type } : { type, payload: freezeChanges(payload) })
 
 const isEvent = (entry: unknown): boolean => isPlainObject(entry) && typeof entry['type'] === 'string'

@@ -391,3 +391,81 @@ describe('createSession', () => {
     expect(two.get(pings).length).toBe(0)
   })
 })
+
+describe('an event of a slice that the session does not have', () => {
+  const cart = defineSlice({ name: 'cart', initial: 0, reducers: { added: (state) => state + 1 } })
+
+  it('R21 is refused, naming the slice, and reaches no listener', () => {
+    const session = createSession({ slices: all })
+    const heard = typesHeard(session)
+    const refusal = expect.objectContaining({
+      code: 'slice-unknown',
+      message:
+        "This session has no slice 'cart', so the event 'cart/added' would be lost. Create it with createSession({ slices: [cart] }).",
+    }) as Error
+    expect(() => session.dispatch(cart.events.added())).toThrow(refusal)
+    expect(() => session.dispatch({ type: 'cart/added', payload: undefined })).toThrow(refusal)
+    const transaction = session.begin()
+    expect(() => transaction.session.dispatch(cart.events.added())).toThrow(refusal)
+    transaction.commit()
+    expect(heard).toEqual([])
+  })
+
+  it('R21 is taken where a log or another slice keeps it', () => {
+    const log = defineLog({ name: 'cart-log', of: [cart.events.added] })
+    const session = createSession({ slices: [log] })
+    session.dispatch(cart.events.added())
+    expect(session.get(log).length).toBe(1)
+  })
+
+  it('R21 is not what an event of no slice is: listeners hear that', () => {
+    const session = createSession()
+    const heard = typesHeard(session)
+    session.dispatch(defineEvent<number>()('cart/viewed')(1))
+    session.dispatch(pinged(2))
+    expect(heard).toEqual(['cart/viewed 1', 'test/pinged 2'])
+  })
+})
+
+describe('a reducer or listener that is async', () => {
+  const later = defineSlice({
+    name: 'later',
+    initial: { n: 1 },
+    reducers: {
+      failing: (() => Promise.reject(new Error('late'))) as never as (state: { n: number }) => { n: number },
+      // oxlint-disable-next-line unicorn/no-thenable -- what the test is about
+      thenable: (() => ({ then: (_: unknown, no: () => void) => no() })) as never as (state: { n: number }) => {
+        n: number
+      },
+    },
+  })
+  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+
+  it('R21 does not make a promise its state', async () => {
+    const session = createSession({ slices: [later] })
+    for (const event of [later.events.failing(), later.events.thenable()]) {
+      const { failures } = thrownBy(() => session.dispatch(event))
+      expect(failures).toMatchObject([
+        { slice: 'later', error: { message: expect.stringContaining('its reducer returned a promise') as string } },
+      ])
+    }
+    expect(session.get(later)).toEqual({ n: 1 })
+    await settle()
+  })
+
+  it('R21 warns of a listener that rejects and does not end the process', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', onWarning)
+    const session = createSession({ slices: all })
+    session.subscribe((async () => {
+      throw new Error('late')
+    }) as Listener)
+    session.dispatch(pinged(1))
+    await settle()
+    process.off('warning', onWarning)
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringContaining("a listener failed on the event 'test/pinged': late"),
+    ])
+  })
+})

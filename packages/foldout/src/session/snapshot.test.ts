@@ -5,6 +5,8 @@ import { defineLog } from './log.ts'
 import { createSession, type Session } from './session.ts'
 import { defineSlice } from './slice.ts'
 import type { Snapshot } from './snapshot.ts'
+import { createMemoryStore } from './stores/memory-store.ts'
+import { openSession } from './stores/store.ts'
 import { visibility, type Visibility } from './visibility.ts'
 
 const ticked = defineEvent()('clock/ticked')
@@ -204,7 +206,7 @@ describe('a snapshot that does not fit', () => {
       snapshot: snapshot as unknown,
       code: 'snapshot-invalid',
       message:
-        'This is no snapshot of a session: it has no `version` and `slices`. Pass what session.snapshot() gave, or that after JSON.parse.',
+        'This is not a snapshot of a session: it has no `version` and `slices`. Pass what session.snapshot() gave, or that after JSON.parse.',
     })),
   ]
   it.each(misfits)('R23 is refused for $case, with nothing half restored', ({ snapshot, code, message }) => {
@@ -302,5 +304,76 @@ describe('logs and restores', () => {
     one.restore(two.snapshot())
     expect(one.get(words)).toBe('theirstheirs')
     expect([...one.get(history)].map((entry) => entry.payload)).toEqual(['mine'])
+  })
+})
+
+describe('what is nested very deeply', () => {
+  const nest = (depth: number): unknown => {
+    let value: unknown = 1
+    for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { a: value }
+    return value
+  }
+  const holder = defineSlice({
+    name: 'holder',
+    initial: null as unknown,
+    reducers: { held: (_state, payload: unknown) => payload },
+  })
+  const held = defineLog({ name: 'held', of: [holder.events.held] })
+
+  it('R23 can be a state, and gives a snapshot a readable error', () => {
+    const session = createSession({ slices: [holder, held] })
+    session.dispatch(holder.events.held(nest(200_000)))
+    expect(Object.isFrozen(session.get(holder))).toBe(true)
+    expect(() => session.snapshot()).toThrow(
+      expect.objectContaining({
+        code: 'snapshot-lossy',
+        message: expect.stringMatching(
+          /^Slice 'holder' holds something nested more than 1,000 levels deep at .{20,300}, which JSON cannot carry/,
+        ) as string,
+      }) as Error,
+    )
+  })
+
+  it('R23 is refused when restored, and changes nothing', () => {
+    const session = createSession({ slices: [holder, held] })
+    const before = session.snapshot()
+    for (const name of ['holder', 'held']) {
+      const state = name === 'held' ? [{ type: 'holder/held', payload: nest(200_000) }] : nest(200_000)
+      const snapshot: Snapshot = { version: 1, slices: { [name]: { version: 1, state } } }
+      expect(() => session.restore(snapshot)).toThrow(
+        expect.objectContaining({
+          code: 'snapshot-invalid',
+          message: expect.stringContaining('levels deep') as string,
+        }) as Error,
+      )
+    }
+    expect(session.snapshot()).toEqual(before)
+  })
+
+  it('R23 is not too deep at a thousand levels', () => {
+    const session = createSession({ slices: [holder, held] })
+    session.dispatch(holder.events.held(nest(900)))
+    const restored = createSession({ slices: [holder, held], snapshot: session.snapshot() })
+    expect(JSON.stringify(restored.snapshot())).toBe(JSON.stringify(session.snapshot()))
+    session.restore(restored.snapshot())
+  })
+
+  it('R25 is refused by stores, as an event and as a snapshot', async () => {
+    const store = createMemoryStore()
+    const session = await openSession({ store, id: 'one', slices: [holder] })
+    expect(() => session.dispatch(holder.events.held(nest(200_000)))).toThrow(
+      expect.objectContaining({ code: 'event-lossy' }) as Error,
+    )
+    const snapshot: Snapshot = { version: 1, slices: { holder: { version: 1, state: nest(200_000) } } }
+    await expect(store.save('two', snapshot, 0)).rejects.toMatchObject({ code: 'snapshot-lossy' })
+  })
+
+  it('R24 can be compared with the log of a snapshot', () => {
+    const session = createSession({ slices: [held, holder] })
+    session.dispatch(holder.events.held(nest(200_000)))
+    const other = createSession({ slices: [held, holder] })
+    for (let i = 0; i < 2; i++) other.dispatch(holder.events.held(1))
+    session.restore(other.snapshot())
+    expect(session.get(held).length).toBe(1)
   })
 })

@@ -1,15 +1,22 @@
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { isPlainObject, notJson } from '../core/json/json.ts'
-import { frozen } from './freeze.ts'
+import { freezeChanges } from './freeze.ts'
 import type { AnySlice } from './slice.ts'
 
-const VERSION = 1
+export const SNAPSHOT_VERSION = 1
 
 /** A session's state as plain JSON. */
 export interface Snapshot {
   /** Of this envelope; each slice has a version of its own. */
   readonly version: number
-  readonly slices: { readonly [name: string]: { readonly version: number; readonly state: unknown } }
+  readonly slices: { readonly [name: string]: SliceSnapshot }
+}
+
+/** One slice in a snapshot. */
+export interface SliceSnapshot {
+  readonly version: number
+  /** Left out in what a store keeps of a slice that is still at its beginning. */
+  readonly state?: unknown
 }
 
 export function writeSnapshot(slices: Iterable<AnySlice>, states: ReadonlyMap<string, unknown>): Snapshot {
@@ -25,22 +32,22 @@ export function writeSnapshot(slices: Iterable<AnySlice>, states: ReadonlyMap<st
     }
     written[slice.name] = { version: slice.version, state: structuredClone(state) }
   }
-  return { version: VERSION, slices: written }
+  return { version: SNAPSHOT_VERSION, slices: written }
 }
 
 /** Reads all of a snapshot before anything of it takes effect. Slices that it does not know keep their state. */
 export function readSnapshot(snapshot: unknown, slices: ReadonlyMap<string, AnySlice>): ReadonlyMap<string, unknown> {
   const version = isPlainObject(snapshot) ? snapshot['version'] : undefined
-  if (typeof version === 'number' && version !== VERSION) {
+  if (typeof version === 'number' && version !== SNAPSHOT_VERSION) {
     throw new FoldoutError(
       'snapshot-version',
-      `The snapshot has version ${version}; this version of Foldout reads version ${VERSION}.`,
+      `The snapshot has version ${version}; this version of Foldout reads version ${SNAPSHOT_VERSION}.`,
     )
   }
   if (!isPlainObject(snapshot) || typeof version !== 'number' || !isPlainObject(snapshot['slices'])) {
     throw new FoldoutError(
       'snapshot-invalid',
-      'This is no snapshot of a session: it has no `version` and `slices`. Pass what session.snapshot() gave, or that after JSON.parse.',
+      'This is not a snapshot of a session: it has no `version` and `slices`. Pass what session.snapshot() gave, or that after JSON.parse.',
     )
   }
   const states = new Map<string, unknown>()
@@ -72,7 +79,7 @@ function readState(slice: AnySlice, entry: unknown): unknown {
   if (lost)
     throw new FoldoutError('snapshot-invalid', `The slice '${name}' in the snapshot holds ${lost}, which is not JSON.`)
   try {
-    return frozen(slice.fromJson(structuredClone(entry['state'])))
+    return freezeChanges(slice.fromJson(structuredClone(entry['state'])))
   } catch (error) {
     throw new FoldoutError(
       'snapshot-invalid',

@@ -1,5 +1,9 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import { defineLog } from './log.ts'
 import { createSession } from './session.ts'
+import type { Snapshot } from './snapshot.ts'
+import { createMemoryStore } from './stores/memory-store.ts'
+import { openSession } from './stores/store.ts'
 import { isVisibility, visibility, type VisibilityOverrides } from './visibility.ts'
 
 describe('visibility', () => {
@@ -95,5 +99,52 @@ describe('visibility', () => {
 
   it('R1 knows the two visibilities', () => {
     expect(['full', 'summary', 'hidden', undefined, {}].map(isVisibility)).toEqual([true, true, false, false, false])
+  })
+})
+
+describe('a payload that is not one', () => {
+  it.each([
+    { case: 'another visibility', payload: { path: 'a', visibility: 'open' }, fault: "its visibility is 'open'" },
+    { case: 'no visibility', payload: { path: 'a' }, fault: 'its visibility is undefined' },
+    { case: 'a path that is a number', payload: { path: 1, visibility: 'full' }, fault: 'its path is not a text' },
+    { case: 'no payload', payload: undefined, fault: 'its payload is not an object' },
+    { case: 'a list', payload: [], fault: 'its payload is not an object' },
+  ])('R22 is refused before anything happens: $case', ({ payload, fault }) => {
+    const log = defineLog({ name: 'openings', of: [visibility.events.set] })
+    const session = createSession({ slices: [log] })
+    session.dispatch(visibility.events.set({ path: 'a', visibility: 'summary' }))
+    const before = session.snapshot()
+    expect(() => session.dispatch({ type: 'visibility/set', payload })).toThrow(
+      expect.objectContaining({ code: 'event-invalid', message: expect.stringContaining(fault) as string }) as Error,
+    )
+    expect(session.snapshot()).toEqual(before)
+  })
+
+  it('R22 is refused when something is cleared, too', () => {
+    const session = createSession()
+    expect(() => session.dispatch({ type: 'visibility/cleared', payload: null })).toThrow(
+      'its payload is not an object',
+    )
+  })
+
+  it('R22 in an old journal is passed over', async () => {
+    const store = createMemoryStore()
+    const events = ['open', 'full'].map((wanted, i) => ({
+      sequence: i + 1,
+      event: { type: 'visibility/set', payload: { path: wanted, visibility: wanted } },
+      scope: 'all' as const,
+    }))
+    await store.append('one', events)
+    const session = await openSession({ store, id: 'one' })
+    expect(session.get(visibility)).toEqual({ full: 'full' })
+  })
+
+  it.each(['__proto__', 'constructor', 'toString'])('R22 may name the path %s', (path) => {
+    const session = createSession()
+    session.dispatch(visibility.events.set({ path, visibility: 'full' }))
+    const restored = createSession({ snapshot: JSON.parse(JSON.stringify(session.snapshot())) as Snapshot })
+    expect(Object.entries(restored.get(visibility))).toEqual([[path, 'full']])
+    restored.dispatch(visibility.events.cleared({ path }))
+    expect(Object.entries(restored.get(visibility))).toEqual([])
   })
 })

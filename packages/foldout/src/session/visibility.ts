@@ -1,4 +1,5 @@
 import { isPlainObject } from '../core/json/json.ts'
+import { shortened } from '../core/text.ts'
 import { defineSlice } from './slice.ts'
 
 /** How much of a section a model is shown. */
@@ -10,21 +11,30 @@ export type VisibilityOverrides = Readonly<Record<string, Visibility>>
 const NONE: VisibilityOverrides = {}
 
 /**
- * What the model has opened. Every session has this slice; seed it with
- * `createSession({ slices: [visibility.seed({ context: 'full' })] })`.
+ * The slice of what the model has opened. Every session has it; seed it to begin with sections open.
+ *
+ * @example
+ * ```ts
+ * const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
+ * session.dispatch(visibility.events.set({ path: 'context.examples', visibility: 'full' }))
+ * ```
  */
 export const visibility = defineSlice({
   name: 'visibility',
   initial: NONE,
   reducers: {
     set: (state, payload: { readonly path: string; readonly visibility: Visibility }): VisibilityOverrides =>
-      state[payload.path] === payload.visibility ? state : { ...state, [payload.path]: payload.visibility },
+      isSet(state, payload) ? state : { ...state, [payload.path]: payload.visibility },
     cleared: (state, payload: { readonly path: string }): VisibilityOverrides => {
       if (!Object.hasOwn(state, payload.path)) return state
       const { [payload.path]: _, ...others } = state
       return others
     },
     reset: () => NONE,
+  },
+  checks: {
+    set: (payload) => describePathFault(payload) ?? describeVisibilityFault(payload),
+    cleared: describePathFault,
   },
   fromJson: (json) => {
     if (!isPlainObject(json) || !Object.values(json).every(isVisibility)) {
@@ -33,6 +43,25 @@ export const visibility = defineSlice({
     return json as VisibilityOverrides
   },
 })
+
+function isSet(
+  state: VisibilityOverrides,
+  wanted: { readonly path: string; readonly visibility: Visibility },
+): boolean {
+  return Object.hasOwn(state, wanted.path) && state[wanted.path] === wanted.visibility
+}
+
+function describePathFault(payload: unknown): string | undefined {
+  if (!isPlainObject(payload)) return 'its payload is not an object'
+  return typeof payload['path'] === 'string' && payload['path'] !== '' ? undefined : 'its path is not a text'
+}
+
+function describeVisibilityFault(payload: unknown): string | undefined {
+  const wanted = isPlainObject(payload) ? payload['visibility'] : undefined
+  if (isVisibility(wanted)) return undefined
+  const found = typeof wanted === 'string' ? `'${shortened(wanted)}'` : typeof wanted
+  return `its visibility is ${found}; use 'full' or 'summary'`
+}
 
 export function isVisibility(value: unknown): value is Visibility {
   return value === 'full' || value === 'summary'

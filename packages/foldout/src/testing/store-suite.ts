@@ -22,7 +22,15 @@ const stored = (sequence: number, payload: unknown = sequence): StoredEvent => (
   scope: 'all',
 })
 
-/** What every session store must do. `create` gives an empty one each time. */
+/**
+ * Tests what every session store must do, on vitest. `create` gives an empty store each time. Errors are told by their
+ * codes: `store-conflict`, `event-lossy` and `session-invalid`.
+ *
+ * @example
+ * ```ts
+ * sessionStoreSuite('createMyStore', async () => createMyStore())
+ * ```
+ */
 export function sessionStoreSuite(name: string, create: () => Promise<SessionStore>): void {
   describe(`${name} keeps sessions`, () => {
     let store: SessionStore
@@ -96,11 +104,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
 
       it('R25 refuses a second writer and keeps what the first wrote', async () => {
         await store.append('one', [stored(1, 'first'), stored(2, 'first')])
-        await expect(store.append('one', [stored(2, 'second')])).rejects.toMatchObject({
-          code: 'store-conflict',
-          message:
-            "Session 'one' cannot take event 2: its next is 3. Another writer has changed or deleted it; open it again.",
-        })
+        await expect(store.append('one', [stored(2, 'second')])).rejects.toMatchObject({ code: 'store-conflict' })
         expect((await store.load('one'))?.events).toEqual([stored(1, 'first'), stored(2, 'first')])
       })
 
@@ -121,11 +125,10 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await store.load('one')).toBeUndefined()
       })
 
-      it('R25 refuses what JSON would lose, naming the event, and writes nothing of the batch', async () => {
+      it('R25 refuses what JSON would lose, and writes nothing of the batch', async () => {
         await store.append('one', [stored(1)])
         await expect(store.append('one', [stored(2), stored(3, { when: new Date(0) })])).rejects.toMatchObject({
           code: 'event-lossy',
-          message: expect.stringContaining("The payload of the event 'test/happened' holds a Date at .when") as string,
         })
         expect(await sequences()).toEqual([1])
       })

@@ -1,33 +1,34 @@
-import { checkAppend, checkEvent, checkId, checkSave, type StoredRange } from './store-checks.ts'
-import type { SessionStore, StoredEvent } from './store.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from './store-checks.ts'
+import type { SessionStore, StoredSession } from './store.ts'
 
-/** Keeps sessions for as long as the process lives. Contents are copied in and out, as a file would. */
+/**
+ * Creates a store that keeps sessions for as long as the process lives. Contents are copied in and out, as a file would.
+ *
+ * @example
+ * ```ts
+ * const store = createMemoryStore()
+ * const session = await openSession({ store, id: 'chat-1' })
+ * ```
+ */
 export function createMemoryStore(): SessionStore {
-  interface Kept {
-    readonly snapshot?: Snapshot
-    readonly sequence: number
-    readonly events: readonly StoredEvent[]
-  }
-  const sessions = new Map<string, Kept>()
-  const keptAs = (id: string): Kept => sessions.get(id) ?? { sequence: 0, events: [] }
+  const sessions = new Map<string, StoredSession>()
+  const keptAs = (id: string): StoredSession => sessions.get(id) ?? { sequence: 0, events: [] }
   return {
     async load(id) {
       const kept = sessions.get(id)
       return kept && copy(kept)
     },
     async append(id, events) {
-      checkId(id)
+      checkSessionId(id)
       const kept = keptAs(id)
-      checkAppend(id, getRange(kept), events)
-      for (const { event } of events) checkEvent(event)
+      checkEvents(id, getRange(kept), events)
       if (events.length === 0) return
       sessions.set(id, { ...kept, events: kept.events.concat(copy(events)) })
     },
     async save(id, snapshot, sequence) {
-      checkId(id)
+      checkSessionId(id)
       const kept = keptAs(id)
-      checkSave(id, getRange(kept), sequence)
+      checkSnapshot(id, getRange(kept), { snapshot, sequence })
       const events = kept.events.filter((event) => event.sequence > sequence)
       sessions.set(id, { snapshot: copy(snapshot), sequence, events })
     },
@@ -41,7 +42,7 @@ export function createMemoryStore(): SessionStore {
   }
 }
 
-const getRange = (kept: { readonly sequence: number; readonly events: readonly StoredEvent[] }): StoredRange => ({
+const getRange = (kept: StoredSession): StoredRange => ({
   snapshot: kept.sequence,
   last: kept.events.at(-1)?.sequence ?? kept.sequence,
 })

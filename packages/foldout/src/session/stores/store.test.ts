@@ -217,6 +217,74 @@ describe('a store that fails', () => {
   })
 })
 
+describe('a session that is opened with fewer slices than before', () => {
+  const echo = defineSlice({
+    name: 'echo',
+    initial: 0,
+    reducers: {},
+    reactions: (on) => [on(sum.events.added, (count) => count + 1)],
+  })
+  const all = [sum, changes, echo]
+
+  it.each([
+    { without: 'sum', left: [changes, echo] },
+    { without: 'changes', left: [sum, echo] },
+    { without: 'echo', left: [sum, changes] },
+  ])("R25 is refused, naming '$without', and loses nothing", async ({ without, left }) => {
+    const store = createMemoryStore()
+    const first = await openSession({ store, id: 'one', slices: all })
+    first.dispatch(sum.events.added([1]))
+    await first.saved()
+    await expect(openSession({ store, id: 'one', slices: left })).rejects.toMatchObject({
+      code: 'snapshot-unknown-slice',
+      message: `The stored session 'one' has a slice '${without}', which is not given. Pass it in openSession({ slices }), or what it holds would be lost.`,
+    })
+    const again = await openSession({ store, id: 'one', slices: all })
+    expect(again.snapshot()).toEqual(first.snapshot())
+  })
+
+  it('R25 is refused for a slice that came later, too', async () => {
+    const store = createMemoryStore()
+    const first = await openSession({ store, id: 'one', slices: [sum] })
+    first.dispatch(sum.events.added([1]))
+    await first.compact()
+    const second = await openSession({ store, id: 'one', slices: [sum, echo] })
+    expect(second.get(echo)).toBe(0)
+    second.dispatch(sum.events.added([2]))
+    await second.saved()
+    await expect(openSession({ store, id: 'one', slices: [sum] })).rejects.toThrow("has a slice 'echo'")
+    const third = await openSession({ store, id: 'one', slices: [sum, echo] })
+    expect([third.get(echo), third.get(sum).total]).toEqual([1, 3])
+  })
+
+  it('R25 keeps a snapshot that was made before the first event', async () => {
+    const store = createMemoryStore()
+    const first = await openSession({ store, id: 'one', slices: [visibility.seed({ a: 'full' })] })
+    await first.compact()
+    first.dispatch(visibility.events.set({ path: 'b', visibility: 'full' }))
+    await first.saved()
+    expect((await openSession({ store, id: 'one' })).get(visibility)).toEqual({ a: 'full', b: 'full' })
+  })
+
+  it('R25 leaves no trace of a session in which nothing happened', async () => {
+    const store = createMemoryStore()
+    const session = await open(store)
+    await session.saved()
+    expect(await store.load('one')).toBeUndefined()
+  })
+
+  it('R25 notes the slices again if the store failed the first time', async () => {
+    const store = createMemoryStore()
+    const save = vi.fn<SessionStore['save']>(store.save)
+    save.mockRejectedValueOnce(new Error('disk full'))
+    const session = await open({ ...store, save })
+    session.dispatch(sum.events.added([1]))
+    await session.saved()
+    expect(save).toHaveBeenCalledTimes(2)
+    await expect(openSession({ store, id: 'one' })).rejects.toThrow("has a slice 'sum'")
+  })
+})
+
 describe('a kept session', () => {
   const operation = fc.oneof(
     { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), n: fc.integer({ min: 1, max: 20 }) }) },

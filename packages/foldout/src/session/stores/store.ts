@@ -1,14 +1,17 @@
+import { FoldoutError } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
 import type { Event } from '../event.ts'
-import { createJournaledSession, type Scope, type Session, type SessionOptions } from '../session.ts'
-import type { Snapshot } from '../snapshot.ts'
-import { checkEvent, checkId } from './store-checks.ts'
+import { createJournaledSession, toSliceTable, type Scope, type Session, type SessionOptions } from '../session.ts'
+import type { AnySlice } from '../slice.ts'
+import { SNAPSHOT_VERSION, type Snapshot } from '../snapshot.ts'
+import { checkEvent, checkSessionId } from './store-checks.ts'
 
 /** One entry of a session's journal. */
 export interface StoredEvent {
   /** Counts up by one from the session's first event. */
   readonly sequence: number
   readonly event: Event
-  /** Who takes it: all slices or only logs. `'restore'` is no event but a restore; the payload is its snapshot. */
+  /** Who takes it: all slices or only logs. `'restore'` is not an event but a restore; the payload is its snapshot. */
   readonly scope: Scope | 'restore'
 }
 
@@ -38,6 +41,7 @@ export interface SessionStore {
   close(): Promise<void>
 }
 
+/** What {@link openSession} takes. */
 export interface StoredSessionOptions extends Omit<SessionOptions, 'snapshot'> {
   readonly store: SessionStore
   readonly id: string
@@ -55,14 +59,27 @@ export interface KeptSession extends Session {
   compact(): Promise<void>
 }
 
-/** Opens a session in a store: a new one, or where it was left. */
+/**
+ * Opens a session in a store: a new one, or where it was left. Give every slice that the session was opened with before:
+ * without one of them its events would be lost at the next `compact()`, so that is refused.
+ *
+ * @example
+ * ```ts
+ * const store = await createLibsqlStore({ path: 'sessions.db' })
+ * const session = await openSession({ store, id: 'chat-1', slices: [agentRun, cart] })
+ * session.dispatch(cart.events.added('tea'))
+ * await session.saved()
+ * ```
+ */
 export async function openSession(options: StoredSessionOptions): Promise<KeptSession> {
   const { store, id, slices = [] } = options
-  checkId(id)
+  checkSessionId(id)
   const known = await store.load(id)
+  const listing = listSlices(id, known, slices)
   let sequence = known?.events.at(-1)?.sequence ?? known?.sequence ?? 0
   const unwritten: StoredEvent[] = []
   let isFlushComing = false
+  let isBegun = false
   let lastJob: Promise<void> = Promise.resolve()
 
   function enqueue(job: () => Promise<void>): Promise<void> {
@@ -75,9 +92,12 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
   async function flush(): Promise<void> {
     isFlushComing = false
     const batch = [...unwritten]
-    if (batch.length === 0) return
-    await store.append(id, batch)
-    unwritten.splice(0, batch.length)
+    if (batch.length > 0) {
+      await store.append(id, batch)
+      unwritten.splice(0, batch.length)
+      isBegun = true
+    }
+    if (isBegun) await listing.write(store)
   }
   function keep(event: Event, scope: StoredEvent['scope']): void {
     sequence += 1
@@ -88,10 +108,10 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
   }
 
   const { session, replay, replayRestore } = createJournaledSession(
-    { slices, ...(known?.snapshot ? { snapshot: known.snapshot } : {}) },
+    { slices, ...(listing.snapshot ? { snapshot: listing.snapshot } : {}) },
     {
       check: checkEvent,
-      // A copy, because whoever dispatched it may change the payload before it is written.
+      // A copy, because its dispatcher may change the payload before it is written.
       recorded: ({ type, payload }, scope) => keep({ type, payload: structuredClone(payload) }, scope),
       restored: (snapshot) => keep({ type: 'session/restored', payload: snapshot }, 'restore'),
     },
@@ -110,7 +130,48 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
       await enqueue(async () => {
         await flush()
         await store.save(id, snapshot, upTo)
+        // It names all slices, and is newer than the listing.
+        listing.isWritten = true
       })
     },
   }
+}
+
+interface SliceListing {
+  /** The part of the stored snapshot that has states. */
+  readonly snapshot: Snapshot | undefined
+  isWritten: boolean
+  /** Notes in the store which slices the session has, once. */
+  write(store: SessionStore): Promise<void>
+}
+
+/**
+ * A journal does not say which slices took its events, so the stored snapshot names them all: those still at their
+ * beginning without a state. Throws if the store knows a slice that is not given.
+ */
+function listSlices(id: string, known: StoredSession | undefined, given: readonly AnySlice[]): SliceListing {
+  const slices = toSliceTable(given)
+  const listed = known?.snapshot?.slices ?? {}
+  for (const name of Object.keys(listed)) {
+    if (slices.has(name)) continue
+    throw new FoldoutError(
+      'snapshot-unknown-slice',
+      `The stored session '${id}' has a slice '${name}', which is not given. Pass it in openSession({ slices }), or what it holds would be lost.`,
+    )
+  }
+  const added = [...slices.values()].filter(({ name }) => !Object.hasOwn(listed, name))
+  const withStates = Object.entries(listed).filter(([, entry]) => !isPlainObject(entry) || 'state' in entry)
+  const listing: SliceListing = {
+    isWritten: added.length === 0,
+    snapshot: known?.snapshot && { ...known.snapshot, slices: Object.fromEntries(withStates) },
+    async write(store) {
+      if (listing.isWritten) return
+      const entries = added.map((slice) => [slice.name, { version: slice.version }] as const)
+      const version = known?.snapshot?.version ?? SNAPSHOT_VERSION
+      const snapshot = { version, slices: { ...listed, ...Object.fromEntries(entries) } }
+      await store.save(id, snapshot, known?.sequence ?? 0)
+      listing.isWritten = true
+    },
+  }
+  return listing
 }

@@ -7,7 +7,7 @@ import { importPeer } from '../../../core/peer.ts'
 
 export type Connection = Libsql.Database
 
-// "FLDT": in the file's header, so that nobody's else database is taken for ours.
+// "FLDT": in the file's header, so that no other program's database is taken for ours.
 const APPLICATION_ID = 0x46_4c_44_54
 const SCHEMA_VERSION = 1
 const SCHEMA = `
@@ -28,12 +28,13 @@ const SCHEMA = `
 `
 const BUSY_TIMEOUT_MS = 10_000
 
-/** Opens a session store's file, or makes it. A file that is not one is left as it is. */
-export async function openDatabase(file: string): Promise<Connection> {
+/** Opens a session store's file, or creates it. A file that is not one is left as it is. */
+export async function openDatabase(file: string, createFolder: boolean): Promise<Connection> {
   const { default: Database } = await importPeer('libsql', () => import('libsql'))
   const connect = (name: string): Connection => new Database(name, { timeout: BUSY_TIMEOUT_MS })
   return guarded(file, 'be opened', () => {
-    mkdirSync(dirname(file), { recursive: true })
+    if (createFolder) mkdirSync(dirname(file), { recursive: true })
+    else refuseMissingFolder(file)
     refuseForeign(file, connect)
     const db = connect(file)
     try {
@@ -44,6 +45,17 @@ export async function openDatabase(file: string): Promise<Connection> {
       throw error
     }
   })
+}
+
+/** A folder that is missing is more often a typing error in the path than a wish. */
+function refuseMissingFolder(file: string): void {
+  const folder = dirname(file)
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  throw new FoldoutError(
+    'store-failed',
+    `The session store ${file} could not be opened: ${found ? `${folder} is not a folder` : `the folder ${folder} does not exist`}. Create it, or pass createFolder: true.`,
+  )
 }
 
 /**
@@ -127,7 +139,7 @@ export function guarded<T>(file: string, what: string, job: () => T): T {
 export function corrupt(file: string, why: string, cause?: unknown): FoldoutError {
   return new FoldoutError(
     'store-corrupt',
-    `${file} is damaged or no session store of Foldout: ${why}. Nothing in it was changed. Give another path, or put the file back from a backup.`,
+    `${file} is damaged or not a session store of Foldout: ${why}. Nothing in it was changed. Give another path, or put the file back from a backup.`,
     { cause },
   )
 }

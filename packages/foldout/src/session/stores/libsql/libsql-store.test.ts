@@ -71,10 +71,19 @@ describe('libsqlStore and its file', () => {
     await store.close()
   })
 
-  it('R25 makes the file and its folder', async () => {
-    const path = join(folder, 'not', 'there', 'sessions.db')
-    await (await createLibsqlStore({ path })).close()
+  it('R25 creates the file, and its folder only when asked', async () => {
+    const missing = join(folder, 'not', 'there')
+    const path = join(missing, 'sessions.db')
+    await expect(createLibsqlStore({ path })).rejects.toMatchObject({
+      code: 'store-failed',
+      message: `The session store ${path} could not be opened: the folder ${missing} does not exist. Create it, or pass createFolder: true.`,
+    })
+    expect(existsSync(join(folder, 'not'))).toBe(false)
+    await (await createLibsqlStore({ path, createFolder: true })).close()
     expect(existsSync(path)).toBe(true)
+    await expect(createLibsqlStore({ path: join(path, 'below.db') })).rejects.toMatchObject({
+      message: expect.stringContaining(`${path} is not a folder. Create it, or pass createFolder: true.`) as string,
+    })
   })
 
   it('R25 has everything in the one file once it is closed', async () => {
@@ -151,7 +160,7 @@ describe('libsqlStore and a file that is not its own', () => {
     }
     await expect(use()).rejects.toMatchObject({
       code: 'store-corrupt',
-      message: expect.stringContaining(`${path} is damaged or no session store of Foldout: `) as string,
+      message: expect.stringContaining(`${path} is damaged or not a session store of Foldout: `) as string,
     })
     expect(readFileSync(path).equals(bytes)).toBe(true)
   })
@@ -163,7 +172,7 @@ describe('libsqlStore and a file that is not its own', () => {
     const bytes = readFileSync(path)
     await expect(createLibsqlStore({ path })).rejects.toMatchObject({
       code: 'store-corrupt',
-      message: `${path} is damaged or no session store of Foldout: it is the database of another program. Nothing in it was changed. Give another path, or put the file back from a backup.`,
+      message: `${path} is damaged or not a session store of Foldout: it is the database of another program. Nothing in it was changed. Give another path, or put the file back from a backup.`,
     })
     expect(readFileSync(path).equals(bytes)).toBe(true)
     expect(other.prepare('SELECT a FROM precious').raw().all()).toEqual([[1]])

@@ -3,21 +3,32 @@ import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
 import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
-import { checkAppend, checkEvent, checkId, checkSave, type StoredRange } from '../store-checks.ts'
+import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
 import { corrupt, guarded, inTransaction, openDatabase } from './database.ts'
 
+/** What {@link createLibsqlStore} takes. */
 export interface LibsqlStoreOptions {
-  /** The file, made if it is not there. While it is open, and after a crash, `-wal` and `-shm` beside it belong to it. */
+  /**
+   * The file, created if it does not exist. While it is open, and after a crash, `-wal` and `-shm` beside it belong to it.
+   */
   readonly path: string
+  /** Whether to create the folder of the file, and those above it, if it does not exist. Default false: an error. */
+  readonly createFolder?: boolean
 }
 
 /**
- * Keeps sessions in one SQLite file. What a promise has acknowledged is on the disk. Several processes may have the file
- * open, each writing other sessions.
+ * Creates a store that keeps sessions in one SQLite file. What a promise has acknowledged is on the disk. Several processes
+ * may have the file open, each writing other sessions. Needs the package `libsql`.
+ *
+ * @example
+ * ```ts
+ * const store = await createLibsqlStore({ path: 'data/sessions.db', createFolder: true })
+ * const session = await openSession({ store, id: 'chat-1' })
+ * ```
  */
 export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<SessionStore> {
   const file = resolve(options.path)
-  const db = await openDatabase(file)
+  const db = await openDatabase(file, options.createFolder ?? false)
   let isOpen = true
   const sql = guarded(file, 'be opened', () => ({
     session: db.prepare('SELECT snapshot, sequence FROM sessions WHERE id = ?'),
@@ -62,22 +73,20 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
       return rows.session && decode(file, id, rows.session, rows.events)
     },
     async append(id, events) {
-      checkId(id)
-      const rows = events.map(encode)
-      if (rows.length === 0) return
+      checkSessionId(id)
+      if (events.length === 0) return
       write(() => {
-        checkAppend(id, getRange(id), events)
+        checkEvents(id, getRange(id), events)
         sql.addSession.run(id)
-        for (const { sequence, event, scope } of rows) sql.addEvent.run(id, sequence, event, scope)
+        for (const { sequence, event, scope } of events.map(encode)) sql.addEvent.run(id, sequence, event, scope)
       })
     },
     async save(id, snapshot, sequence) {
-      checkId(id)
-      const json = JSON.stringify(snapshot)
+      checkSessionId(id)
       write(() => {
-        checkSave(id, getRange(id), sequence)
+        checkSnapshot(id, getRange(id), { snapshot, sequence })
         sql.addSession.run(id)
-        sql.setSnapshot.run(json, sequence, id)
+        sql.setSnapshot.run(JSON.stringify(snapshot), sequence, id)
         sql.dropEvents.run(id, sequence)
       })
     },
@@ -95,7 +104,7 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
     async close() {
       if (!isOpen) return
       isOpen = false
-      // libsql closes the file only when statements are collected; whoever copies it before shall find everything in it.
+      // libsql closes the file only when statements are collected; a copy made before that must have everything in it.
       try {
         guarded(file, 'be closed', () => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
       } finally {
@@ -116,7 +125,6 @@ interface EventRow {
 }
 
 function encode({ sequence, event, scope }: StoredEvent): EventRow {
-  checkEvent(event)
   return { sequence, event: JSON.stringify({ type: event.type, payload: event.payload }), scope }
 }
 

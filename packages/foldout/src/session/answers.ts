@@ -1,0 +1,72 @@
+import { FoldoutError } from '../core/errors.ts'
+import { isThenable, swallow } from '../core/promises.ts'
+import { shortened } from '../core/text.ts'
+import type { Event } from './event.ts'
+import { freezeChanges } from './freeze.ts'
+import { findSliceName, type AnySlice, type PayloadCheck, type Reducer } from './slice.ts'
+
+/** How one slice answers one type of event. */
+export interface Answer {
+  readonly slice: AnySlice
+  readonly reduce: Reducer<unknown>
+  readonly check: PayloadCheck | undefined
+}
+
+/** For each type of event, the slices that answer it. */
+export type Answers = ReadonlyMap<string, readonly Answer[]>
+
+export function findAnswers(slices: ReadonlyMap<string, AnySlice>): Answers {
+  const answers = new Map<string, Answer[]>()
+  for (const slice of slices.values()) {
+    for (const [type, reduce] of slice.reducers) {
+      const answer: Answer = { slice, reduce, check: slice.checks?.get(type) }
+      const list = answers.get(type)
+      if (list) list.push(answer)
+      else answers.set(type, [answer])
+    }
+  }
+  return answers
+}
+
+/** Throws if an event belongs to a slice that is not there, or has a payload that its slice does not take. */
+export function checkAnswered(event: Event, answers: readonly Answer[] | undefined): void {
+  if (answers === undefined) {
+    const missing = findSliceName(event.type)
+    // An event of no slice is for listeners.
+    if (missing !== undefined) throw missingSlice(missing, `so the event '${shortened(event.type)}' would be lost`)
+    return
+  }
+  for (const { slice, check } of answers) {
+    const fault = check?.(event.payload)
+    if (fault === undefined) continue
+    throw new FoldoutError(
+      'event-invalid',
+      `The slice '${slice.name}' does not take this '${shortened(event.type)}' event: ${fault}. Nothing was changed.`,
+    )
+  }
+}
+
+/** Whether an event from a journal is one that `dispatch` would take. */
+export function isTaken(event: Event, answers: readonly Answer[]): boolean {
+  return answers.every(({ check }) => check?.(event.payload) === undefined)
+}
+
+/** The state of a slice after an event. */
+export function computeState(answer: Answer, before: unknown, payload: unknown): unknown {
+  const after = answer.reduce(before, payload as never)
+  if (after === before) return before
+  if (isThenable(after)) {
+    swallow(after)
+    throw new TypeError(
+      'its reducer returned a promise. Reducers are synchronous: await first, then dispatch the result.',
+    )
+  }
+  return freezeChanges(after, before)
+}
+
+export function missingSlice(name: string, consequence?: string): FoldoutError {
+  return new FoldoutError(
+    'slice-unknown',
+    `This session has no slice '${name}'${consequence === undefined ? '' : `, ${consequence}`}. Create it with createSession({ slices: [${name}] }).`,
+  )
+}

@@ -1,0 +1,224 @@
+import { FoldoutError } from '../core/errors.ts'
+import { isThenable } from '../core/promises.ts'
+import { checkAnswered, computeState, isTaken, missingSlice, type Answers } from './answers.ts'
+import type { Event } from './event.ts'
+import type { Log } from './log.ts'
+import {
+  DispatchError,
+  type DispatchFailure,
+  type Journal,
+  type Listener,
+  type Scope,
+  type Session,
+  type SessionTransaction,
+} from './session.ts'
+import type { AnySlice, Slice } from './slice.ts'
+import { readSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
+
+/** What a session and its transactions have in common. */
+interface Definition {
+  readonly slices: ReadonlyMap<string, AnySlice>
+  readonly answers: Answers
+  reducing: boolean
+}
+
+/** A session and what only its owner may do with it. */
+export interface OwnedSession {
+  readonly session: Session
+  /** Takes an event from a journal: nobody is told, nothing is recorded again. */
+  replay(event: Event, scope: Scope): void
+  /** Takes a restore from a journal. */
+  replayRestore(snapshot: Snapshot): void
+}
+
+type States = Map<string, unknown>
+
+export function createSessionOver(definition: Definition, states: States, journal?: Journal): OwnedSession {
+  const { slices, answers } = definition
+  const listeners = createListeners()
+
+  function record(event: Event, scope: Scope): void {
+    if (definition.reducing) throw inReducer(`dispatched '${event.type}'`)
+    const answering = answers.get(event.type)
+    if (scope === 'logs' && !answering?.some(({ slice }) => slice.kind === 'log')) return
+    checkAnswered(event, answering)
+    journal?.check(event)
+    journal?.recorded(event, scope)
+    const failed = reduceEvent(definition, states, event, scope)
+    const failedToo = scope === 'all' ? listeners.notify(event) : undefined
+    if (failed || failedToo) throwFailures([...(failed ?? []), ...(failedToo ?? [])])
+  }
+
+  const session: Session = {
+    has: (slice: AnySlice) => slices.has(slice.name),
+    get<State>(slice: Slice<string, State, unknown>): State {
+      if (!slices.has(slice.name)) throw missingSlice(slice.name)
+      return states.get(slice.name) as State
+    },
+    dispatch: (event: Event) => record(event, 'all'),
+    subscribe: listeners.subscribe,
+    snapshot: () => writeSnapshot(slices.values(), states),
+    restore(snapshot: Snapshot) {
+      if (definition.reducing) throw inReducer('restored a snapshot')
+      const restored = findRestorable(definition, states, snapshot)
+      const changed = [...slices.values()].filter(({ name }) => restored.has(name))
+      journal?.restored(writeSnapshot(changed, restored))
+      for (const [name, state] of restored) states.set(name, state)
+    },
+    begin: () => beginTransaction(definition, states, record, journal),
+  }
+  return {
+    session,
+    replay: (event, scope) => {
+      // A journal may hold an event from before its slice had a check.
+      if (isTaken(event, answers.get(event.type) ?? [])) reduceEvent(definition, states, event, scope)
+    },
+    replayRestore: (snapshot) => {
+      for (const [name, state] of findRestorable(definition, states, snapshot)) states.set(name, state)
+    },
+  }
+}
+
+function reduceEvent(
+  definition: Definition,
+  states: States,
+  event: Event,
+  scope: Scope,
+): DispatchFailure[] | undefined {
+  const answering = definition.answers.get(event.type)
+  if (answering === undefined) return undefined
+  let failures: DispatchFailure[] | undefined
+  definition.reducing = true
+  for (const answer of answering) {
+    const { name, kind } = answer.slice
+    if (scope === 'logs' && kind !== 'log') continue
+    try {
+      states.set(name, computeState(answer, states.get(name), event.payload))
+    } catch (error) {
+      failures ??= []
+      failures.push({ event, slice: name, error })
+    }
+  }
+  definition.reducing = false
+  return failures
+}
+
+/** The states of a snapshot that take effect: a log's only if it continues the log there is. */
+function findRestorable(
+  { slices }: Definition,
+  states: ReadonlyMap<string, unknown>,
+  snapshot: Snapshot,
+): ReadonlyMap<string, unknown> {
+  const isRestored = ([name, state]: [string, unknown]): boolean =>
+    slices.get(name)?.kind === 'state' || isContinued(states.get(name) as Log<unknown>, state as Log<unknown>)
+  return new Map([...readSnapshot(snapshot, slices)].filter(isRestored))
+}
+
+const isContinued = (log: Log<unknown>, by: Log<unknown>): boolean => by.length > log.length && by.continues(log)
+
+interface Listeners {
+  subscribe(listener: Listener): () => void
+  /** Gives events out in the order they came, also when a listener dispatches; what fails is the first dispatch's. */
+  notify(event: Event): DispatchFailure[] | undefined
+}
+
+function createListeners(): Listeners {
+  // Replaced, never changed, so that a listener may subscribe or leave while events are given out.
+  let listeners: readonly Listener[] = []
+  const waiting: Event[] = []
+  let notifying = false
+  return {
+    subscribe(listener) {
+      let subscribed = true
+      const own: Listener = (event) => (subscribed ? listener(event) : undefined)
+      listeners = [...listeners, own]
+      return () => {
+        subscribed = false
+        listeners = listeners.filter((other) => other !== own)
+      }
+    },
+    notify(event) {
+      if (listeners.length === 0) return undefined
+      waiting.push(event)
+      if (notifying) return undefined
+      let failures: DispatchFailure[] | undefined
+      notifying = true
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        for (const listener of listeners) {
+          try {
+            watch(listener(next), next)
+          } catch (error) {
+            failures ??= []
+            failures.push({ event: next, slice: undefined, error })
+          }
+        }
+      }
+      notifying = false
+      return failures
+    },
+  }
+}
+
+/** An async listener is not waited for. It fails too late for its dispatch to say so, and must not end the process. */
+function watch(returned: unknown, event: Event): void {
+  if (!isThenable(returned)) return
+  returned.then(undefined, (error: unknown) => {
+    const warning = new DispatchError([{ event, slice: undefined, error }])
+    globalThis.process?.emitWarning?.(warning)
+  })
+}
+
+function beginTransaction(
+  definition: Definition,
+  outside: ReadonlyMap<string, unknown>,
+  recordOutside: (event: Event, scope: Scope) => void,
+  journal?: Journal,
+): SessionTransaction {
+  const events: { readonly event: Event; readonly scope: Scope }[] = []
+  let state: 'open' | 'committed' | 'abandoned' = 'open'
+  function refuseEnded(what: string): void {
+    if (state === 'open') return
+    throw new FoldoutError('transaction-ended', `This transaction was ${state} before; ${what}`)
+  }
+  const { session } = createSessionOver(definition, new Map(outside), {
+    check(event) {
+      refuseEnded(`it cannot take the event '${event.type}' now. Dispatch to the outer session.`)
+      journal?.check(event)
+    },
+    recorded: (event, scope) => void events.push({ event, scope }),
+    restored: () => {
+      throw new FoldoutError(
+        'transaction-restore',
+        'A session cannot be restored inside a transaction. Abandon the transaction and restore the outer session.',
+      )
+    },
+  })
+  function end(how: 'committed' | 'abandoned'): void {
+    if (definition.reducing) throw inReducer('ended a transaction')
+    refuseEnded(`it cannot be ${how} now.`)
+    state = how
+    const failures: DispatchFailure[] = []
+    for (const { event, scope } of events) {
+      try {
+        recordOutside(event, how === 'committed' ? scope : 'logs')
+      } catch (error) {
+        if (!(error instanceof DispatchError)) throw error
+        for (const failure of error.failures) failures.push(failure)
+      }
+    }
+    throwFailures(failures)
+  }
+  return { session, commit: () => end('committed'), abandon: () => end('abandoned') }
+}
+
+function inReducer(did: string): FoldoutError {
+  return new FoldoutError(
+    'dispatch-in-reducer',
+    `A reducer ${did}. Reducers only compute state: dispatch from a listener, or let a slice react to the event.`,
+  )
+}
+
+function throwFailures(failures: readonly DispatchFailure[]): void {
+  const [first, ...others] = failures
+  if (first) throw new DispatchError([first, ...others])
+}

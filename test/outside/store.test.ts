@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkEvents, checkSessionId, checkSnapshot } from 'foldout/session'
+import type { SessionStore, StoredRange, StoredSession } from 'foldout/session'
+import { sessionStoreSuite } from 'foldout/testing/suites'
+import { afterAll } from 'vitest'
+
+/** A store as somebody would write it who has only what the package exports: one JSON file for each session. */
+function createJsonStore(folder: string): SessionStore {
+  const getFile = (id: string): string => join(folder, `${Buffer.from(id).toString('hex')}.json`)
+
+  async function load(id: string): Promise<StoredSession | undefined> {
+    const text = await readFile(getFile(id), 'utf8').catch(() => undefined)
+    return text === undefined ? undefined : (JSON.parse(text) as StoredSession)
+  }
+  async function write(id: string, session: StoredSession): Promise<void> {
+    await mkdir(folder, { recursive: true })
+    await writeFile(`${getFile(id)}.new`, JSON.stringify(session))
+    await rename(`${getFile(id)}.new`, getFile(id))
+  }
+  const begin = async (id: string): Promise<StoredSession> => (await load(id)) ?? { sequence: 0, events: [] }
+  const getRange = ({ sequence, events }: StoredSession): StoredRange => ({
+    snapshot: sequence,
+    last: events.at(-1)?.sequence ?? sequence,
+  })
+
+  return {
+    load,
+    async append(id, events) {
+      checkSessionId(id)
+      const kept = await begin(id)
+      checkEvents(id, getRange(kept), events)
+      if (events.length > 0) await write(id, { ...kept, events: [...kept.events, ...events] })
+    },
+    async save(id, snapshot, sequence) {
+      checkSessionId(id)
+      const kept = await begin(id)
+      checkSnapshot(id, getRange(kept), { snapshot, sequence })
+      await write(id, { snapshot, sequence, events: kept.events.filter((event) => event.sequence > sequence) })
+    },
+    async list() {
+      const names = await readdir(folder).catch(() => [])
+      return names.map((name) => Buffer.from(name.slice(0, -'.json'.length), 'hex').toString()).sort()
+    },
+    delete: (id) => rm(getFile(id), { force: true }),
+    async close() {},
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'foldout-outside-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let count = 0
+
+sessionStoreSuite('a store written outside', async () => createJsonStore(join(folder, String(count++))))
