@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'core-tool-unknown'
   | 'dispatch-failed'
   | 'dispatch-in-reducer'
+  | 'event-invalid'
   | 'event-lossy'
   | 'expansion-required'
   | 'filesystem'
