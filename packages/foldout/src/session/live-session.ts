@@ -11,7 +11,7 @@ import {
   type Scope,
   type Session,
   type SessionTransaction,
-} from './session.ts'
+} from './contract.ts'
 import type { AnySlice, Slice } from './slice.ts'
 import { readSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 

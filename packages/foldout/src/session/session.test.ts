@@ -432,11 +432,9 @@ describe('a reducer or listener that is async', () => {
     name: 'later',
     initial: { n: 1 },
     reducers: {
-      failing: (() => Promise.reject(new Error('late'))) as never as (state: { n: number }) => { n: number },
+      failing: () => Promise.reject(new Error('late')) as never,
       // oxlint-disable-next-line unicorn/no-thenable -- what the test is about
-      thenable: (() => ({ then: (_: unknown, no: () => void) => no() })) as never as (state: { n: number }) => {
-        n: number
-      },
+      thenable: () => ({ then: (_: unknown, no: () => void) => no() }) as never,
     },
   })
   const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
@@ -458,9 +456,9 @@ describe('a reducer or listener that is async', () => {
     const onWarning = (warning: Error): void => void warnings.push(warning)
     process.on('warning', onWarning)
     const session = createSession({ slices: all })
-    session.subscribe((async () => {
-      throw new Error('late')
-    }) as Listener)
+    session.subscribe(() => {
+      return Promise.reject(new Error('late')) as never
+    })
     session.dispatch(pinged(1))
     await settle()
     process.off('warning', onWarning)

@@ -313,9 +313,10 @@ describe('what is nested very deeply', () => {
     for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { a: value }
     return value
   }
+  const nothing: unknown = null
   const holder = defineSlice({
     name: 'holder',
-    initial: null as unknown,
+    initial: nothing,
     reducers: { held: (_state, payload: unknown) => payload },
   })
   const held = defineLog({ name: 'held', of: [holder.events.held] })
