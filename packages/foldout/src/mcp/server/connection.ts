@@ -1,31 +1,42 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
-import { identityIn, NOBODY, type ClientIdentity } from './client.ts'
+import { readIdentity, NOBODY, type ClientIdentity } from './client.ts'
+import { MAX_MESSAGE_BYTES } from '../limits.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { loadServerSdk, loadStdioSdk } from './sdk.ts'
 import { createMcpServer } from './requests.ts'
 import type { ClientViews } from './views.ts'
 
-/** One client, served over a transport of its own. */
+/**
+ * One client, served over a transport of its own.
+ *
+ * @example
+ * const { closed } = await served.stdio()
+ * await closed
+ */
 export interface McpConnection {
-  /** When it has gone, or was closed. */
+  /** Resolves when the client has gone, or was closed. */
   readonly closed: Promise<void>
   close(): Promise<void>
 }
 
-/** Serves whoever is at the other end of a transport, in the era that its first message is of. */
+/** Serves the client at the other end of a transport, in the era of its first message. */
 export async function connectClient(
   transport: Transport,
   views: ClientViews,
   options: ServeMcpOptions,
 ): Promise<McpConnection> {
   const [sdk, { serveStdio }] = await Promise.all([loadServerSdk(), loadStdioSdk()])
+  const maxResultBytes = options.maxResultBytes ?? MAX_MESSAGE_BYTES
   let identity: ClientIdentity = NOBODY
   const { wire, closed, started } = watchedTransport(transport, (message) => {
-    identity = identityIn(message) ?? identity
+    identity = readIdentity(message) ?? identity
   })
   // Made for stdio, it serves any transport that has one client.
   const handle = serveStdio(
-    ({ era }) => createMcpServer({ sdk, options, view: views[era](identity) }, { isLasting: true }),
+    ({ era }) => {
+      const view = era === 'legacy' ? views.legacy(identity) : views.connection(identity)
+      return createMcpServer({ sdk, options, view }, { isLasting: true, maxResultBytes })
+    },
     { transport: wire, ...(options.onError ? { onerror: options.onError } : {}) },
   )
   await started
@@ -38,7 +49,7 @@ interface WatchedTransport {
   readonly closed: Promise<void>
 }
 
-/** A transport that shows each message before whoever reads it gets it, and says when it is open and when it has closed. */
+/** A transport that shows each message before it is handled, and says when it is open and when it has closed. */
 function watchedTransport(inner: Transport, onMessage: (message: JSONRPCMessage) => void): WatchedTransport {
   let onStart: (start: Promise<void>) => void
   let onClose: () => void

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSameList, mcpTool, formatPage } from './list.ts'
+import { isSameList, toMcpTool, formatPage } from './list.ts'
 
 const names = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 40 })
 const getName = (name: string): string => name
@@ -39,8 +39,8 @@ describe('a listed tool', () => {
   const tool = { name: 'a', description: 'A', inputSchema: { type: 'object' } }
 
   it('R44 is as MCP has it', () => {
-    expect(mcpTool({ ...tool, meta: { kept: 1 } })).toEqual({ ...tool, _meta: { kept: 1 } })
-    expect(Object.keys(mcpTool(tool))).toEqual(['name', 'description', 'inputSchema'])
+    expect(toMcpTool({ ...tool, meta: { kept: 1 } })).toEqual({ ...tool, _meta: { kept: 1 } })
+    expect(Object.keys(toMcpTool(tool))).toEqual(['name', 'description', 'inputSchema'])
   })
 
   it('is the same if it says the same', () => {

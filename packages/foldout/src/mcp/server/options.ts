@@ -1,8 +1,16 @@
 import type { Exposure } from '../../catalog/exposures/exposure.ts'
+import { FoldoutError } from '../../core/errors.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { Session } from '../../session/session.ts'
 import type { ServedClient } from './client.ts'
+import type { Authorize } from './http/authorize.ts'
 
+/**
+ * Options of `serveMcp`.
+ *
+ * @example
+ * const options: ServeMcpOptions = { name: 'home', version: '1.0.0', instructions: 'Ask before you open a door.' }
+ */
 export interface ServeMcpOptions {
   /** Names the server to its clients. */
   readonly name: string
@@ -11,13 +19,13 @@ export interface ServeMcpOptions {
   readonly title?: string
   /** How the catalog is put in front of each client. Default `auto()`. */
   readonly expose?: Exposure
-  /** Lists everything, for clients that expect that: all of them, or those it says yes to. Default false. */
+  /** Lists everything, for clients that expect that: for all of them, or for those that the function returns true for. Default false. */
   readonly everything?: boolean | ((client: ServedClient) => boolean)
-  /** What models should know of the server. It stands before what is said of finding tools. */
+  /** What models should know about the server. It stands before the explanation of how to find tools. */
   readonly instructions?: string
   /** A prompt whose sections are served beside the catalog: reading one gives its text and its tools. */
   readonly prompt?: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** The session that a client's tools work with. Called once for each legacy client and once for all modern ones. */
+  /** Creates the session that a client's tools work with: for each connection, and as `sessions.modern` says. Default: an empty one. */
   readonly session?: (client: ServedClient) => Session
   /** How many tools a page of the list has at most. Many clients read only the first one. Default 1,000. */
   readonly pageSize?: number
@@ -28,21 +36,54 @@ export interface ServeMcpOptions {
     /** Default `public`, or `private` where `everything` depends on the client. */
     readonly scope?: 'public' | 'private'
   }
-  /** Limits for the sessions of legacy clients over HTTP. */
-  readonly sessions?: {
-    /** One more ends the session that has been idle longest, and is refused if none is idle. Default 100. */
+  /** Decides who sent a request over HTTP, or refuses it. Required on addresses that other machines reach, unless `allowedHosts` is given. */
+  readonly authorize?: Authorize
+  readonly sessions?: SessionOptions
+  /** Limits for event streams over HTTP. One more is refused with 429 or 503 and `retry-after`. */
+  readonly streams?: {
+    /** Default 2,000. */
     readonly max?: number
-    /** A session without requests and open streams ends after this time. Default 30 minutes. */
-    readonly idleMs?: number
+    /** For one principal, or one address if there is no `authorize`. Default 500. */
+    readonly perPeer?: number
   }
   /** A longer request over HTTP is refused. Default 4 MiB. */
   readonly maxBodyBytes?: number
-  /** Told what goes wrong on the wire and has no other place. */
+  /** A tool's result with more bytes becomes an error that says so. Default 64 MiB over HTTP, and 9.75 MiB elsewhere, since clients close a stdio connection at 10 MiB. */
+  readonly maxResultBytes?: number
+  /** Called with errors on the wire that belong to no request. */
   readonly onError?: (error: Error) => void
 }
 
-export const DEFAULT_PAGE_SIZE = 1_000
-export const DEFAULT_TTL_MS = 60_000
-export const DEFAULT_MAX_SESSIONS = 100
-export const DEFAULT_IDLE_MS = 30 * 60_000
-export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
+/** Sessions over HTTP. */
+export interface SessionOptions {
+  /**
+   * How many sessions legacy clients may have together. Beyond it, a peer with more than a fair share loses the session that
+   * it has not used for longest; if none can be ended, the client is refused with 503. Default 2,000.
+   */
+  readonly max?: number
+  /**
+   * How many one peer may have: a principal, or an address if there is no `authorize`. Beyond it, the peer loses the session
+   * that it has not used for longest; if none can be ended, it is refused with 429. Default 500.
+   */
+  readonly perPeer?: number
+  /** A session without requests and open streams ends after this time. Default 30 minutes. */
+  readonly idleMs?: number
+  /** A session that was used within this time is not ended to make room for another one of the same peer. Default one minute. */
+  readonly keepMs?: number
+  /**
+   * What modern clients share over HTTP, where the protocol knows no sessions. `request`: nothing, each request has a session
+   * of its own. `principal`: requests of one principal share one; needs `authorize`. `shared`: all requests share one, so that
+   * tools must not keep anything there that belongs to one client. Default `request`.
+   */
+  readonly modern?: 'request' | 'principal' | 'shared'
+}
+
+/** @throws FoldoutError if an option cannot be right. */
+export function checkOptions({ name, version, pageSize, sessions, authorize }: ServeMcpOptions): void {
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
+    throw new FoldoutError('mcp-options', 'An MCP server needs a name and a version, which its clients are told.')
+  if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0))
+    throw new FoldoutError('mcp-options', `A page cannot have ${pageSize} tools. Give pageSize a whole number from 1.`)
+  if (sessions?.modern === 'principal' && !authorize)
+    throw new FoldoutError('mcp-options', "sessions.modern: 'principal' needs an authorize hook that says who asks.")
+}

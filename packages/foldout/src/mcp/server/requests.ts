@@ -1,8 +1,12 @@
 import type { CallToolResult, JSONRPCRequest, Result, Server, ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
+import { failure } from '../../catalog/entry.ts'
 import type { CallContext, CallResult, Progress } from '../../catalog/tool.ts'
-import { mcpTool, formatPage } from './list.ts'
-import { DEFAULT_PAGE_SIZE, DEFAULT_TTL_MS, type ServeMcpOptions } from './options.ts'
+import { LIST_TTL_MS, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
+import { findSizeFault, formatBytes } from '../measure.ts'
+import { formatPage, toMcpTool } from './list.ts'
+import type { ServeMcpOptions } from './options.ts'
+import { createProgressReports } from './progress.ts'
 import type { ServerSdk } from './sdk.ts'
 import { answerLibrary } from './library.ts'
 import { watchList, type ClientView } from './views.ts'
@@ -16,6 +20,8 @@ export interface ServerParts {
 export interface ServerUse {
   /** Whether it lives for more than one request, so that it can tell its client of changes. */
   readonly isLasting: boolean
+  /** A result with more bytes of JSON is not sent. */
+  readonly maxResultBytes: number
   /** The method of the only request it will get, if there is only one. */
   readonly method?: string
 }
@@ -24,7 +30,7 @@ export interface ServerUse {
 export function createMcpServer({ sdk, options, view }: ServerParts, use: ServerUse): Server {
   const { exposed, library } = view
   const cacheHint = {
-    ttlMs: options.cache?.ttlMs ?? DEFAULT_TTL_MS,
+    ttlMs: options.cache?.ttlMs ?? LIST_TTL_MS,
     cacheScope: options.cache?.scope ?? (typeof options.everything === 'function' ? 'private' : 'public'),
   } as const
   const server = new sdk.Server(
@@ -52,10 +58,10 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
     onclose: () => watch?.stop(),
   } satisfies Partial<{ [K in keyof Server]: Server[K] | undefined }>)
 
-  if (library) answerLibrary({ sdk, server, library, pageSize: options.pageSize ?? DEFAULT_PAGE_SIZE })
+  if (library) answerLibrary({ sdk, server, library, pageSize: options.pageSize ?? PAGE_SIZE })
 
   server.setRequestHandler('tools/list', ({ params }) => {
-    const size = options.pageSize ?? DEFAULT_PAGE_SIZE
+    const size = options.pageSize ?? PAGE_SIZE
     const page = formatPage(exposed.list(), params?.cursor, { size, getName: ({ name }) => name })
     if (!page)
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, 'This server did not issue this cursor.')
@@ -64,10 +70,11 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
       watch?.given()
     }
     const { items, ...next } = page
-    return { tools: items.map(mcpTool), ...next }
+    return { tools: items.map(toMcpTool), ...next }
   })
 
-  if (use.method === undefined || use.method === 'tools/call') answerCalls(server, { sdk, view, running })
+  if (use.method === undefined || use.method === 'tools/call')
+    answerCalls(server, { sdk, view, running, maxResultBytes: use.maxResultBytes })
   return server
 }
 
@@ -75,22 +82,23 @@ interface CallParts {
   readonly sdk: ServerSdk
   readonly view: ClientView
   readonly running: Running
+  readonly maxResultBytes: number
 }
 
 /** Not by `setRequestHandler`: that would pass results through the SDK's schemas, which drop what they do not know. */
-function answerCalls(server: Server, { sdk, view, running }: CallParts): void {
+function answerCalls(server: Server, { sdk, view, running, maxResultBytes }: CallParts): void {
   server.fallbackRequestHandler = async (request, context) => {
     if (request.method !== 'tools/call')
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, 'Method not found')
     const { name, arguments: args } = request.params ?? {}
     if (typeof name !== 'string')
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "'name' must say which tool to call.")
-    const progress = progressFor(request, context)
+    const progress = createProgressReports(request, context)
     const stopped = running.started(context)
     try {
       const result = await view.exposed.call(name, args, callContext(view, request, context, progress.report))
       await Promise.all([progress.sent(), running.announced()])
-      return wireResult(server, view, result)
+      return toWireResult(server, view, limitResult(name, result, maxResultBytes))
     } finally {
       progress.end()
       stopped()
@@ -98,8 +106,21 @@ function answerCalls(server: Server, { sdk, view, running }: CallParts): void {
   }
 }
 
+/** The same result, or an error in its place if it cannot be sent. */
+function limitResult(tool: string, result: CallResult, maxBytes: number): CallResult {
+  const fault = findSizeFault(result, { maxBytes, maxDepth: MAX_RESULT_DEPTH })
+  if (!fault) return result
+  const start = `The tool '${tool}' has run, but its result`
+  if (fault.type === 'deep')
+    return failure(`${start} is nested deeper than the ${MAX_RESULT_DEPTH} levels that can be sent.`)
+  if (fault.type === 'unwritable') return failure(`${start} holds ${fault.what}, which JSON cannot carry.`)
+  return failure(
+    `${start} is too large to send: ${formatBytes(fault.bytes)} or more, where ${formatBytes(maxBytes)} is the limit. Ask for less at once, such as a part, a page or a filter.`,
+  )
+}
+
 /** Results go through as they are, but for what a client of before 2026-07-28 would refuse the whole answer for. */
-function wireResult(server: Server, view: ClientView, result: CallResult): Result {
+function toWireResult(server: Server, view: ClientView, result: CallResult): Result {
   const { structuredContent } = result
   const isRefused = structuredContent !== undefined && !isPlainObject(structuredContent) && view.client.era === 'legacy'
   return isRefused ? server.projectCallToolResult(result as unknown as CallToolResult, undefined) : result
@@ -115,46 +136,9 @@ function callContext(
   const { progressToken: _, ...meta } = request.params?.['_meta'] ?? {}
   return {
     signal: context.mcpReq.signal,
-    session: view.session,
+    session: view.getSession(),
     ...(Object.keys(meta).length > 0 ? { meta } : {}),
     ...(onProgress ? { onProgress } : {}),
-  }
-}
-
-interface ProgressReports {
-  /** There only if the client wants to know. */
-  readonly report: ((progress: Progress) => void) | undefined
-  /** When the result may follow. */
-  sent(): Promise<void>
-  end(): void
-}
-
-/** Clients that read a report and the result at one go forget the report. */
-const PAUSE_MS = 5
-
-function progressFor(request: JSONRPCRequest, context: ServerContext): ProgressReports {
-  const token = request.params?.['_meta']?.progressToken
-  if (token === undefined) return { report: undefined, sent: async () => undefined, end: () => undefined }
-  let isRunning = true
-  let sending: Promise<void> = Promise.resolve()
-  let last = -Infinity
-  return {
-    report(progress) {
-      if (!isRunning) return
-      const params = { ...progress, progressToken: token }
-      // Whoever no longer listens does not stop the call.
-      const sent = context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
-      sending = sending.then(() => sent)
-      last = performance.now()
-    },
-    async sent() {
-      await sending
-      const pause = last + PAUSE_MS - performance.now()
-      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
-    },
-    end() {
-      isRunning = false
-    },
   }
 }
 

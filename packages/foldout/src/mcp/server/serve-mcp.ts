@@ -3,14 +3,20 @@ import type { Transport } from '@modelcontextprotocol/server'
 import { FoldoutError } from '../../core/errors.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { connectClient, type McpConnection } from './connection.ts'
-import { createEndpoint, type Endpoint } from './http/fetch.ts'
-import { nodeHandlerFor, serveOverHttp, type HttpOptions, type NodeHandler, type ServedHttp } from './http/http.ts'
+import { createEndpoint, type Endpoint } from './http/endpoint.ts'
+import { createNodeHandler, serveOverHttp, type HttpOptions, type NodeHandler, type ServedHttp } from './http/http.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { loadServerSdk } from './sdk.ts'
 import { serveOverStdio, type StdioOptions } from './stdio.ts'
 import { createViews } from './views.ts'
 
-/** A catalog as an MCP server, over any number of transports at once. */
+/**
+ * A catalog as an MCP server, over any number of transports at once.
+ *
+ * @example
+ * const served: ServedMcp = serveMcp(catalog, { name: 'home', version: '1.0.0' })
+ * await served.stdio()
+ */
 export interface ServedMcp {
   /** Serves the client that started this process, until it closes standard input. */
   stdio(options?: StdioOptions): Promise<McpConnection>
@@ -18,7 +24,7 @@ export interface ServedMcp {
   http(options?: HttpOptions): Promise<ServedHttp>
   /** Serves one client over a transport of the SDK. */
   connect(transport: Transport): Promise<McpConnection>
-  /** Answers a request of streamable HTTP, for a server of your own. Check there whom you serve: `Host`, `Origin`, credentials. */
+  /** Answers a request of streamable HTTP, for a server of your own. Check `Host` and `Origin` there, and give `authorize` to `serveMcp`. */
   fetch(request: Request): Promise<Response>
   /** The same for `node:http`, Express and the like. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -28,6 +34,10 @@ export interface ServedMcp {
 
 /**
  * Serves a catalog over MCP: to clients up to 2025-11-25, which have sessions, and from 2026-07-28 on, which have none.
+ *
+ * @example
+ * const catalog = createCatalog([{ name: 'ping', description: 'Answers.', call: async () => ({ content: [] }) }])
+ * const { url } = await serveMcp(catalog, { name: 'home', version: '1.0.0' }).http({ port: 3000 })
  *
  * @throws FoldoutError if the options do not fit the catalog.
  */
@@ -50,7 +60,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   function theEndpoint(): Promise<Endpoint> {
     if (endpoint) return endpoint
     endpoint = loadServerSdk().then((sdk) => createEndpoint(sdk, views, options))
-    // What could not be made now, for want of a package perhaps, is tried again.
+    // What could not be made now, because a package is missing perhaps, is tried again.
     endpoint.catch(() => (endpoint = undefined))
     return endpoint
   }
@@ -74,7 +84,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
     },
     async handle(request, response) {
       refuseClosed()
-      handler ??= await nodeHandlerFor(await theEndpoint(), options)
+      handler ??= await createNodeHandler(await theEndpoint(), options)
       await handler(request, response)
     },
     async close() {

@@ -1,44 +1,53 @@
-import { FoldoutError } from '../../core/errors.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { all } from '../../catalog/exposures/all.ts'
 import { auto } from '../../catalog/exposures/auto.ts'
 import type { Exposed } from '../../catalog/exposures/exposure.ts'
 import { createSession, type Session } from '../../session/session.ts'
-import type { ClientIdentity, ServedClient } from './client.ts'
+import { MAX_SESSIONS, SESSION_IDLE_MS } from '../limits.ts'
+import { NOBODY, type ClientIdentity, type ServedClient } from './client.ts'
 import { isSameList } from './list.ts'
-import type { ServeMcpOptions } from './options.ts'
+import { checkOptions, type ServeMcpOptions } from './options.ts'
 import { serveSections, type SectionLibrary } from './sections/sections.ts'
 
 /** What a client is served. */
 export interface ClientView {
   readonly client: ServedClient
   readonly exposed: Exposed
-  readonly session: Session
+  /** The session that the client's tools work with. */
+  getSession(): Session
   readonly instructions: string
   /** The sections as resources and as a prompt, if there are any. */
   readonly library: SectionLibrary | undefined
 }
 
-/** A view for each client that has a session, and one for all that have none. */
+/** Makes views for clients. */
 export interface ClientViews {
-  legacy(identity: ClientIdentity): ClientView
-  modern(identity: ClientIdentity): ClientView
-  /** Every view that a modern client may get. */
+  /** For a legacy client. */
+  legacy(identity: ClientIdentity, principal?: string): ClientView
+  /** For a modern client that has a connection to itself. */
+  connection(identity: ClientIdentity): ClientView
+  /** For one request of a modern client over HTTP. */
+  modern(identity: ClientIdentity, principal: string | undefined): ClientView
+  /** Every list that a modern client may get over HTTP. */
   readonly everyModern: readonly ClientView[]
 }
 
+const STATELESS = 'stateless'
+
 export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientViews {
-  const { expose = auto(), everything = false } = options
+  const { expose = auto(), everything = false, sessions: { modern: sharing = 'request' } = {} } = options
   checkOptions(options)
   expose.check?.(catalog)
   const sections = options.prompt && serveSections(options.prompt, catalog)
   let clients = 0
-  // The list must not depend on the connection there, so whoever is served alike shares what is served.
+  // A modern client's list must not depend on the connection, so all that are served alike share what is served.
   const shared = new Map<boolean, ClientView>()
   let sharedSession: Session | undefined
+  const principals = createRecent<ClientView>(options.sessions?.max ?? MAX_SESSIONS, options.sessions?.idleMs)
 
   const wantsEverything = (client: ServedClient): boolean =>
     typeof everything === 'function' ? everything(client) : everything
+  const makeSession = (client: ServedClient): Session => options.session?.(client) ?? createSession()
 
   function view(client: ServedClient, session: Session, isEverything: boolean): ClientView {
     const exposure = isEverything ? all() : expose
@@ -48,46 +57,81 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
     return {
       client,
       exposed,
-      session,
+      getSession: () => session,
       get instructions() {
         return [options.instructions, exposed.instructions].filter((text) => text).join('\n\n')
       },
       library: served?.library,
     }
   }
-
-  function modern(isEverything: boolean): ClientView {
+  function connected(era: ServedClient['era'], identity: ClientIdentity, principal?: string): ClientView {
+    const client: ServedClient = { id: `client-${++clients}`, era, ...identity, principal }
+    return view(client, makeSession(client), wantsEverything(client))
+  }
+  function modernList(isEverything: boolean): ClientView {
     const known = shared.get(isEverything)
     if (known) return known
-    const client: ServedClient = { id: STATELESS, era: 'modern', name: undefined, version: undefined }
-    sharedSession ??= options.session?.(client) ?? createSession()
+    const client: ServedClient = { id: STATELESS, era: 'modern', ...NOBODY, principal: undefined }
+    sharedSession ??= makeSession(client)
     const made = view(client, sharedSession, isEverything)
     shared.set(isEverything, made)
     return made
   }
 
   return {
-    legacy(identity) {
-      const client: ServedClient = { id: `client-${++clients}`, era: 'legacy', ...identity }
-      return view(client, options.session?.(client) ?? createSession(), wantsEverything(client))
+    legacy: (identity, principal) => connected('legacy', identity, principal),
+    connection: (identity) => connected('modern', identity),
+    modern(identity, principal) {
+      const client: ServedClient = { id: STATELESS, era: 'modern', ...identity, principal }
+      const isEverything = wantsEverything(client)
+      if (sharing === 'principal' && principal !== undefined)
+        return principals.get(`${isEverything} ${principal}`, () => view(client, makeSession(client), isEverything))
+      const list = modernList(isEverything)
+      return sharing === 'shared' ? list : withOwnSession(list, client, () => makeSession(client))
     },
-    modern: (identity) => modern(wantsEverything({ id: STATELESS, era: 'modern', ...identity })),
     get everyModern() {
-      return (typeof everything === 'function' ? [false, true] : [everything]).map(modern)
+      return (typeof everything === 'function' ? [false, true] : [everything]).map(modernList)
     },
   }
 }
 
-const STATELESS = 'stateless'
-
-function checkOptions({ name, version, pageSize }: ServeMcpOptions): void {
-  if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
-    throw new FoldoutError('mcp-options', 'An MCP server needs a name and a version, which its clients are told.')
-  if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0))
-    throw new FoldoutError('mcp-options', `A page of ${pageSize} tools cannot be. Give pageSize a whole number from 1.`)
+/** The same list, for a request whose tools get a session of their own when they first need one. */
+function withOwnSession(list: ClientView, client: ServedClient, make: () => Session): ClientView {
+  let session: Session | undefined
+  return {
+    client,
+    exposed: list.exposed,
+    library: list.library,
+    getSession: () => (session ??= make()),
+    get instructions() {
+      return list.instructions
+    },
+  }
 }
 
-/** Calls a listener when a list is another than the client was last given or told of. */
+interface Recent<Value> {
+  get(key: string, make: () => Value): Value
+}
+
+/** Keeps the values that were used last, as long as they are used. */
+function createRecent<Value>(max: number, idleMs = SESSION_IDLE_MS): Recent<Value> {
+  const kept = new Map<string, { readonly value: Value; readonly usedAt: number }>()
+  return {
+    get(key, make) {
+      const now = Date.now()
+      for (const [oldest, { usedAt }] of kept) {
+        if (kept.size <= max && now - usedAt < idleMs) break
+        kept.delete(oldest)
+      }
+      const value = kept.get(key)?.value ?? make()
+      kept.delete(key)
+      kept.set(key, { value, usedAt: now })
+      return value
+    },
+  }
+}
+
+/** Calls a listener when a list differs from the one that the client was last given or told of. */
 export interface ListWatch {
   /** Says that the client has the list as it is now. */
   given(): void

@@ -1,3 +1,6 @@
+import { RETRY_AFTER_SECONDS } from '../../limits.ts'
+import type { Refusal } from './peer.ts'
+
 /** An error of JSON-RPC that belongs to no request. */
 export function httpError(
   status: number,
@@ -8,26 +11,39 @@ export function httpError(
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: { ...headers } })
 }
 
+/** Asks a client to come back later: 429 if it has had its share, 503 if there is nothing left for anybody. */
+export function refuseForNow(refusal: Refusal, message: string): Response {
+  return httpError(refusal === 'peer' ? 429 : 503, -32_000, message, { 'retry-after': String(RETRY_AFTER_SECONDS) })
+}
+
 /** A comment of an event stream. With nothing to send yet, Node would keep even the headers back. */
 const OPENED = new TextEncoder().encode(': open\n\n')
 
-/** The same response, and a word when the last of it was read or whoever asked has gone. */
-export function whenAnswered(response: Response, { method, signal }: Request, done: () => void): Response {
+export interface AnswerEnd {
+  /** Called once, when the last of the response was read or the client has gone. */
+  readonly done: () => void
+  /** Called before that if the client has gone. */
+  readonly gone?: () => void
+}
+
+/** The same response, and a call when the last of it was read or the client has gone. */
+export function watchResponse(response: Response, { method, signal }: Request, end: AnswerEnd): Response {
   if (!response.body) {
-    done()
+    end.done()
     return response
   }
   const reader = response.body.getReader()
   let isDone = false
-  const finish = (): void => {
+  const finish = (isGone: boolean): void => {
     if (isDone) return
     isDone = true
     signal.removeEventListener('abort', onAbort)
-    done()
+    if (isGone) end.gone?.()
+    end.done()
   }
   // Otherwise a client that comes back at once would find its old stream still open.
   const onAbort = (): void => {
-    finish()
+    finish(true)
     void reader.cancel().catch(() => undefined)
   }
   signal.addEventListener('abort', onAbort, { once: true })
@@ -40,15 +56,15 @@ export function whenAnswered(response: Response, { method, signal }: Request, do
       try {
         const { done: isLast, value } = await reader.read()
         if (!isLast) return controller.enqueue(value)
-        finish()
+        finish(false)
         controller.close()
       } catch (error) {
-        finish()
+        finish(false)
         controller.error(error)
       }
     },
     cancel(reason) {
-      finish()
+      finish(true)
       return reader.cancel(reason)
     },
   })

@@ -1,108 +1,128 @@
 import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { identityIn, NOBODY, type ClientIdentity } from '../client.ts'
-import { DEFAULT_IDLE_MS, DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_SESSIONS, type ServeMcpOptions } from '../options.ts'
+import { MAX_BODY_BYTES } from '../../limits.ts'
+import { readIdentity, NOBODY, type ClientIdentity } from '../client.ts'
+import type { ServeMcpOptions } from '../options.ts'
 import type { ServerSdk } from '../sdk.ts'
-import { httpError, whenAnswered } from './response.ts'
+import type { Caller } from './endpoint.ts'
+import { httpError, refuseForNow, watchResponse } from './response.ts'
+import { createSessionTable, type SessionUse } from './session-table.ts'
 
 const SESSION_ID = 'mcp-session-id'
 
-interface HttpSession {
+interface HttpSession extends SessionUse {
   readonly id: string
+  readonly principal: string | undefined
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
-  /** Requests under way, open streams included. */
-  busy: number
-  timer: ReturnType<typeof setTimeout> | undefined
 }
 
-/** The sessions of clients of MCP before 2026-07-28, over HTTP. */
+/** A request of a client that has sessions. */
+export interface SessionRequest {
+  readonly request: Request
+  /** What was read of it, if it has a body. */
+  readonly body: unknown
+  readonly caller: Caller
+}
+
+/** The sessions of clients before MCP 2026-07-28, over HTTP. */
 export interface HttpSessions {
-  handle(request: Request, body: unknown): Promise<Response>
+  handle(request: SessionRequest): Promise<Response>
   close(): Promise<void>
 }
 
 export function createHttpSessions(
   sdk: ServerSdk,
   options: ServeMcpOptions,
-  makeServer: (identity: ClientIdentity) => Server,
+  makeServer: (identity: ClientIdentity, principal: string | undefined) => Server,
 ): HttpSessions {
-  const max = options.sessions?.max ?? DEFAULT_MAX_SESSIONS
-  const idleMs = options.sessions?.idleMs ?? DEFAULT_IDLE_MS
-  // In the order in which they were last used.
-  const sessions = new Map<string, HttpSession>()
+  const sessions = createSessionTable<HttpSession>(options.sessions ?? {}, (session) => void end(session))
 
-  async function end({ id, server, timer }: HttpSession): Promise<void> {
-    clearTimeout(timer)
-    sessions.delete(id)
-    await server.close()
+  async function end({ id, server }: HttpSession): Promise<void> {
+    sessions.remove(id)
+    await server.close().catch((error: unknown) => options.onError?.(error as Error))
   }
 
-  async function answer(session: HttpSession, request: Request, body: unknown): Promise<Response> {
-    clearTimeout(session.timer)
-    session.busy++
-    const done = (): void => {
-      session.busy--
-      if (session.busy > 0 || sessions.get(session.id) !== session) return
-      sessions.delete(session.id)
-      sessions.set(session.id, session)
-      session.timer = setTimeout(() => void end(session), idleMs)
-      // A session that may come back is no reason for a process to stay.
-      session.timer.unref?.()
-    }
+  async function answer(session: HttpSession, { request, body }: SessionRequest): Promise<Response> {
+    const done = sessions.use(session.id, session)
     try {
       const response = await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
-      return whenAnswered(response, request, done)
+      return watchResponse(response, request, { done, gone: () => cancelRequests(session, body) })
     } catch (error) {
       done()
       throw error
     }
   }
 
-  async function begin(request: Request, body: unknown): Promise<Response> {
-    if (sessions.size >= max) {
-      const idlest = [...sessions.values()].find(({ busy }) => busy === 0)
-      if (!idlest) return httpError(503, -32000, `This server has ${max} sessions, which is all it takes. Try later.`)
-      await end(idlest)
+  async function begin(begun: SessionRequest): Promise<Response> {
+    const { peer, principal } = begun.caller
+    const refusal = sessions.makeRoom(peer)
+    if (refusal) {
+      const { max, perPeer } = sessions.limits
+      const told =
+        refusal === 'peer'
+          ? `You have ${perPeer} open sessions, which is the most that one client may have. End one, or try again later.`
+          : `This server has ${max} open sessions, which is the most that it takes. Try again later.`
+      return refuseForNow(refusal, told)
     }
     const id = crypto.randomUUID()
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
-      maxRequestBodySize: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      maxRequestBodySize: options.maxBodyBytes ?? MAX_BODY_BYTES,
     })
-    const server = makeServer(identityIn(body) ?? NOBODY)
-    const session: HttpSession = { id, server, transport, busy: 0, timer: undefined }
-    sessions.set(id, session)
-    await server.connect(transport)
-    const { onclose } = server
-    Object.assign(server, {
-      onclose() {
-        clearTimeout(session.timer)
-        sessions.delete(id)
-        onclose?.()
-      },
-    } satisfies Partial<Server>)
-    const response = await answer(session, request, body)
-    // It was refused, for its headers perhaps.
-    if (transport.sessionId === undefined) await end(session)
-    return response
+    const server = makeServer(readIdentity(begun.body) ?? NOBODY, principal)
+    const now = Date.now()
+    const use: SessionUse = { peer, startedAt: now, usedAt: now, busy: 0, isReady: false, timer: undefined }
+    const session: HttpSession = { id, principal, server, transport, ...use }
+    sessions.add(id, session)
+    try {
+      await server.connect(transport)
+      const { onclose } = server
+      Object.assign(server, {
+        onclose() {
+          sessions.remove(id)
+          onclose?.()
+        },
+      } satisfies Partial<Server>)
+      const response = await answer(session, begun)
+      // It was refused, for its headers perhaps.
+      if (transport.sessionId === undefined) await end(session)
+      return response
+    } catch (error) {
+      await end(session)
+      throw error
+    }
   }
 
   return {
-    async handle(request, body) {
+    async handle(given) {
+      const { request, body, caller } = given
       const id = request.headers.get(SESSION_ID)
       if (id !== null) {
         const session = sessions.get(id)
-        return session ? answer(session, request, body) : httpError(404, -32001, 'Session not found')
+        // To others than the one that began it, a session does not exist.
+        if (!session || session.principal !== caller.principal) return httpError(404, -32_001, 'Session not found')
+        session.isReady = true
+        return answer(session, given)
       }
-      if (request.method === 'POST' && isPlainObject(body) && body['method'] === 'initialize')
-        return begin(request, body)
+      if (request.method === 'POST' && isPlainObject(body) && body['method'] === 'initialize') return begin(given)
       return ['POST', 'GET', 'DELETE'].includes(request.method)
-        ? httpError(400, -32000, 'Bad Request: Mcp-Session-Id header is required')
-        : httpError(405, -32000, 'Method not allowed.', { allow: 'GET, POST, DELETE' })
+        ? httpError(400, -32_000, 'Bad Request: Mcp-Session-Id header is required')
+        : httpError(405, -32_000, 'Method not allowed.', { allow: 'GET, POST, DELETE' })
     },
     async close() {
-      await Promise.all(Array.from(sessions.values(), end))
+      await Promise.all(Array.from(sessions.all, end))
     },
+  }
+}
+
+/** A client that has gone can no longer be answered: without this, what it asked for would run on. */
+function cancelRequests({ transport }: HttpSession, body: unknown): void {
+  for (const message of Array.isArray(body) ? (body as readonly unknown[]) : [body]) {
+    if (!isPlainObject(message) || message['method'] === undefined) continue
+    const { id: requestId } = message
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') continue
+    const params = { requestId, reason: 'The client has closed the connection.' }
+    transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
   }
 }

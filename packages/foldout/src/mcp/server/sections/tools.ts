@@ -86,7 +86,9 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
   }
 
   async function run(call: NonNullable<ReturnType<typeof wanted>>, context: CallContext): Promise<CallResult> {
-    const prompt = source.render(session)
+    // Where nothing is kept of a client, each request has a session of its own.
+    const used = keepsState ? session : (context.session ?? session)
+    const prompt = source.render(used)
     if (keepsState && !shown.has(call.name)) {
       const path = prompt.toolsInFolds.get(call.name)
       return failure(
@@ -95,7 +97,7 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
           : `Tool '${call.name}' belongs to the section '${path}', which is not open yet. Call \`${READ_SECTION}\` with section_key "${path}" first.`,
       )
     }
-    const result = await runTool(own, call, { ...context, session, prompt })
+    const result = await runTool(own, call, { ...context, session: used, prompt })
     refresh()
     return result
   }

@@ -1,0 +1,59 @@
+/** Why a value cannot be sent as JSON. */
+export type SizeFault =
+  | { readonly type: 'deep' }
+  | { readonly type: 'large'; readonly bytes: number }
+  | { readonly type: 'unwritable'; readonly what: string }
+
+export interface SizeLimits {
+  readonly maxBytes: number
+  readonly maxDepth: number
+}
+
+/** A character of a string takes at most this many bytes, as `\u0000`. */
+const BYTES_PER_CHARACTER = 6
+/** What any other value takes at most, with what stands around it. */
+const BYTES_PER_VALUE = 32
+
+/**
+ * Why a value cannot be sent as JSON within limits; nothing if it can. It is walked without recursion, and only written to
+ * be measured if it could be too large.
+ */
+export function findSizeFault(value: unknown, { maxBytes, maxDepth }: SizeLimits): SizeFault | undefined {
+  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }]
+  let characters = 0
+  let values = 0
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    values++
+    const { value: found, depth } = next
+    if (typeof found === 'string') characters += found.length
+    if (typeof found === 'bigint') return { type: 'unwritable', what: 'a bigint' }
+    if (typeof found !== 'object' || found === null) continue
+    if (depth >= maxDepth) return { type: 'deep' }
+    const inner: readonly unknown[] = Array.isArray(found) ? found : Object.values(found)
+    if (!Array.isArray(found)) for (const key of Object.keys(found)) characters += key.length
+    const least = characters + values + inner.length
+    if (least > maxBytes) return { type: 'large', bytes: least }
+    for (const one of inner) waiting.push({ value: one, depth: depth + 1 })
+  }
+  if (characters * BYTES_PER_CHARACTER + values * BYTES_PER_VALUE <= maxBytes) return undefined
+  const bytes = new TextEncoder().encode(JSON.stringify(value)).byteLength
+  return bytes > maxBytes ? { type: 'large', bytes } : undefined
+}
+
+/** Whether a value is nested deeper than a limit. */
+export function isDeeperThan(value: unknown, maxDepth: number): boolean {
+  return findSizeFault(value, { maxBytes: Infinity, maxDepth })?.type === 'deep'
+}
+
+/** `512 bytes`, `1.5 kB`, `12 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`
+  const [amount, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
+  return `${amount < 10 ? Math.round(amount * 10) / 10 : Math.round(amount)} ${unit}`
+}
+
+/** A text up to a length, and how long it was if that was more. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text
+  return `${text.slice(0, most)}… (cut after ${most} of ${text.length} characters)`
+}

@@ -1,0 +1,39 @@
+import { FoldoutError } from '../../../core/errors.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { httpError } from './response.ts'
+
+/** What an `authorize` hook says of a request: who sent it, or why it is refused. */
+export type Authorization =
+  | {
+      /** Names who sent the request. Limits and sessions are kept for each principal. */
+      readonly principal: string
+    }
+  | {
+      /** 401 where credentials are missing or wrong, 403 where they do not suffice. */
+      readonly status: 401 | 403
+      /** Told to the client. Default: a sentence for the status. */
+      readonly message?: string
+      /** The `WWW-Authenticate` header, which tells a client how to sign in. Default for 401: `Bearer`. */
+      readonly challenge?: string
+    }
+
+/** Decides who sent a request over HTTP. One that throws refuses the request. */
+export type Authorize = (request: Request) => Authorization | Promise<Authorization>
+
+/** The response for a request that a hook refused, or that it answered wrongly. */
+export function refuseUnauthorized(authorization: Exclude<Authorization, { readonly principal: string }>): Response {
+  const { status, message, challenge } = authorization
+  if (status !== 401 && status !== 403)
+    throw new FoldoutError(
+      'mcp-authorize',
+      'authorize() must return { principal } or { status: 401 } or { status: 403 }.',
+    )
+  const isSignIn = status === 401
+  const told = message ?? (isSignIn ? 'Sign in to use this server.' : 'You may not use this server.')
+  const header = challenge ?? (isSignIn ? 'Bearer' : undefined)
+  return httpError(status, -32_000, told, header === undefined ? {} : { 'www-authenticate': header })
+}
+
+export function isAuthorized(authorization: Authorization): authorization is { readonly principal: string } {
+  return isPlainObject(authorization) && 'principal' in authorization && typeof authorization.principal === 'string'
+}

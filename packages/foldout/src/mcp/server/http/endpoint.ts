@@ -1,0 +1,118 @@
+import { isPlainObject } from '../../../core/json/json.ts'
+import { MAX_BODY_BYTES, MAX_HTTP_RESULT_BYTES, MAX_STREAMS, STREAMS_PER_PEER } from '../../limits.ts'
+import { NOBODY, readIdentity } from '../client.ts'
+import type { ServeMcpOptions } from '../options.ts'
+import { createMcpServer } from '../requests.ts'
+import type { ServerSdk } from '../sdk.ts'
+import { watchList, type ClientViews } from '../views.ts'
+import { isAuthorized, refuseUnauthorized } from './authorize.ts'
+import { PeerCounter, toPeer } from './peer.ts'
+import { httpError, refuseForNow, watchResponse } from './response.ts'
+import { createHttpSessions } from './sessions.ts'
+
+/** Who sent a request. */
+export interface Caller {
+  /** Whom it is counted for: the principal, or an address. */
+  readonly peer: string
+  /** As `authorize` says. */
+  readonly principal: string | undefined
+}
+
+/** What answers HTTP requests of both eras. */
+export interface Endpoint {
+  fetch(request: Request, from?: { readonly address?: string | undefined }): Promise<Response>
+  close(): Promise<void>
+}
+
+export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: ServeMcpOptions): Endpoint {
+  const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
+  const maxResultBytes = options.maxResultBytes ?? MAX_HTTP_RESULT_BYTES
+  const streamLimits = { max: MAX_STREAMS, perPeer: STREAMS_PER_PEER, ...options.streams }
+  const streams = new PeerCounter(streamLimits)
+  const modernRequests = new WeakMap<Request, { readonly body: unknown; readonly caller: Caller }>()
+  const modern = sdk.createMcpHandler(
+    ({ requestInfo }) => {
+      const { body, caller } = (requestInfo && modernRequests.get(requestInfo)) ?? {}
+      const method = isPlainObject(body) ? String(body['method']) : undefined
+      const view = views.modern(readIdentity(body) ?? NOBODY, caller?.principal)
+      const use = { isLasting: false, maxResultBytes, ...(method === undefined ? {} : { method }) }
+      return createMcpServer({ sdk, options, view }, use)
+    },
+    {
+      legacy: 'reject',
+      maxRequestBodySize: maxBodyBytes,
+      maxSubscriptions: streamLimits.max,
+      ...(options.onError ? { onerror: options.onError } : {}),
+    },
+  )
+  const sessions = createHttpSessions(sdk, options, (identity, principal) =>
+    createMcpServer({ sdk, options, view: views.legacy(identity, principal) }, { isLasting: true, maxResultBytes }),
+  )
+  const watches = views.everyModern.map(({ exposed }) => watchList(exposed, () => modern.notify.toolsChanged()))
+
+  async function identify(request: Request, address: string | undefined): Promise<Caller | Response> {
+    if (!options.authorize) return { peer: toPeer(address), principal: undefined }
+    const authorization = await options.authorize(request)
+    if (!isAuthorized(authorization)) return refuseUnauthorized(authorization)
+    return { peer: authorization.principal, principal: authorization.principal }
+  }
+
+  /** Answers with an event stream, as long as there are not too many of them. */
+  async function stream(request: Request, { peer }: Caller, open: () => Promise<Response>): Promise<Response> {
+    const refusal = streams.check(peer)
+    if (refusal) {
+      const told =
+        refusal === 'peer'
+          ? `You have ${streamLimits.perPeer} open streams, which is the most that one client may have. Close one, or try again later.`
+          : `This server has ${streamLimits.max} open streams, which is the most that it takes. Try again later.`
+      return refuseForNow(refusal, told)
+    }
+    const done = streams.take(peer)
+    try {
+      return watchResponse(await open(), request, { done })
+    } catch (error) {
+      done()
+      throw error
+    }
+  }
+
+  async function answer(request: Request, caller: Caller): Promise<Response> {
+    if (request.method !== 'POST') {
+      if (!(await sdk.isLegacyRequest(request))) return modern.fetch(request)
+      const handle = () => sessions.handle({ request, body: undefined, caller })
+      return request.method === 'GET' ? stream(request, caller, handle) : handle()
+    }
+    if (!sdk.isJsonContentType(request.headers.get('content-type')))
+      return httpError(415, -32_000, 'Unsupported Media Type: Content-Type must be application/json')
+    const read = await sdk.readRequestBody(request, maxBodyBytes)
+    if (read.tooLarge)
+      return httpError(413, -32_000, `Payload Too Large: a request must not exceed ${maxBodyBytes} bytes`)
+    let body: unknown
+    try {
+      body = JSON.parse(read.text)
+    } catch {
+      return httpError(400, -32_700, 'Parse error: the body is not valid JSON')
+    }
+    if (await sdk.isLegacyRequest(request, body)) return sessions.handle({ request, body, caller })
+    modernRequests.set(request, { body, caller })
+    const handle = () => modern.fetch(request, { parsedBody: body })
+    const isListening = isPlainObject(body) && body['method'] === 'subscriptions/listen'
+    return isListening ? stream(request, caller, handle) : handle()
+  }
+
+  return {
+    async fetch(request, { address } = {}) {
+      try {
+        const caller = await identify(request, address)
+        return caller instanceof Response ? caller : await answer(request, caller)
+      } catch (error) {
+        options.onError?.(error as Error)
+        return httpError(500, -32_603, 'Internal server error')
+      }
+    },
+    async close() {
+      for (const watch of watches) watch.stop()
+      await Promise.all([modern.close(), sessions.close()])
+    },
+  }
+}

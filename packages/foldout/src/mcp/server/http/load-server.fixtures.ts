@@ -1,0 +1,15 @@
+import { createCatalog } from '../../../catalog/catalog.ts'
+import { all } from '../../../catalog/exposures/all.ts'
+import { serveMcp } from '../serve-mcp.ts'
+
+// A server in a process of its own, so that clients do not compete with it for one event loop.
+const catalog = createCatalog([
+  {
+    name: 'echo',
+    description: 'Says the same again.',
+    inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    call: async ({ text }) => ({ content: [{ type: 'text', text: String(text) }] }),
+  },
+])
+const { url } = await serveMcp(catalog, { name: 'load', version: '1.0.0', expose: all() }).http()
+process.send?.({ url })

@@ -1,0 +1,36 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { getText, overHttp, type ClientKind } from '../clients.fixtures.ts'
+
+const CLIENTS = 200
+const CALLS = 32
+
+async function withServer(use: (url: string) => Promise<void>): Promise<void> {
+  const child = fork(join(import.meta.dirname, 'load-server.fixtures.ts'), { execArgv: ['--import', 'tsx'] })
+  try {
+    const [{ url }] = (await once(child, 'message')) as [{ readonly url: string }]
+    await use(url)
+  } finally {
+    child.kill()
+  }
+}
+
+describe('many clients at once', () => {
+  it.each<ClientKind>(['v1 client', 'v2 client, modern'])(
+    'as %s connect together and lose no call',
+    async (kind) => {
+      await withServer(async (url) => {
+        const clients = await Promise.all(Array.from({ length: CLIENTS }, () => overHttp(url, kind)))
+        const asked = clients.flatMap((client, i) =>
+          Array.from({ length: CALLS }, (_, j) => ({ client, text: `${i}/${j}` })),
+        )
+        const answers = await Promise.all(asked.map(({ client, text }) => client.call('echo', { text })))
+        expect(answers.map(getText)).toEqual(asked.map(({ text }) => text))
+        await Promise.all(clients.map((client) => client.close()))
+      })
+    },
+    180_000,
+  )
+})

@@ -1,0 +1,68 @@
+import type { JSONRPCRequest, ServerContext } from '@modelcontextprotocol/server'
+import type { Progress } from '../../catalog/tool.ts'
+import { PROGRESS_PER_SECOND } from '../limits.ts'
+
+export interface ProgressReports {
+  /** There only if the client wants to know. */
+  readonly report: ((progress: Progress) => void) | undefined
+  /** Resolves when the result may follow. */
+  sent(): Promise<void>
+  end(): void
+}
+
+/** Clients that read a report and the result at one go forget the report. */
+const PAUSE_MS = 5
+const WINDOW_MS = 1_000
+
+const NOT_WANTED: ProgressReports = { report: undefined, sent: async () => undefined, end: () => undefined }
+
+/** Sends a call's progress to its client. Of reports that come too fast, the latest is sent a little later. */
+export function createProgressReports(request: JSONRPCRequest, context: ServerContext): ProgressReports {
+  const progressToken = request.params?.['_meta']?.progressToken
+  if (progressToken === undefined) return NOT_WANTED
+  let isRunning = true
+  let sending: Promise<void> = Promise.resolve()
+  let last = -Infinity
+  let windowStart = -Infinity
+  let inWindow = 0
+  let latest: Progress | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  function send(progress: Progress): void {
+    latest = undefined
+    inWindow++
+    const params = { ...progress, progressToken }
+    // A client that no longer listens does not stop the call.
+    const sent = context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+    sending = sending.then(() => sent)
+    last = performance.now()
+  }
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (latest) send(latest)
+  }
+  return {
+    report(progress) {
+      if (!isRunning) return
+      const now = performance.now()
+      if (now - windowStart >= WINDOW_MS) {
+        windowStart = now
+        inWindow = 0
+      }
+      if (inWindow < PROGRESS_PER_SECOND) return send(progress)
+      latest = progress
+      timer ??= setTimeout(flush, windowStart + WINDOW_MS - now)
+    },
+    async sent() {
+      flush()
+      await sending
+      const pause = last + PAUSE_MS - performance.now()
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
+    },
+    end() {
+      isRunning = false
+      clearTimeout(timer)
+    },
+  }
+}
