@@ -75,7 +75,7 @@ export async function createNodeHandler(endpoint: Endpoint, options: ServeMcpOpt
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 /** Every address of the machine. None of them is a name under which clients reach it. */
-const WILDCARDS = ['0.0.0.0', '[::]']
+const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 
 /** Listens for clients over streamable HTTP. */
 export async function serveOverHttp(
@@ -125,7 +125,7 @@ async function createGuard(
       `Other machines can reach ${hostName}, and nothing says who may use this server. Give serveMcp() an authorize hook, and http() the names in allowedHosts under which clients reach it.`,
     )
   const { hostHeaderValidation, originValidation } = await loadNodeSdk()
-  const own = WILDCARDS.includes(hostName) ? [] : [hostName]
+  const own = WILDCARDS.has(hostName) ? [] : [hostName]
   const hosts = allowedHosts ?? (own.length > 0 ? [...LOOPBACK, ...own] : ['*'])
   const origins = allowedOrigins ?? [...LOOPBACK, ...own, ...hosts]
   const isHostAllowed = hosts.includes('*') ? () => true : hostHeaderValidation([...hosts])
