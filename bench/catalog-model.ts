@@ -1,4 +1,4 @@
-import type { CallResult, CatalogEntry, Exposed } from 'foldout/catalog'
+import type { CallResult, CatalogEntry, ExposedCatalog } from 'foldout/catalog'
 import type { TokenCounter } from 'foldout'
 
 /** What a model spends on the way to a tool. */
@@ -16,7 +16,7 @@ const RETRIES = 2
  * there, and calls it. `queries` are its words, first try first.
  */
 export async function findAndUse(
-  exposed: Exposed,
+  exposed: ExposedCatalog,
   wanted: CatalogEntry,
   queries: readonly string[],
   counter: TokenCounter,

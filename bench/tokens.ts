@@ -1,4 +1,4 @@
-import { all, createCatalog, hybrid, type Catalog, type Exposed, type Exposure, type RawTool } from 'foldout/catalog'
+import { all, createCatalog, hybrid, type Catalog, type ExposedCatalog, type Exposure, type RawTool } from 'foldout/catalog'
 import type { TokenCounter } from 'foldout'
 import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import { findAndUse, getText } from './catalog-model.ts'
@@ -66,11 +66,11 @@ function withoutSource({ source, ...tool }: RawTool): RawTool {
   return { ...tool, name: `${source}_${tool.name}` }
 }
 
-function exposed(catalog: Catalog, exposure: Exposure): Exposed {
+function exposed(catalog: Catalog, exposure: Exposure): ExposedCatalog {
   return exposure.expose(catalog, { id: 'bench', takesListChanges: false })
 }
 
-function listTokens(shown: Exposed, counter: TokenCounter): number {
+function listTokens(shown: ExposedCatalog, counter: TokenCounter): number {
   return shown
     .list()
     .reduce(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createCatalog, type Catalog } from '../../packages/foldout/src/catalog/catalog.ts'
 import { all } from '../../packages/foldout/src/catalog/exposures/all.ts'
-import type { CallResult, Content } from '../../packages/foldout/src/catalog/tool.ts'
+import type { CallResult, ToolContent } from '../../packages/foldout/src/catalog/tool.ts'
 import { serveMcp, type ServedMcp } from '../../packages/foldout/src/entries/mcp.ts'
 import { definePrompt, defineSection } from '../../packages/foldout/src/entries/index.ts'
 
@@ -9,7 +9,7 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwH
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 
 const content =
-  (...parts: readonly Content[]) =>
+  (...parts: readonly ToolContent[]) =>
   async (): Promise<CallResult> => ({ content: parts })
 const image = { type: 'image', data: PIXEL, mimeType: 'image/png' }
 

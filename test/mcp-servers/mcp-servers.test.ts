@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createCatalog, type Catalog } from '../../packages/foldout/src/catalog/catalog.ts'
-import type { Progress, RawTool } from '../../packages/foldout/src/catalog/tool.ts'
+import type { ToolProgress, RawTool } from '../../packages/foldout/src/catalog/tool.ts'
 import { toolsFromMcp } from '../../packages/foldout/src/mcp/client/tools-from-mcp.ts'
 import { installServers, startServer, type ServerName } from './harness.ts'
 
@@ -73,8 +73,8 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
   })
 
   it('R46 report progress and are cancelled', async () => {
-    const seen: Progress[] = []
-    const onProgress = (progress: Progress): unknown => seen.push(progress)
+    const seen: ToolProgress[] = []
+    const onProgress = (progress: ToolProgress): unknown => seen.push(progress)
     await call('trigger-long-running-operation', { duration: 0.3, steps: 3 }, { onProgress })
     expect(seen).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })))
     const abort = new AbortController()

@@ -12,7 +12,10 @@ const SHOWN_PARTS = 3
 const MAX_MESSAGE = 160
 
 /** What a model reads of arguments that do not fit: each failing place, what is wrong there, and what the schema says of it. */
-export function argumentsFault({ name, inputSchema }: CatalogEntry, issues: readonly StandardSchemaV1.Issue[]): string {
+export function describeArgumentsFault(
+  { name, inputSchema }: CatalogEntry,
+  issues: readonly StandardSchemaV1.Issue[],
+): string {
   const parts = new Map<string, unknown>()
   for (const issue of issues) {
     const path = issueKeys(issue).map((key) => (typeof key === 'number' ? key : String(key)))

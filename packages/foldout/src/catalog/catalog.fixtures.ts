@@ -1,4 +1,4 @@
-import type { Exposed } from './exposures/exposure.ts'
+import type { ExposedCatalog } from './exposures/exposure.ts'
 import type { CallContext, CallResult, RawTool } from './tool.ts'
 
 /** A tool that answers with its name and what it got, unless told otherwise. */
@@ -25,7 +25,7 @@ export function getText({ content }: CallResult): string {
 }
 
 export async function callText(
-  exposed: Pick<Exposed, 'call'>,
+  exposed: Pick<ExposedCatalog, 'call'>,
   name: string,
   args?: unknown,
   context: CallContext = {},

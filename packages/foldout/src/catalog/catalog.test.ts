@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createCatalog, hybrid, type Catalog, type CatalogEvent, type RawTool } from '../entries/catalog.ts'
 import { defineTool, ok, type JsonSchema } from '../entries/index.ts'
 import { failed, said, getText, tool } from './catalog.fixtures.ts'
-import { isUnknown } from './catalog.ts'
+import { isUnknown } from './unknown-tool.ts'
 
 const namesIn = (catalog: Catalog): string[] => catalog.tools.map(({ name }) => name)
 const from = (source: string, ...names: string[]): RawTool[] => names.map((name) => tool(name, { source }))
@@ -294,7 +294,7 @@ describe('R46 a call', () => {
     ])
     expect(await odd.call('throws', {})).toEqual(failed("Tool 'throws' failed: no network"))
     expect(await odd.call('throws_at_once', {})).toEqual(failed("Tool 'throws_at_once' failed: at once"))
-    expect(await odd.call('nothing', {})).toEqual(failed("Tool 'nothing' failed: it gave no result."))
+    expect(await odd.call('nothing', {})).toEqual(failed("Tool 'nothing' failed: it did not return a result."))
     expect(await odd.call('bare', {})).toEqual({ content: [], structuredContent: { a: 1 } })
     expect(await catalog.call('known_only', {})).toEqual(
       failed("Tool 'known_only' cannot be run here: only its definition is known."),

@@ -1,17 +1,20 @@
-import { untilAborted } from '../core/abort.ts'
-import { FoldoutError, getErrorMessage } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
-import { namedSome, nearest, shortened } from '../core/text.ts'
+import { FoldoutError } from '../core/errors.ts'
+import { nearest } from '../core/text.ts'
+import { toVisibleText } from '../core/visible-text.ts'
 import { createSession, type Session } from '../session/session.ts'
-import { argumentsFault, readArguments } from './arguments.ts'
-import { failure, isBroken, readResult, readTool, type Candidate, type CandidateOptions } from './entry.ts'
+import { createErrorResult } from '../tools/call-result.ts'
+import { fail, type ToolFailure } from '../tools/result.ts'
+import { describeArgumentsFault, readArguments } from './arguments.ts'
+import { isBroken, readTool, type PreparedTool, type ReadToolOptions } from './entries/read-tool.ts'
 import type { CatalogEvent } from './events.ts'
+import { MAX_BROKEN, MAX_REMEMBERED_SEARCHES, MAX_TOOLS } from './limits.ts'
 import { createNameTable } from './names.ts'
 import type { EntryCall } from './exposures/exposure.ts'
 import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
 import { createSearchIndex } from './search/search-index.ts'
 import { readQuery } from './search/text/read-query.ts'
 import type { Explanation, SearchIndex, SearchIndexOptions, SearchOptions, SearchOutcome } from './search/contract.ts'
+import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
 
 export interface CatalogOptions extends SearchIndexOptions {
@@ -64,28 +67,14 @@ export interface Catalog {
   report(event: CatalogEvent): void
 }
 
-export interface UnknownTool {
-  readonly unknown: string
-  /** The names that come nearest, or those that all fit. */
-  readonly near: readonly string[]
-  readonly isAmbiguous: boolean
-}
-
-export function isUnknown(found: CatalogEntry | UnknownTool): found is UnknownTool {
-  return 'unknown' in found
-}
-
-/** How many outcomes of searches are kept. */
-const CACHED_SEARCHES = 200
-
 export function createCatalog(tools: readonly CatalogInput[], options: CatalogOptions = {}): Catalog {
   return new LiveCatalog(tools, options)
 }
 
 class LiveCatalog implements Catalog {
   readonly #options: CatalogOptions
-  readonly #reading: CandidateOptions
-  readonly #candidates = new Map<string, Candidate>()
+  readonly #reading: ReadToolOptions
+  readonly #prepared = new Map<string, PreparedTool>()
   /** Each tool under the name that it has now, by qualified name as everything here. */
   readonly #entries = new Map<string, CatalogEntry>()
   readonly #names = createNameTable()
@@ -165,7 +154,7 @@ class LiveCatalog implements Catalog {
     const known = this.#searches.get(key)
     if (known) return known
     const outcome = this.#index.search(query, options)
-    if (this.#searches.size >= CACHED_SEARCHES) this.#searches.delete(this.#searches.keys().next().value!)
+    if (this.#searches.size >= MAX_REMEMBERED_SEARCHES) this.#searches.delete(this.#searches.keys().next().value!)
     this.#searches.set(key, outcome)
     // A search that failed, such as in an embedding function, is worth another try.
     outcome.catch(() => this.#searches.delete(key))
@@ -177,29 +166,30 @@ class LiveCatalog implements Catalog {
     return isUnknown(found) ? undefined : this.#index.explain(query, found.qualified)
   }
 
-  call(name: string, args: unknown, context: CallContext = {}): Promise<CallResult> {
-    return untilAborted(context.signal, () => this.#call(name, args, context))
+  async call(name: string, args: unknown, context: CallContext = {}): Promise<CallResult> {
+    const { signal } = context
+    signal?.throwIfAborted()
+    const found = this.resolve(name)
+    if (isUnknown(found)) return createErrorResult(describeUnknownTool(found))
+    const call = this.#prepared.get(found.qualified)?.call
+    if (!call) return createErrorResult(`Tool '${found.name}' cannot be run here: only its definition is known.`)
+    const read = readArguments(args)
+    if ('fault' in read)
+      return createErrorResult(`Wrong arguments for tool '${found.name}': ${read.fault}. Nothing was run.`)
+    const { approve } = this.#options
+    const answer = await call(read.args, context, {
+      name: found.name,
+      describeFault: (issues) => describeArgumentsFault(found, issues),
+      ...(approve ? { approve: () => this.#ask({ entry: found, arguments: read.args }, context) } : {}),
+    })
+    if (answer.isError === true) signal?.throwIfAborted()
+    return answer
   }
 
-  async #call(name: string, args: unknown, context: CallContext): Promise<CallResult> {
-    const found = this.resolve(name)
-    if (isUnknown(found)) return failure(unknownToolMessage(found))
-    const candidate = this.#candidates.get(found.qualified)!
-    if (!candidate.call) return failure(`Tool '${found.name}' cannot be run here: only its definition is known.`)
-    const read = readArguments(args)
-    if ('fault' in read) return failure(`Wrong arguments for tool '${found.name}': ${read.fault}. Nothing was run.`)
-    const issues = await candidate.validate(read.args)
-    if (issues.length > 0) return failure(argumentsFault(found, issues))
-    context.signal?.throwIfAborted()
-    try {
-      const approval = await (this.#options.approve?.({ entry: found, arguments: read.args }, context) ?? true)
-      if (approval !== true) return failure(approval || `Tool '${found.name}' was not approved. Nothing was run.`)
-      context.signal?.throwIfAborted()
-      return readResult(found.name, await candidate.call(read.args, context))
-    } catch (error) {
-      if (context.signal?.aborted) throw error
-      return failure(`Tool '${found.name}' failed: ${getErrorMessage(error)}`)
-    }
+  async #ask(call: EntryCall, context: CallContext): Promise<ToolFailure | undefined> {
+    const approval = await this.#options.approve?.(call, context)
+    if (approval === true) return undefined
+    return fail(approval || `Tool '${call.entry.name}' was not approved. Nothing was run.`)
   }
 
   add(tools: readonly CatalogInput[]): void {
@@ -216,9 +206,10 @@ class LiveCatalog implements Catalog {
   }
 
   replace(source: string, tools: readonly CatalogInput[]): void {
-    for (const entry of this.#entries.values()) if (entry.source === source) this.#drop(entry)
-    this.#broken = this.#broken.filter((tool) => tool.source !== source)
-    this.#take(tools.map((tool) => (isPlainObject(tool) ? { ...tool, source } : tool)))
+    const name = toVisibleText(source)
+    for (const entry of this.#entries.values()) if (entry.source === name) this.#drop(entry)
+    this.#broken = this.#broken.filter((tool) => tool.source !== name)
+    this.#take(tools, { ...this.#reading, source })
     this.#changed()
   }
 
@@ -237,32 +228,41 @@ class LiveCatalog implements Catalog {
     }
   }
 
-  #take(tools: readonly CatalogInput[]): void {
+  #take(tools: readonly CatalogInput[], reading = this.#reading): void {
     const broken: BrokenTool[] = []
     const renamed = new Set<string>()
-    for (const tool of tools) {
-      const read = readTool(tool, this.#reading)
+    for (const [at, tool] of tools.entries()) {
+      if (this.#prepared.size >= MAX_TOOLS) {
+        broken.push(createLeftOut(reading.source, tools.length - at))
+        break
+      }
+      const read = readTool(tool, reading)
       if (isBroken(read)) {
         broken.push(read)
         continue
       }
       const { qualified, declared, source } = read
-      if (this.#candidates.has(qualified)) {
-        broken.push({ source, name: declared, reason: `There is another tool '${qualified}'; the first one is kept.` })
+      if (this.#prepared.has(qualified)) {
+        const name = toVisibleText(declared)
+        broken.push({
+          source,
+          name,
+          reason: `There is another tool '${toVisibleText(qualified)}'; the first one is kept.`,
+        })
         continue
       }
       for (const touched of this.#names.add(source, declared)) renamed.add(touched)
-      this.#candidates.set(qualified, read)
+      this.#prepared.set(qualified, read)
     }
     this.#rename(renamed)
-    if (broken.length > 0) this.#broken = Object.freeze([...this.#broken, ...broken])
+    if (broken.length > 0) this.#broken = Object.freeze(keepSome([...this.#broken, ...broken]))
   }
 
   #drop(entry: CatalogEntry): void {
     const { qualified } = entry
     this.#forget(entry)
     this.#entries.delete(qualified)
-    this.#candidates.delete(qualified)
+    this.#prepared.delete(qualified)
     this.#rename(this.#names.remove(qualified))
   }
 
@@ -273,7 +273,8 @@ class LiveCatalog implements Catalog {
       const name = this.#names.getName(qualified)
       if (before?.name === name) continue
       if (before) this.#forget(before)
-      const entry = this.#candidates.get(qualified)!.named(name)
+      const entry = this.#prepared.get(qualified)?.createEntry(name)
+      if (!entry) continue
       this.#entries.set(qualified, entry)
       this.#remember(entry)
     }
@@ -333,15 +334,18 @@ function getSearchKey(query: string, { category, limit }: SearchOptions): string
   return JSON.stringify([text, ignoredCharacters, category?.slice(0, MAX_QUERY_CHARACTERS).toLowerCase(), limit])
 }
 
-/** How many of the tools that a name could mean are named. */
-const NAMED_TOOLS = 10
+/** What stands in for the tools that a catalog has no room for. */
+function createLeftOut(source: string | undefined, count: number): BrokenTool {
+  const reason = `A catalog takes at most ${MAX_TOOLS} tools. ${count} more were left out.`
+  return { source, name: '?', reason }
+}
 
-/** What a model reads of a name that no tool has; `hint` says where it finds the right one. */
-export function unknownToolMessage({ unknown, near, isAmbiguous }: UnknownTool, hint = ''): string {
-  const name = shortened(unknown)
-  if (isAmbiguous)
-    return `More than one tool is called '${name}': ${namedSome(near, NAMED_TOOLS)}. Use one of these names.`
-  return `Tool '${name}' not found.${hint && ` ${hint}`}${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
+/** The first broken definitions, and how many more there are. */
+function keepSome(broken: readonly BrokenTool[]): BrokenTool[] {
+  if (broken.length <= MAX_BROKEN) return [...broken]
+  const more = broken.length - MAX_BROKEN + 1
+  const reason = `${more} more definitions are broken. Only the first ${MAX_BROKEN - 1} are listed.`
+  return [...broken.slice(0, MAX_BROKEN - 1), { source: undefined, name: '?', reason }]
 }
 
 function looseName(name: string): string {

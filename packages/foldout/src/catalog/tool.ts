@@ -1,21 +1,11 @@
 import type { JsonSchema } from '../core/schema/schema.ts'
+import type { CallResult } from '../tools/call-result.ts'
 import type { AnyTool, ToolContext } from '../tools/tool.ts'
 
-/** One piece of a tool's answer, as MCP has it: text, an image, audio, a link to a resource, a resource. */
-export interface Content {
-  readonly type: string
-  readonly [field: string]: unknown
-}
+export type { CallResult, ToolContent } from '../tools/call-result.ts'
 
-/** A tool's answer, as MCP has it. Fields that are not named here are kept too. */
-export interface CallResult {
-  readonly content: readonly Content[]
-  readonly structuredContent?: unknown
-  readonly isError?: boolean
-  readonly [field: string]: unknown
-}
-
-export interface Progress {
+/** How far a call is, as MCP has it. */
+export interface ToolProgress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
@@ -25,7 +15,7 @@ export interface Progress {
 export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly signal?: AbortSignal
   /** Told how far a call is, if whoever asked wants to know. */
-  readonly onProgress?: (progress: Progress) => void
+  readonly onProgress?: (progress: ToolProgress) => void
   /** The `_meta` of an MCP request, for the server the call goes to. */
   readonly meta?: Readonly<Record<string, unknown>>
 }

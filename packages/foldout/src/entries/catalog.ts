@@ -10,13 +10,13 @@ export {
   type Catalog,
   type CatalogOptions,
   type CatalogSource,
-  type UnknownTool,
 } from '../catalog/catalog.ts'
+export { isUnknown, type UnknownTool } from '../catalog/unknown-tool.ts'
 export type { CatalogEvent } from '../catalog/events.ts'
-export type { EntryCall, Exposed, Exposure, ExposureClient, ListedTool } from '../catalog/exposures/exposure.ts'
+export type { EntryCall, ExposedCatalog, Exposure, ExposureClient, ListedTool } from '../catalog/exposures/exposure.ts'
 export { all } from '../catalog/exposures/all.ts'
 export { auto, type AutoOptions } from '../catalog/exposures/auto.ts'
-export type { CoreOptions } from '../catalog/exposures/exposed.ts'
+export type { CoreOptions } from '../catalog/exposures/exposed-catalog.ts'
 export { hybrid } from '../catalog/exposures/hybrid.ts'
 export {
   learnCore,
@@ -54,8 +54,8 @@ export type {
   CallResult,
   CatalogEntry,
   CatalogInput,
-  Content,
-  Progress,
+  ToolContent,
+  ToolProgress,
   RawTool,
   ToolAnnotations,
   ToolMetadata,

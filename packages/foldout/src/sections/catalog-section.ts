@@ -1,13 +1,17 @@
-import { isUnknown, type Catalog } from '../catalog/catalog.ts'
-import type { Exposed, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { getListing } from '../catalog/entries/listing.ts'
 import { auto } from '../catalog/exposures/auto.ts'
-import { getListing } from '../catalog/listing.ts'
+import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
+import type { CatalogEntry } from '../catalog/tool.ts'
+import { isUnknown } from '../catalog/unknown-tool.ts'
 import { shownOnly } from '../core/schema/schema.ts'
 import { defineSection, type Section } from '../prompt/section.ts'
+import { getSessionIdentity } from '../session/live-session.ts'
+import type { SessionReader } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'
+import { toToolResult } from '../tools/call-result.ts'
 import type { Opening, ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
-import { toolResult } from './tool-result.ts'
 
 export interface CatalogSectionOptions<Key extends string> {
   /** Default `tools`. */
@@ -21,8 +25,11 @@ export interface CatalogSectionOptions<Key extends string> {
 }
 
 /**
- * A section that hangs a catalog on a prompt. Its tools are those that the exposure lists; the others are found and run through
+ * Puts a catalog into a prompt, as a section. Its tools are those that the exposure lists; the others are found and run through
  * them, as over MCP. A tool that the exposure adds to its list joins the conversation where the adapter can add tools.
+ *
+ * @example
+ * const prompt = definePrompt({ ns: 'support', key: 'agent', sections: [role, catalogSection(catalog, { expose: hybrid() })] })
  */
 export function catalogSection<const Key extends string = 'tools'>(
   catalog: Catalog,
@@ -30,19 +37,19 @@ export function catalogSection<const Key extends string = 'tools'>(
 ): Section<{}, Key> {
   const { key = 'tools' as Key, title = 'Tools', expose = auto() } = options
   expose.check?.(catalog)
-  const shelf: Shelf = { catalog, expose, key }
-  const shown = exposedTo(shelf, [])
+  const shown = exposeTo(catalog, expose, key, [])
+  const shelf: Shelf = { catalog, expose, key, shown, conversations: new WeakMap() }
   const instructions: string = shown.instructions
   const summary: string | undefined = options.summary
   return defineSection({
     key,
     title,
     template: instructions,
-    tools: shown.list().map((listing) => sectionTool(shelf, listing)),
+    tools: shown.list().map((listing) => createSectionTool(shelf, listing)),
     toolsOnDemand: {
       find(name) {
         const found = catalog.resolve(name)
-        return isUnknown(found) ? undefined : sectionTool(shelf, getListing(found))
+        return isUnknown(found) ? undefined : createSectionTool(shelf, getListing(found))
       },
     },
     ...(summary === undefined ? {} : { summary, visibility: 'summary' as const }),
@@ -53,14 +60,51 @@ interface Shelf {
   readonly catalog: Catalog
   readonly expose: Exposure
   readonly key: string
+  /** As the prompt shows it at first. */
+  readonly shown: ExposedCatalog
+  /** As each session sees it: an exposure may remember what its client does. */
+  readonly conversations: WeakMap<object, Conversation>
 }
 
-/** The catalog as a conversation sees it, in which some tools have joined already. */
-function exposedTo({ catalog, expose, key }: Shelf, joined: readonly string[]): Exposed {
+interface Conversation {
+  readonly exposed: ExposedCatalog
+  /** The tools that have joined it, by name, as of the last call. */
+  joined: ReadonlySet<string>
+  /** Those that a call has offered to it so far. */
+  readonly offered: Set<string>
+}
+
+function exposeTo(catalog: Catalog, expose: Exposure, key: string, joined: readonly string[]): ExposedCatalog {
   return expose.expose(catalog, { id: `prompt:${key}`, takesListChanges: true, joined })
 }
 
-function sectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
+/** The catalog as a session sees it, made once for each. */
+function getConversation(shelf: Shelf, path: string, { session }: ToolContext): Conversation {
+  const entries = getJoined(shelf, path, session)
+  const joined = new Set(entries.map(({ name }) => name))
+  const identity = getSessionIdentity(session)
+  const known = shelf.conversations.get(identity)
+  if (known && goesOn(known, joined)) {
+    // Tools that were announced are in its list now.
+    if (joined.size > known.joined.size) known.exposed.listed()
+    known.joined = joined
+    return known
+  }
+  const names = entries.map(({ qualified }) => qualified)
+  const exposed = exposeTo(shelf.catalog, shelf.expose, shelf.key, names)
+  const offered = new Set(exposed.list().map(({ name }) => name))
+  const conversation = { exposed, joined, offered }
+  shelf.conversations.set(identity, conversation)
+  return conversation
+}
+
+/** Whether a session is as it was left, or further. It is not if it was taken back to a snapshot. */
+function goesOn({ exposed, joined: before }: Conversation, joined: ReadonlySet<string>): boolean {
+  const listed = new Set(exposed.list().map(({ name }) => name))
+  return [...before].every((name) => joined.has(name)) && [...joined].every((name) => listed.has(name))
+}
+
+function createSectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
   const { name, description, inputSchema } = listing
   return defineTool({
     name,
@@ -68,7 +112,7 @@ function sectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
     // The catalog checks arguments, and is more forgiving and more telling than a schema.
     params: shownOnly(inputSchema),
     target(args) {
-      const target = exposedTo(shelf, []).target(name, args)
+      const target = shelf.shown.target(name, args)
       return target && { name: target.entry.qualified, arguments: target.arguments }
     },
     execute: (args, context) => run(shelf, name, args, context),
@@ -77,27 +121,27 @@ function sectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
 
 async function run(shelf: Shelf, name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
   const path = context.prompt?.findSection(name) ?? shelf.key
-  const exposed = exposedTo(shelf, joinedTools(shelf, path, context))
-  const before = new Set(exposed.list().map((tool) => tool.name))
-  const result = toolResult(await exposed.call(name, args, context))
-  const joined = exposed.list().filter((tool) => !before.has(tool.name))
+  const { exposed, offered } = getConversation(shelf, path, context)
+  const result = toToolResult(await exposed.call(name, args, context))
+  const joined = exposed.list().filter((tool) => !offered.has(tool.name))
   if (!result.ok || joined.length === 0) return result
+  for (const tool of joined) offered.add(tool.name)
   const keys = joined.map((tool) => `${path}.${tool.name}`)
   const opening: Opening = {
     keys,
     paths: keys,
     reason: '',
-    tools: joined.map((listing) => sectionTool(shelf, listing)),
+    tools: joined.map((listing) => createSectionTool(shelf, listing)),
     halts: false,
   }
   return { ...result, opening }
 }
 
-/** The tools that were opened one by one so far, by qualified name. */
-function joinedTools({ catalog }: Shelf, path: string, { session }: ToolContext): readonly string[] {
+/** The tools that were opened one by one so far. */
+function getJoined({ catalog }: Shelf, path: string, session: SessionReader): readonly CatalogEntry[] {
   return Object.entries(session.get(visibility)).flatMap(([opened, asked]) => {
     if (asked !== 'full' || !opened.startsWith(`${path}.`)) return []
     const found = catalog.resolve(opened.slice(path.length + 1))
-    return isUnknown(found) ? [] : [found.qualified]
+    return isUnknown(found) ? [] : [found]
   })
 }

@@ -11,6 +11,7 @@ import {
   type Scope,
   type Session,
   type SessionTransaction,
+  type SessionReader,
 } from './contract.ts'
 import type { AnySlice, Slice } from './slice.ts'
 import { readSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
@@ -32,6 +33,13 @@ export interface OwnedSession {
 }
 
 type States = Map<string, unknown>
+
+const identities = new WeakMap<SessionReader, object>()
+
+/** What a session and all transactions on it have in common, to remember things by that are not part of its state. */
+export function getSessionIdentity(session: SessionReader): object {
+  return identities.get(session) ?? session
+}
 
 export function createSessionOver(definition: Definition, states: States, journal?: Journal): OwnedSession {
   const { slices, answers } = definition
@@ -67,6 +75,7 @@ export function createSessionOver(definition: Definition, states: States, journa
     },
     begin: () => beginTransaction(definition, states, record, journal),
   }
+  identities.set(session, definition)
   return {
     session,
     replay: (event, scope) => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createCatalog, type Catalog } from '../catalog/catalog.ts'
 import type { CatalogEvent } from '../catalog/events.ts'
-import type { Exposed, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
-import type { CallContext, CallResult, CatalogInput, Progress, RawTool } from '../catalog/tool.ts'
+import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
+import type { CallContext, CallResult, CatalogInput, ToolProgress, RawTool } from '../catalog/tool.ts'
 import type { JsonSchema } from '../core/schema/schema.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
 import { TOOL_NAME_PATTERN } from '../tools/tool.ts'
@@ -155,9 +155,9 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
   )
   describe.each(cases)(`${name}, $size catalog, list may change: $takesListChanges`, ({ size, takesListChanges }) => {
     let catalog: Catalog
-    let exposed: Exposed
+    let exposed: ExposedCatalog
     let events: CatalogEvent[]
-    const getExposure = (tools: readonly CatalogInput[]): { catalog: Catalog; exposed: Exposed } => {
+    const getExposure = (tools: readonly CatalogInput[]): { catalog: Catalog; exposed: ExposedCatalog } => {
       const made = createCatalog(tools)
       const exposure = makeExposure()
       exposure.check?.(made)
@@ -261,7 +261,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
 
     if (lossless) {
       it('R46 progress arrives', async () => {
-        const progress: Progress[] = []
+        const progress: ToolProgress[] = []
         await run('climb_mountain', {}, { onProgress: (step) => progress.push(step) })
         expect(progress).toEqual([
           { progress: 1, total: 2, message: 'halfway' },

@@ -83,7 +83,7 @@ describe('executeTool', () => {
     [
       'returns no result',
       () => 'text' as unknown as ToolResult,
-      "Tool 'change_a' failed: it returned no result. Its execute() must return ok(…) or fail(…).",
+      "Tool 'change_a' failed: it did not return a result. Its execute() must return ok(…) or fail(…).",
     ],
   ] satisfies [string, () => ToolResult | Promise<ToolResult>, string][])(
     'R20 R24 leaves state and files as before, and logs with their entries, when a tool %s',

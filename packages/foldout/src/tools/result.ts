@@ -1,3 +1,4 @@
+import type { CallResult } from './call-result.ts'
 import type { AnyTool } from './tool.ts'
 
 /** What a tool answers. `message` is what the model reads; `value` is for programs. */
@@ -10,10 +11,12 @@ export interface ToolSuccess<Value = unknown> {
   /** Pictures that the model sees beside the message, where its provider takes them in a tool's result. */
   readonly images?: readonly ToolImage[]
   /**
-   * What the call opens. Only disclosure tools make a prompt be rendered anew for it; what other tools open is left where tools
-   * cannot be added to a conversation, because the model has another way to them.
+   * What the call opens. Only disclosure tools restart a run for it; what other tools open is left out where tools cannot be
+   * added to a conversation, because the model has another way to them.
    */
   readonly opening?: Opening
+  /** The whole answer as MCP has it, where it is more than text and pictures. Catalogs and MCP clients get it unchanged. */
+  readonly answer?: CallResult
 }
 
 export interface ToolImage {
@@ -25,6 +28,8 @@ export interface ToolImage {
 export interface ToolFailure {
   readonly ok: false
   readonly message: string
+  /** The whole answer as MCP has it, where it is more than text. */
+  readonly answer?: CallResult
 }
 
 /** What a model has asked to see, found to be in order, and not yet applied. */
@@ -36,7 +41,7 @@ export interface Opening {
   readonly paths: readonly string[]
   /** The tools that the opening adds to those offered so far. */
   readonly tools: readonly AnyTool[]
-  /** Whether the prompt must be rendered anew, whatever the adapter can do: the result does not hold the text. */
+  /** Whether the prompt must be re-rendered, whatever the adapter can do: the result does not hold the text. */
   readonly halts: boolean
 }
 

@@ -133,7 +133,7 @@ describe('R18 tools', () => {
     const empty = defineTool({ name: 'empty', description: '', execute: () => undefined as never })
     expect(await call(empty, {})).toEqual({
       ok: false,
-      message: "Tool 'empty' failed: it returned no result. Its execute() must return ok(…) or fail(…).",
+      message: "Tool 'empty' failed: it did not return a result. Its execute() must return ok(…) or fail(…).",
     })
     const rejects = defineTool({ name: 'rejects', description: '', execute: () => Promise.reject(new Error('later')) })
     expect(await call(rejects, {})).toEqual({ ok: false, message: "Tool 'rejects' failed: later" })

@@ -1,5 +1,5 @@
 import type { Exposure } from './exposure.ts'
-import { exposed } from './exposed.ts'
+import { createExposedCatalog } from './exposed-catalog.ts'
 
 /** Lists every tool: for clients that expect everything, and for catalogs that are small. */
 export function all(): Exposure {
@@ -9,5 +9,12 @@ export function all(): Exposure {
 const ALL: Exposure = Object.freeze({
   name: 'all',
   expose: (catalog, client) =>
-    exposed({ catalog, client, exposure: 'all', instructions: '', entries: () => catalog.tools, metaTools: [] }),
+    createExposedCatalog({
+      catalog,
+      client,
+      exposure: 'all',
+      instructions: '',
+      entries: () => catalog.tools,
+      metaTools: [],
+    }),
 } satisfies Exposure)

@@ -10,7 +10,7 @@ import {
 import { estimatedTokens } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { manyTools, tool } from '../catalog.fixtures.ts'
-import { getListing } from '../listing.ts'
+import { getListing } from '../entries/listing.ts'
 
 interface Stage {
   readonly catalog: Catalog
@@ -85,7 +85,8 @@ describe('R44 auto', () => {
   })
 
   it('R44 folds from 5,000 tokens on', () => {
-    const words = (count: number) => tool('wordy', { description: 'lamp '.repeat(count) })
+    const words = (count: number) =>
+      tool('wordy', { inputSchema: { type: 'object', description: 'lamp '.repeat(count) } })
     const cost = (count: number) => {
       const [entry] = createCatalog([words(count)]).tools
       return toolTokens(getListing(entry!), estimatedTokens)

@@ -1,13 +1,13 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import type { Catalog } from '../catalog.ts'
-import type { Exposed, Exposure, ExposureClient } from './exposure.ts'
-import { getListing } from '../listing.ts'
-import { searchTools } from '../meta-tools/search-tools.ts'
-import { SEARCH_FIRST, USE_TOOL, useTool } from '../meta-tools/use-tool.ts'
+import type { ExposedCatalog, Exposure, ExposureClient } from './exposure.ts'
+import { getListing } from '../entries/listing.ts'
+import { createSearchTool } from '../meta-tools/search-tools.ts'
+import { SEARCH_FIRST, USE_TOOL, createUseTool } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
 import { all } from './all.ts'
-import { checkCore, coreEntries, exposed, joinedTools, type CoreOptions } from './exposed.ts'
+import { checkCore, coreEntries, createExposedCatalog, createJoinedTools, type CoreOptions } from './exposed-catalog.ts'
 import { SEARCH_THEN_USE } from './hybrid.ts'
 
 export interface AutoOptions extends CoreOptions {
@@ -36,16 +36,16 @@ export function auto(options: AutoOptions = {}): Exposure {
 /** More tools than this do not join a list, so that its cost stays bounded. */
 const MAX_JOINED = 10
 
-function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptions): Exposed {
+function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptions): ExposedCatalog {
   const scope = { catalog, client, core: () => coreEntries(catalog, options) }
-  const joined = joinedTools(scope, options)
+  const joined = createJoinedTools(scope, options)
   const everything = all().expose(catalog, client)
-  const folded = exposed({
+  const folded = createExposedCatalog({
     ...scope,
     exposure: 'auto',
     instructions: SEARCH_THEN_USE,
     entries: scope.core,
-    metaTools: [searchTools(scope, { callWith: 'Call what it finds with use_tool.' }), useTool(scope)],
+    metaTools: [createSearchTool(scope, { callWith: 'Call what it finds with use_tool.' }), createUseTool(scope)],
     joined,
     hint: SEARCH_FIRST,
   })
@@ -53,7 +53,7 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
   let unanswered = 0
   let told = ''
 
-  const choose = (): { readonly shown: Exposed; readonly exposure: string; readonly reason: string } => {
+  const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cheap = cheapness(catalog, options)
     const extent = `${catalog.tools.length} tools`
     const shown = cheap === undefined ? folded : everything

@@ -31,7 +31,7 @@ export interface EntryCall {
 }
 
 /** A catalog as one client sees it. */
-export interface Exposed {
+export interface ExposedCatalog {
   /** Which exposure it is and why: they differ for one that decides for each client. */
   readonly choice: { readonly exposure: string; readonly reason: string }
   /** Explains the flow to a model, in under 150 tokens. */
@@ -53,5 +53,5 @@ export interface Exposure {
   readonly name: string
   /** Throws where its options do not fit the catalog. Called once, by whoever puts the catalog in front of clients. */
   check?(catalog: Catalog): void
-  expose(catalog: Catalog, client: ExposureClient): Exposed
+  expose(catalog: Catalog, client: ExposureClient): ExposedCatalog
 }

@@ -1,7 +1,7 @@
 import type { Exposure } from './exposure.ts'
-import { searchTools } from '../meta-tools/search-tools.ts'
-import { SEARCH_FIRST, useTool } from '../meta-tools/use-tool.ts'
-import { checkCore, coreEntries, exposed, type CoreOptions } from './exposed.ts'
+import { createSearchTool } from '../meta-tools/search-tools.ts'
+import { SEARCH_FIRST, createUseTool } from '../meta-tools/use-tool.ts'
+import { checkCore, coreEntries, createExposedCatalog, type CoreOptions } from './exposed-catalog.ts'
 
 export const SEARCH_THEN_USE =
   'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call use_tool with the name of a tool it found and the arguments its signature asks for. Search again with other words before you conclude that something cannot be done.'
@@ -13,12 +13,12 @@ export function hybrid(options: CoreOptions = {}): Exposure {
     check: (catalog) => checkCore(catalog, options),
     expose(catalog, client) {
       const scope = { catalog, client, core: () => coreEntries(catalog, options) }
-      return exposed({
+      return createExposedCatalog({
         ...scope,
         exposure: 'hybrid',
         instructions: SEARCH_THEN_USE,
         entries: scope.core,
-        metaTools: [searchTools(scope, { callWith: 'Call what it finds with use_tool.' }), useTool(scope)],
+        metaTools: [createSearchTool(scope, { callWith: 'Call what it finds with use_tool.' }), createUseTool(scope)],
         hint: SEARCH_FIRST,
       })
     },

@@ -1,9 +1,9 @@
-import { failure } from '../entry.ts'
+import { createErrorResult } from '../../tools/call-result.ts'
 import type { Exposure } from './exposure.ts'
 import type { MetaScope, MetaTool } from '../meta-tools/meta-tool.ts'
 import { DISCOVER_AND_USE, runTool, getTarget } from '../meta-tools/run-tool.ts'
 import { runSearch, searchProperties } from '../meta-tools/search-tools.ts'
-import { checkCore, coreEntries, exposed, type CoreOptions } from './exposed.ts'
+import { checkCore, coreEntries, createExposedCatalog, type CoreOptions } from './exposed-catalog.ts'
 
 const INSTRUCTIONS = `Most tools are not listed. When no listed tool fits, call ${DISCOVER_AND_USE}: first with action "search" and what you want to do in query, then with action "execute", the tool_name it found and the tool_args its signature asks for. Search again with other words before you conclude that something cannot be done.`
 
@@ -14,7 +14,7 @@ export function metaTool(options: CoreOptions = {}): Exposure {
     check: (catalog) => checkCore(catalog, options),
     expose(catalog, client) {
       const scope = { catalog, client, core: () => coreEntries(catalog, options) }
-      return exposed({
+      return createExposedCatalog({
         ...scope,
         exposure: 'metaTool',
         instructions: INSTRUCTIONS,
@@ -48,8 +48,8 @@ function discoverAndUse(scope: MetaScope): MetaTool {
     async call(args, context) {
       const { action, tool_name: name, tool_args: given, ...search } = args
       if (action === 'search') return runSearch(scope, search)
-      if (action !== 'execute') return failure('\'action\' must be "search" or "execute".')
-      if (typeof name !== 'string' || name === '') return failure("Say in 'tool_name' which tool to execute.")
+      if (action !== 'execute') return createErrorResult('\'action\' must be "search" or "execute".')
+      if (typeof name !== 'string' || name === '') return createErrorResult("Say in 'tool_name' which tool to execute.")
       const hint = 'Use action "search" to discover available tools.'
       return runTool(scope, { name, args: given, through: DISCOVER_AND_USE, hint }, context)
     },

@@ -1,9 +1,16 @@
 import type { Exposure } from './exposure.ts'
-import { searchTools } from '../meta-tools/search-tools.ts'
-import { getToolDefinition } from '../meta-tools/tool-definition.ts'
-import { SEARCH_FIRST, useTool } from '../meta-tools/use-tool.ts'
+import { createSearchTool } from '../meta-tools/search-tools.ts'
+import { createDefinitionTool } from '../meta-tools/tool-definition.ts'
+import { SEARCH_FIRST, createUseTool } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
-import { checkCore, coreEntries, exposed, joinedTools, type CoreOptions, type ExposedControl } from './exposed.ts'
+import {
+  checkCore,
+  coreEntries,
+  createExposedCatalog,
+  createJoinedTools,
+  type CoreOptions,
+  type ExposedControl,
+} from './exposed-catalog.ts'
 
 const INSTRUCTIONS =
   'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call get_tool_definition with the name of a tool it found; 3. call that tool itself if it is listed now, or use_tool with its name and arguments.'
@@ -18,22 +25,22 @@ export function twoPhase(options: CoreOptions = {}): Exposure {
     check: (catalog) => checkCore(catalog, options),
     expose(catalog, client) {
       const scope = { catalog, client, core: () => coreEntries(catalog, options) }
-      const joined = joinedTools(scope, options)
+      const joined = createJoinedTools(scope, options)
       const onDefined = (entry: CatalogEntry): string => {
         const { name } = entry
         if (!client.takesListChanges) return `Run it with use_tool {"name":"${name}","arguments":{…}}.`
         if (joined.add(entry)) control.announce()
         return `It is in the tool list now. If you do not see it there, run it with use_tool {"name":"${name}","arguments":{…}}.`
       }
-      const control: ExposedControl = exposed({
+      const control: ExposedControl = createExposedCatalog({
         ...scope,
         exposure: 'twoPhase',
         instructions: INSTRUCTIONS,
         entries: scope.core,
         metaTools: [
-          searchTools(scope, { callWith: 'Then get a definition with get_tool_definition.' }),
-          getToolDefinition(scope, { onDefined }),
-          useTool(scope),
+          createSearchTool(scope, { callWith: 'Then get a definition with get_tool_definition.' }),
+          createDefinitionTool(scope, { onDefined }),
+          createUseTool(scope),
         ],
         joined,
         hint: SEARCH_FIRST,

@@ -17,7 +17,3 @@ export interface MetaScope {
   /** The tools that are listed from the start, which the model has before it. */
   readonly core?: () => readonly CatalogEntry[]
 }
-
-export function textResult(text: string): CallResult {
-  return { content: [{ type: 'text', text }] }
-}

@@ -1,7 +1,7 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { readArguments } from '../arguments.ts'
-import { isUnknown, unknownToolMessage } from '../catalog.ts'
-import { failure } from '../entry.ts'
+import { isUnknown, describeUnknownTool } from '../unknown-tool.ts'
+import { createErrorResult } from '../../tools/call-result.ts'
 import type { EntryCall } from '../exposures/exposure.ts'
 import { META_TOOL_NAMES } from '../names.ts'
 import type { CallContext, CallResult } from '../tool.ts'
@@ -20,12 +20,12 @@ interface Run {
 export async function runTool(scope: MetaScope, run: Run, context: CallContext): Promise<CallResult> {
   const { catalog, client } = scope
   const { name, args, through, hint } = run
-  if (typeof name !== 'string' || name === '') return failure("Say in 'name' which tool to run.")
+  if (typeof name !== 'string' || name === '') return createErrorResult("Say in 'name' which tool to run.")
   // Also where a server has a tool of that name, which models see under another one.
   if (through !== undefined && isMetaTool(name))
-    return failure(`'${name}' is no tool of the catalog. Call it directly, not through ${through}.`)
+    return createErrorResult(`'${name}' is no tool of the catalog. Call it directly, not through ${through}.`)
   const found = catalog.resolve(name)
-  if (isUnknown(found)) return failure(unknownToolMessage(found, hint))
+  if (isUnknown(found)) return createErrorResult(describeUnknownTool(found, hint))
   const started = performance.now()
   let ok = false
   try {

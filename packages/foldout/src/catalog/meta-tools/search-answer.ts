@@ -33,7 +33,7 @@ const MAX_SCHEMA = 1_200
 const MAX_DESCRIPTION = 120
 
 /** What a model reads of a search. */
-export function searchAnswer(catalog: Catalog, question: Question): Answer {
+export function formatSearchAnswer(catalog: Catalog, question: Question): Answer {
   const { outcome, detail, core } = question
   if (outcome.hits.length === 0) return { text: nothingFits(catalog, question), shown: [] }
   const shown: CatalogEntry[] = []

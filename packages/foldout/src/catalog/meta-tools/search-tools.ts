@@ -2,10 +2,10 @@ import type { JsonSchema } from '../../core/schema/schema.ts'
 import { namedSome, shortened } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import type { Catalog } from '../catalog.ts'
-import { failure } from '../entry.ts'
+import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
 import type { CallResult } from '../tool.ts'
-import { textResult, type MetaScope, type MetaTool } from './meta-tool.ts'
-import { MAX_HITS, searchAnswer, type AnswerDetail } from './search-answer.ts'
+import { type MetaScope, type MetaTool } from './meta-tool.ts'
+import { MAX_HITS, formatSearchAnswer, type AnswerDetail } from './search-answer.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
 
@@ -27,7 +27,7 @@ export interface SearchToolsOptions {
 }
 
 /** Finds tools by what they do. */
-export function searchTools(scope: MetaScope, options: SearchToolsOptions): MetaTool {
+export function createSearchTool(scope: MetaScope, options: SearchToolsOptions): MetaTool {
   return {
     get listing() {
       return {
@@ -56,10 +56,10 @@ export async function runSearch(
   args: Readonly<Record<string, unknown>>,
 ): Promise<CallResult> {
   const asked = readSearch(catalog, args)
-  if (typeof asked === 'string') return failure(asked)
+  if (typeof asked === 'string') return createErrorResult(asked)
   const { query, detail, category, limit } = asked
   const outcome = await catalog.search(query, { limit, ...(category === undefined ? {} : { category }) })
-  const { text, shown } = searchAnswer(catalog, { query, outcome, detail, category, core: new Set(core?.()) })
+  const { text, shown } = formatSearchAnswer(catalog, { query, outcome, detail, category, core: new Set(core?.()) })
   catalog.report({
     type: 'tools/searched',
     client: client.id,
@@ -67,7 +67,7 @@ export async function runSearch(
     hits: shown.map(({ qualified }) => qualified),
     tokens: estimatedTokens.count(JSON.stringify(args)) + estimatedTokens.count(text),
   })
-  return textResult(text)
+  return createTextResult(text)
 }
 
 interface AskedSearch {

@@ -1,10 +1,10 @@
 import { canonicalJson } from '../../core/json/json.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
-import { isUnknown, unknownToolMessage } from '../catalog.ts'
-import { failure } from '../entry.ts'
-import { getListing } from '../listing.ts'
+import { isUnknown, describeUnknownTool } from '../unknown-tool.ts'
+import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
+import { getListing } from '../entries/listing.ts'
 import type { CallResult, CatalogEntry } from '../tool.ts'
-import { textResult, type MetaScope, type MetaTool } from './meta-tool.ts'
+import { type MetaScope, type MetaTool } from './meta-tool.ts'
 import { SEARCH_FIRST } from './use-tool.ts'
 
 export const GET_TOOL_DEFINITION = 'get_tool_definition'
@@ -15,7 +15,7 @@ export interface ToolDefinitionOptions {
 }
 
 /** Gives one tool's whole definition. */
-export function getToolDefinition(scope: MetaScope, options: ToolDefinitionOptions): MetaTool {
+export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOptions): MetaTool {
   return {
     listing: {
       name: GET_TOOL_DEFINITION,
@@ -29,9 +29,11 @@ export function getToolDefinition(scope: MetaScope, options: ToolDefinitionOptio
     },
     async call(args) {
       const { name } = args
-      if (typeof name !== 'string' || name === '') return failure("Say in 'name' which tool you want to see.")
+      if (typeof name !== 'string' || name === '') return createErrorResult("Say in 'name' which tool you want to see.")
       const found = scope.catalog.resolve(name)
-      return isUnknown(found) ? failure(unknownToolMessage(found, SEARCH_FIRST)) : define(scope, found, options)
+      return isUnknown(found)
+        ? createErrorResult(describeUnknownTool(found, SEARCH_FIRST))
+        : define(scope, found, options)
     },
   }
 }
@@ -45,5 +47,5 @@ function define(scope: MetaScope, entry: CatalogEntry, options: ToolDefinitionOp
     name: entry.qualified,
     tokens: estimatedTokens.count(text),
   })
-  return textResult(`${text}\n${options.onDefined(entry)}`)
+  return createTextResult(`${text}\n${options.onDefined(entry)}`)
 }

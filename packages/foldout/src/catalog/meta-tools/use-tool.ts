@@ -5,7 +5,7 @@ export const USE_TOOL = 'use_tool'
 export const SEARCH_FIRST = 'Use search_tools to discover available tools.'
 
 /** Runs any tool of the catalog by its name. */
-export function useTool(scope: MetaScope): MetaTool {
+export function createUseTool(scope: MetaScope): MetaTool {
   return {
     listing: {
       name: USE_TOOL,

@@ -3,7 +3,7 @@ import { createCatalog, hybrid, twoPhase } from '../../entries/catalog.ts'
 import { estimatedTokens } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { tool } from '../catalog.fixtures.ts'
-import { getListing } from '../listing.ts'
+import { getListing } from '../entries/listing.ts'
 import { readCatalogRecording, createCatalogRecorder } from './recording.ts'
 
 const tools = [tool('send_letter', { source: 'mail' }), tool('water_garden', { source: 'garden' }), tool('mow_lawn')]

@@ -3,9 +3,10 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { describeIssues, fromJsonSchema, type JsonSchema } from '../../core/schema/schema.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import { isUnknown, type Catalog } from '../catalog.ts'
+import type { Catalog } from '../catalog.ts'
+import { isUnknown } from '../unknown-tool.ts'
 import type { CatalogEvent } from '../events.ts'
-import { getListing } from '../listing.ts'
+import { getListing } from '../entries/listing.ts'
 
 /** What clients did with a catalog, in numbers and names: no queries, arguments or results are in it. Plain JSON. */
 export interface CatalogRecording {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Progress, RawTool } from '../../catalog/tool.ts'
+import type { ToolProgress, RawTool } from '../../catalog/tool.ts'
 import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
 import {
   connect,
@@ -97,7 +97,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
       server.notify('notifications/progress', { progressToken, progress: 2, total: 2 })
       return { content: [] }
     })
-    const seen: Progress[] = []
+    const seen: ToolProgress[] = []
     await tool.call!({}, { onProgress: (progress) => seen.push(progress) })
     expect(seen).toEqual([
       { progress: 1, total: 2, message: 'half' },

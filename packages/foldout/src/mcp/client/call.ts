@@ -1,5 +1,5 @@
-import { failure } from '../../catalog/entry.ts'
-import type { CallContext, CallResult, Content } from '../../catalog/tool.ts'
+import { createErrorResult } from '../../tools/call-result.ts'
+import type { CallContext, CallResult, ToolContent } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { callFailure } from './failure.ts'
@@ -93,17 +93,18 @@ function getMeta(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<
 
 /** All that the server wrote, with content that is a list even where the server made none. */
 function getAnswer(result: unknown, server: string): CallResult {
-  if (!isPlainObject(result)) return failure(`The server '${server}' gave an answer that is none: it is no object.`)
+  if (!isPlainObject(result))
+    return createErrorResult(`The server '${server}' gave an answer that is none: it is no object.`)
   const { resultType: _era, content, ...rest } = result
   return { ...rest, content: toContent(content) }
 }
 
-function toContent(content: unknown): readonly Content[] {
+function toContent(content: unknown): readonly ToolContent[] {
   if (content === undefined || content === null) return []
   return [content].flat().map((piece) => (isContent(piece) ? piece : { type: 'text', text: asText(piece) }))
 }
 
-function isContent(piece: unknown): piece is Content {
+function isContent(piece: unknown): piece is ToolContent {
   return isPlainObject(piece) && typeof piece['type'] === 'string'
 }
 

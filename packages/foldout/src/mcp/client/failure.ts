@@ -1,4 +1,4 @@
-import { failure } from '../../catalog/entry.ts'
+import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallResult } from '../../catalog/tool.ts'
 import { getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
@@ -16,7 +16,7 @@ export interface FailedCall {
 
 /** A call that came to nothing, as an answer that a model can read. */
 export function callFailure(error: unknown, call: FailedCall): CallResult {
-  return failure(failureText(error, call))
+  return createErrorResult(failureText(error, call))
 }
 
 function failureText(error: unknown, { server, tool, timeoutMs, isCutOff }: FailedCall): string {

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createMcpHandler, Server, type McpHttpHandler } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Progress, RawTool } from '../../catalog/tool.ts'
+import type { ToolProgress, RawTool } from '../../catalog/tool.ts'
 import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
 
 const properties = { region: { type: 'string', 'x-mcp-header': 'Region' }, days: { type: 'integer' } }
@@ -54,7 +54,7 @@ describe('the official server over streamable HTTP, in MCP 2026-07-28', () => {
   it('R46 gets in headers what its schema wants there, and answers whole, with progress', async () => {
     const [tool] = await open()
     expect(tool!.source).toBe('weather')
-    const seen: Progress[] = []
+    const seen: ToolProgress[] = []
     const answer = await tool!.call!({ region: 'Köln', days: 2 }, { onProgress: (progress) => seen.push(progress) })
     expect(answer).toMatchObject({
       content: [{ type: 'text', text: '{"region":"Köln","days":2}' }],

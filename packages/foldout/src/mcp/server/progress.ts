@@ -1,10 +1,10 @@
 import type { JSONRPCRequest, ServerContext } from '@modelcontextprotocol/server'
-import type { Progress } from '../../catalog/tool.ts'
+import type { ToolProgress } from '../../catalog/tool.ts'
 import { PROGRESS_PER_SECOND } from '../limits.ts'
 
 export interface ProgressReports {
   /** There only if the client wants to know. */
-  readonly report: ((progress: Progress) => void) | undefined
+  readonly report: ((progress: ToolProgress) => void) | undefined
   /** Resolves when the result may follow. */
   sent(): Promise<void>
   end(): void
@@ -25,10 +25,10 @@ export function createProgressReports(request: JSONRPCRequest, context: ServerCo
   let last = -Infinity
   let windowStart = -Infinity
   let inWindow = 0
-  let latest: Progress | undefined
+  let latest: ToolProgress | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  function send(progress: Progress): void {
+  function send(progress: ToolProgress): void {
     latest = undefined
     inWindow++
     const params = { ...progress, progressToken }

@@ -1,7 +1,7 @@
 import type { CallToolResult, JSONRPCRequest, Result, Server, ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
-import { failure } from '../../catalog/entry.ts'
-import type { CallContext, CallResult, Progress } from '../../catalog/tool.ts'
+import type { CallContext, CallResult, ToolProgress } from '../../catalog/tool.ts'
+import { createErrorResult } from '../../tools/call-result.ts'
 import { LIST_TTL_MS, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault, formatBytes } from '../measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
@@ -112,9 +112,9 @@ function limitResult(tool: string, result: CallResult, maxBytes: number): CallRe
   if (!fault) return result
   const start = `The tool '${tool}' has run, but its result`
   if (fault.type === 'deep')
-    return failure(`${start} is nested deeper than the ${MAX_RESULT_DEPTH} levels that can be sent.`)
-  if (fault.type === 'unwritable') return failure(`${start} holds ${fault.what}, which JSON cannot carry.`)
-  return failure(
+    return createErrorResult(`${start} is nested deeper than the ${MAX_RESULT_DEPTH} levels that can be sent.`)
+  if (fault.type === 'unwritable') return createErrorResult(`${start} holds ${fault.what}, which JSON cannot carry.`)
+  return createErrorResult(
     `${start} is too large to send: ${formatBytes(fault.bytes)} or more, where ${formatBytes(maxBytes)} is the limit. Ask for less at once, such as a part, a page or a filter.`,
   )
 }
@@ -130,7 +130,7 @@ function callContext(
   view: ClientView,
   request: JSONRPCRequest,
   context: ServerContext,
-  onProgress: ((progress: Progress) => void) | undefined,
+  onProgress: ((progress: ToolProgress) => void) | undefined,
 ): CallContext {
   // The token is this connection's; a tool that calls another server uses its own.
   const { progressToken: _, ...meta } = request.params?.['_meta'] ?? {}

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.ts'
 import { all } from '../../catalog/exposures/all.ts'
 import { auto } from '../../catalog/exposures/auto.ts'
-import type { Exposed } from '../../catalog/exposures/exposure.ts'
+import type { ExposedCatalog } from '../../catalog/exposures/exposure.ts'
 import { createSession, type Session } from '../../session/session.ts'
 import { MAX_SESSIONS, SESSION_IDLE_MS } from '../limits.ts'
 import { NOBODY, type ClientIdentity, type ServedClient } from './client.ts'
@@ -12,7 +12,7 @@ import { serveSections, type SectionLibrary } from './sections/sections.ts'
 /** What a client is served. */
 export interface ClientView {
   readonly client: ServedClient
-  readonly exposed: Exposed
+  readonly exposed: ExposedCatalog
   /** The session that the client's tools work with. */
   getSession(): Session
   readonly instructions: string
@@ -138,7 +138,7 @@ export interface ListWatch {
   stop(): void
 }
 
-export function watchList(exposed: Exposed, onChange: () => void): ListWatch {
+export function watchList(exposed: ExposedCatalog, onChange: () => void): ListWatch {
   let known = exposed.list()
   const stop = exposed.onListChanged(() => {
     const list = exposed.list()

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../../core/json/json.ts'
-import type { CallResult, CatalogEntry, Content } from '../../tool.ts'
+import type { CallResult, CatalogEntry, ToolContent } from '../../tool.ts'
 
 /**
  * What tools return to one program beside text. A program is given a short name for each picture, sound or file, because it
@@ -11,14 +11,14 @@ export interface Attachments {
   /** Arguments with the bytes in place of their names. */
   restore(args: unknown): unknown
   /** The parts that a text names, each once. */
-  namedIn(text: string): readonly Content[]
+  namedIn(text: string): readonly ToolContent[]
 }
 
 export function createAttachments(): Attachments {
-  const parts: { readonly part: Content; readonly bytes: string }[] = []
-  const nameFor = (part: Content, bytes: string): string => `attachment:${parts.push({ part, bytes })}`
+  const parts: { readonly part: ToolContent; readonly bytes: string }[] = []
+  const nameFor = (part: ToolContent, bytes: string): string => `attachment:${parts.push({ part, bytes })}`
 
-  function withoutBytes(part: Content): Content {
+  function withoutBytes(part: ToolContent): ToolContent {
     const { data, resource } = part
     if (typeof data === 'string') return { ...part, data: nameFor(part, data) }
     if (!isPlainObject(resource) || typeof resource['blob'] !== 'string') return part
@@ -46,7 +46,7 @@ export function createAttachments(): Attachments {
   }
 }
 
-export function getText(content: readonly Content[]): string {
+export function getText(content: readonly ToolContent[]): string {
   return content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
 }
 

@@ -1,7 +1,7 @@
 import type { Exposure } from '../exposure.ts'
-import { checkCore, coreEntries, exposed, type CoreOptions } from '../exposed.ts'
-import { lookUpTools } from './look-up-tools.ts'
-import { runCode } from './run-code.ts'
+import { checkCore, coreEntries, createExposedCatalog, type CoreOptions } from '../exposed-catalog.ts'
+import { createLookUpTool } from './look-up-tools.ts'
+import { createRunCode } from './run-code.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox.ts'
 
 export interface CodeOptions extends CoreOptions {
@@ -28,12 +28,12 @@ export function code(options: CodeOptions = {}): CodeExposure {
     check: (catalog) => checkCore(catalog, options),
     expose(catalog, client) {
       const scope = { catalog, client }
-      return exposed({
+      return createExposedCatalog({
         ...scope,
         exposure: 'code',
         instructions: INSTRUCTIONS,
         entries: () => coreEntries(catalog, options),
-        metaTools: [lookUpTools(scope), runCode(scope, sandbox)],
+        metaTools: [createLookUpTool(scope), createRunCode(scope, sandbox)],
         hint: HINT,
       })
     },

@@ -1,9 +1,9 @@
 import { nearest, namedSome, shortened } from '../../../core/text.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
-import { isUnknown } from '../../catalog.ts'
-import { failure } from '../../entry.ts'
-import { textResult, type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
-import { searchAnswer } from '../../meta-tools/search-answer.ts'
+import { isUnknown } from '../../unknown-tool.ts'
+import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
+import { type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
+import { formatSearchAnswer } from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
 import { getFolder, type FunctionFolder, type ServerFolder } from './host/function-folder.ts'
 
@@ -19,7 +19,7 @@ const MAX_DESCRIPTION = 80
 const NAMED_PATHS = 5
 
 /** Shows the catalog as a folder of declarations: lists it, reads in it, and searches it. */
-export function lookUpTools(scope: MetaScope): MetaTool {
+export function createLookUpTool(scope: MetaScope): MetaTool {
   return {
     listing: {
       name: LOOK_UP_TOOLS,
@@ -38,8 +38,8 @@ export function lookUpTools(scope: MetaScope): MetaTool {
       // Models send nothing, `null` and `""` for what they leave open, and a text for a list of one.
       const query = args['query'] || undefined
       const paths = [args['paths'] || []].flat()
-      if (query !== undefined && typeof query !== 'string') return failure("'query' must be a text.")
-      if (!paths.every((path) => typeof path === 'string')) return failure("'paths' must be a list of texts.")
+      if (query !== undefined && typeof query !== 'string') return createErrorResult("'query' must be a text.")
+      if (!paths.every((path) => typeof path === 'string')) return createErrorResult("'paths' must be a list of texts.")
       if (query?.trim()) return search(scope, query)
       return read(scope, paths.length > 0 ? paths : [''])
     },
@@ -52,7 +52,7 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
   const hits = outcome.hits.map(({ tool }) => tool)
   const text =
     hits.length === 0
-      ? searchAnswer(catalog, { query, outcome, detail: 'names', category: undefined }).text
+      ? formatSearchAnswer(catalog, { query, outcome, detail: 'names', category: undefined }).text
       : hitsText(folder, hits, outcome.more)
   catalog.report({
     type: 'tools/searched',
@@ -61,7 +61,7 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
     hits: hits.map(({ qualified }) => qualified),
     tokens: estimatedTokens.count(query) + estimatedTokens.count(text),
   })
-  return textResult(text)
+  return createTextResult(text)
 }
 
 /** Declarations as long as they fit, and paths of the others. */
@@ -115,7 +115,7 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
     const { qualified: name } = found.entry
     scope.catalog.report({ type: 'tool/defined', client: scope.client.id, name, tokens })
   }
-  return isFailure ? failure(parts.join('\n')) : textResult(parts.join('\n'))
+  return isFailure ? createErrorResult(parts.join('\n')) : createTextResult(parts.join('\n'))
 }
 
 /** What a path leads to, or what to say if it leads nowhere. */

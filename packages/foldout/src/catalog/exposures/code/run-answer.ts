@@ -1,5 +1,5 @@
 import { nearest } from '../../../core/text.ts'
-import type { Content, CallResult } from '../../tool.ts'
+import type { ToolContent, CallResult } from '../../tool.ts'
 import type { Attachments } from './attachments.ts'
 import { ALL_TOOLS, type FunctionFolder } from './host/function-folder.ts'
 import type { ProgramError } from './host/messages.ts'
@@ -28,7 +28,7 @@ export function runAnswer({ run, source, folder, attachments }: RunAnswerOptions
     ...callLines(run),
   ]
   if (lines.length === 0) lines.push('Done. The program returned nothing and logged nothing.')
-  const text: Content = { type: 'text', text: lines.join('\n') }
+  const text: ToolContent = { type: 'text', text: lines.join('\n') }
   return { content: [text, ...attachments.namedIn(output.join('\n'))], ...(ok ? {} : { isError: true }) }
 }
 

@@ -1,4 +1,4 @@
-import { failure } from '../../entry.ts'
+import { createErrorResult } from '../../../tools/call-result.ts'
 import type { MetaScope, MetaTool } from '../../meta-tools/meta-tool.ts'
 import type { CallContext, CatalogEntry } from '../../tool.ts'
 import { createAttachments, getText, type Attachments } from './attachments.ts'
@@ -10,7 +10,7 @@ import type { Sandbox } from './host/sandbox.ts'
 export const RUN_CODE = 'run_code'
 
 /** Runs a program that calls the catalog's tools. */
-export function runCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
+export function createRunCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
   return {
     listing: {
       name: RUN_CODE,
@@ -26,7 +26,8 @@ export function runCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
     },
     async call(args, context) {
       const { code } = args
-      if (typeof code !== 'string' || code.trim() === '') return failure("Write the program to run in 'code'.")
+      if (typeof code !== 'string' || code.trim() === '')
+        return createErrorResult("Write the program to run in 'code'.")
       const source = withoutFence(code)
       const folder = getFolder(scope.catalog)
       const attachments = createAttachments()

@@ -1,6 +1,7 @@
 import { FoldoutError } from '../../../core/errors.ts'
-import { isUnknown, type Catalog } from '../../../catalog/catalog.ts'
-import type { Exposed } from '../../../catalog/exposures/exposure.ts'
+import type { Catalog } from '../../../catalog/catalog.ts'
+import { isUnknown } from '../../../catalog/unknown-tool.ts'
+import type { ExposedCatalog } from '../../../catalog/exposures/exposure.ts'
 import { META_TOOL_NAMES } from '../../../catalog/names.ts'
 import type { Registry } from '../../../prompt/render/registry.ts'
 import type { Session, SessionReader } from '../../../session/session.ts'
@@ -12,14 +13,14 @@ import { exposeSections } from './tools.ts'
 /** The sections of a prompt, to be served to clients. */
 export interface Sections {
   forClient(
-    inner: Exposed,
+    inner: ExposedCatalog,
     scope: {
       readonly catalog: Catalog
       readonly client: ServedClient
       readonly session: Session
       readonly isEverything: boolean
     },
-  ): { readonly exposed: Exposed; readonly library: SectionLibrary }
+  ): { readonly exposed: ExposedCatalog; readonly library: SectionLibrary }
 }
 
 export interface ListedSection {

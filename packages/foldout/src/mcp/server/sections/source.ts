@@ -1,4 +1,5 @@
-import { createCatalog, isUnknown, type Catalog } from '../../../catalog/catalog.ts'
+import { createCatalog, type Catalog } from '../../../catalog/catalog.ts'
+import { isUnknown } from '../../../catalog/unknown-tool.ts'
 import type { CatalogEntry } from '../../../catalog/tool.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import { readSection } from '../../../disclosure/strategies/read-section.ts'

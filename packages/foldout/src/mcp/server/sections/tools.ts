@@ -1,11 +1,11 @@
-import { getListing } from '../../../catalog/listing.ts'
+import { getListing } from '../../../catalog/entries/listing.ts'
 import { readArguments } from '../../../catalog/arguments.ts'
-import { isUnknown, type Catalog } from '../../../catalog/catalog.ts'
-import { failure } from '../../../catalog/entry.ts'
-import type { Exposed, ListedTool } from '../../../catalog/exposures/exposure.ts'
-import { textResult } from '../../../catalog/meta-tools/meta-tool.ts'
+import type { Catalog } from '../../../catalog/catalog.ts'
+import { isUnknown } from '../../../catalog/unknown-tool.ts'
+import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
+import type { ExposedCatalog, ListedTool } from '../../../catalog/exposures/exposure.ts'
 import { DISCOVER_AND_USE, runTool, getTarget } from '../../../catalog/meta-tools/run-tool.ts'
-import { USE_TOOL, useTool } from '../../../catalog/meta-tools/use-tool.ts'
+import { USE_TOOL, createUseTool } from '../../../catalog/meta-tools/use-tool.ts'
 import { formatSignature } from '../../../catalog/signatures/signature.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../../../catalog/tool.ts'
 import { checkKeys, getOpening, planOpening } from '../../../disclosure/engine.ts'
@@ -42,11 +42,11 @@ const READ_SECTION_LISTING: ListedTool = {
  * Puts a prompt's sections beside a catalog. Tools of open sections are listed; those of folded ones come with the section's
  * text. Where nothing is kept of a client there is no opening, so that every tool can be called at any time.
  */
-export function exposeSections(source: SectionSource, inner: Exposed, scope: SectionScope): Exposed {
+export function exposeSections(source: SectionSource, inner: ExposedCatalog, scope: SectionScope): ExposedCatalog {
   const { catalog, client, session } = scope
   const keepsState = client.era === 'legacy' && !scope.isEverything
   const own = { catalog: source.tools, client: { id: client.id, takesListChanges: client.era === 'legacy' } }
-  const runner = useTool({ ...own, catalog })
+  const runner = createUseTool({ ...own, catalog })
   const listeners = new Set<() => void>()
   const shown = new Map<string, CatalogEntry>()
   const show = (): boolean => {
@@ -91,7 +91,7 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
     const prompt = source.render(used)
     if (keepsState && !shown.has(call.name)) {
       const path = prompt.toolsInFolds.get(call.name)
-      return failure(
+      return createErrorResult(
         path === undefined
           ? `Tool '${call.name}' is not there at the moment.`
           : `Tool '${call.name}' belongs to the section '${path}', which is not open yet. Call \`${READ_SECTION}\` with section_key "${path}" first.`,
@@ -104,20 +104,20 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
 
   async function read(args: unknown): Promise<CallResult> {
     const given = readArguments(args)
-    if ('fault' in given) return failure(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
+    if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
     const { section_key: key } = given.args
-    if (key === undefined || key === '') return textResult(source.render(scope.asAtFirst).text)
-    if (typeof key !== 'string') return failure("'section_key' must be a text, such as 'parent.child'.")
+    if (key === undefined || key === '') return createTextResult(source.render(scope.asAtFirst).text)
+    if (typeof key !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
     const view = source.view(keepsState ? session : scope.asAtFirst)
     const fault = checkKeys(view, [key], { takesFull: true })
-    if (fault) return failure(fault.message)
+    if (fault) return createErrorResult(fault.message)
     const { text, paths } = toContent(view, key)
     const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
     if (keepsState) {
       for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
       refresh()
     }
-    return textResult([text, ...toolLines(tools, keepsState)].join('\n\n'))
+    return createTextResult([text, ...toolLines(tools, keepsState)].join('\n\n'))
   }
 
   return {
@@ -144,7 +144,7 @@ export function exposeSections(source: SectionSource, inner: Exposed, scope: Sec
       if (name !== USE_TOOL || !isRunnerOurs()) return inner.call(name, args, context)
       const given = readArguments(args)
       return 'fault' in given
-        ? failure(`Wrong arguments for tool '${name}': ${given.fault}.`)
+        ? createErrorResult(`Wrong arguments for tool '${name}': ${given.fault}.`)
         : runner.call(given.args, context)
     },
     target(name, args) {

@@ -2,13 +2,14 @@ import { untilAborted } from '../../core/abort.ts'
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import { isUnknown, type Catalog } from '../catalog.ts'
-import type { EntryCall, Exposed, ExposureClient, ListedTool } from './exposure.ts'
-import { getListing } from '../listing.ts'
+import type { Catalog } from '../catalog.ts'
+import { isUnknown } from '../unknown-tool.ts'
+import type { EntryCall, ExposedCatalog, ExposureClient, ListedTool } from './exposure.ts'
+import { getListing } from '../entries/listing.ts'
 import type { MetaTool } from '../meta-tools/meta-tool.ts'
 import { runTool, getTarget } from '../meta-tools/run-tool.ts'
 import { readArguments } from '../arguments.ts'
-import { failure } from '../entry.ts'
+import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 
 export interface ExposedParts {
@@ -26,13 +27,13 @@ export interface ExposedParts {
   readonly hint?: string
 }
 
-export interface ExposedControl extends Exposed {
+export interface ExposedControl extends ExposedCatalog {
   /** Says that the list may be another now. */
   announce(): void
 }
 
 /** A catalog as one client sees it: some tools listed, some meta tools, and every tool callable under its own name. */
-export function exposed(parts: ExposedParts): ExposedControl {
+export function createExposedCatalog(parts: ExposedParts): ExposedControl {
   const { catalog, client, exposure } = parts
   const metaTools = new Map(parts.metaTools.map((tool) => [tool.listing.name, tool]))
   const listeners = new Set<() => void>()
@@ -55,13 +56,13 @@ export function exposed(parts: ExposedParts): ExposedControl {
     const meta = metaTools.get(name)
     if (!meta) return runTool(parts, { name, args, ...(parts.hint === undefined ? {} : { hint: parts.hint }) }, context)
     const read = readArguments(args)
-    if ('fault' in read) return failure(`Wrong arguments for tool '${name}': ${read.fault}.`)
+    if ('fault' in read) return createErrorResult(`Wrong arguments for tool '${name}': ${read.fault}.`)
     try {
       return await meta.call(read.args, context)
     } catch (error) {
       // An embedding function may fail, for one.
       if (context.signal?.aborted) throw error
-      return failure(`Tool '${name}' failed: ${getErrorMessage(error)}`)
+      return createErrorResult(`Tool '${name}' failed: ${getErrorMessage(error)}`)
     }
   }
   let unsubscribe: (() => void) | undefined
@@ -116,7 +117,7 @@ export interface JoinedTools {
   add(entry: CatalogEntry): boolean
 }
 
-export function joinedTools(
+export function createJoinedTools(
   { catalog, client }: { readonly catalog: Catalog; readonly client: ExposureClient },
   options: CoreOptions,
 ): JoinedTools {

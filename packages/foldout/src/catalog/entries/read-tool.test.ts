@@ -1,10 +1,10 @@
 import { ToolSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { createCatalog, type CatalogEntry, type CatalogInput } from '../entries/catalog.ts'
-import { createSession, defineTool, fail, ok, type JsonSchema } from '../entries/index.ts'
-import { visibility } from '../entries/session.ts'
-import { said, getText, tool } from './catalog.fixtures.ts'
+import { createCatalog, type CatalogEntry, type CatalogInput } from '../../entries/catalog.ts'
+import { createSession, defineTool, fail, ok, type JsonSchema } from '../../entries/index.ts'
+import { visibility } from '../../entries/session.ts'
+import { said, getText, tool } from '../catalog.fixtures.ts'
 import { getListing } from './listing.ts'
 
 const good = tool('good')
@@ -138,8 +138,8 @@ describe('R43 definitions', () => {
 
 describe('R43 one bad definition costs nothing but its bad part', () => {
   const unreadable = [
-    [undefined, { source: undefined, name: '?', reason: 'Its definition is no object.' }],
-    ['text', { source: undefined, name: '?', reason: 'Its definition is no object.' }],
+    [undefined, { source: undefined, name: '?', reason: 'Its definition is not an object.' }],
+    ['text', { source: undefined, name: '?', reason: 'Its definition is not an object.' }],
     [{}, { source: undefined, name: '?', reason: 'Its definition has no name.' }],
     [
       { name: ' ', title: 'A title', source: 's' },
@@ -239,9 +239,13 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     [null, { type: 'object' }, undefined],
     [{}, { type: 'object' }, undefined],
     [{ properties: { a: true, b: false } }, { type: 'object', properties: { a: {}, b: { not: {} } } }, undefined],
-    ['text', { type: 'object' }, 'Its input schema is no JSON object; any arguments are passed on.'],
-    [[], { type: 'object' }, 'Its input schema is no JSON object; any arguments are passed on.'],
-    [{ default: 5n }, { type: 'object' }, 'Its input schema is no JSON object; any arguments are passed on.'],
+    ['text', { type: 'object' }, 'Its input schema is not a JSON object, so arguments are passed on unchecked.'],
+    [[], { type: 'object' }, 'Its input schema is not a JSON object, so arguments are passed on unchecked.'],
+    [
+      { default: 5n },
+      { type: 'object' },
+      'Its input schema is not a JSON object, so arguments are passed on unchecked.',
+    ],
     [
       { type: 'string' },
       { type: 'object' },
@@ -296,7 +300,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
       outputSchema: undefined,
       problem: "Its output schema is left out: it has a 'required' that is no list of names.",
     })
-    expect(readOdd({ outputSchema: 'x' }).problem).toBe('Its output schema is left out: it is no JSON object.')
+    expect(readOdd({ outputSchema: 'x' }).problem).toBe('Its output schema is left out: it is not a JSON object.')
     expect(readOdd({ outputSchema: null })).toMatchObject({ outputSchema: undefined, problem: undefined })
     const list = readOdd({ outputSchema: { type: 'array', items: { type: 'string' } } })
     expect(list.outputSchema).toEqual({ type: 'array', items: { type: 'string' } })

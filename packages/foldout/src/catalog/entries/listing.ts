@@ -1,5 +1,5 @@
-import type { ListedTool } from './exposures/exposure.ts'
-import type { CatalogEntry } from './tool.ts'
+import type { ListedTool } from '../exposures/exposure.ts'
+import type { CatalogEntry } from '../tool.ts'
 
 const listings = new WeakMap<CatalogEntry, ListedTool>()
 

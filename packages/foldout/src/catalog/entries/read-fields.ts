@@ -1,0 +1,104 @@
+import { toVisibleText } from '../../core/visible-text.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_LINE_LENGTH, MAX_TAGS } from '../limits.ts'
+import type { ToolAnnotations, ToolMetadata } from '../tool.ts'
+import { copyJson } from './copy-json.ts'
+
+/** The fields of a definition beside its name and schemas, as a catalog keeps them. */
+export interface ToolFields {
+  readonly title: string | undefined
+  readonly description: string
+  readonly shortDescription: string | undefined
+  readonly category: string | undefined
+  readonly tags: readonly string[]
+  readonly core: boolean
+  readonly annotations: ToolAnnotations | undefined
+  readonly icons: readonly unknown[] | undefined
+  readonly meta: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Reads the fields of a definition. One of the wrong type is left out, and one that is too long is cut; both are said. */
+export function readFields(
+  given: Readonly<Record<string, unknown>>,
+  known: ToolMetadata | undefined,
+  faults: string[],
+): ToolFields {
+  const line = (field: string, value: unknown): string | undefined => {
+    const text = readAs(readText, field, value, faults)
+    return text === undefined ? undefined : cleanText(text, { field, most: MAX_LINE_LENGTH, faults })
+  }
+  const title = line('title', given['title'])
+  const description = readAs(readText, 'description', given['description'], faults) ?? ''
+  return {
+    title,
+    description: cleanText(description, { field: 'description', most: MAX_DESCRIPTION_LENGTH, faults }),
+    category: line('category', known?.category ?? given['category']),
+    tags: (readAs(readTexts, 'tags', known?.tags ?? given['tags'], faults) ?? [])
+      .slice(0, MAX_TAGS)
+      .map((tag) => cleanText(tag, { field: 'tags', most: MAX_LINE_LENGTH, faults })),
+    shortDescription: line('shortDescription', known?.shortDescription ?? given['shortDescription']),
+    core: (known?.core ?? given['core']) === true,
+    annotations: readAs(readAnnotations, 'annotations', given['annotations'], faults),
+    icons: readAs(readIcons, 'icons', given['icons'], faults),
+    meta: readAs((meta) => readJsonObject(meta), 'meta', given['meta'], faults),
+  }
+}
+
+interface Cleaning {
+  readonly field: string
+  readonly most: number
+  readonly faults: string[]
+}
+
+function cleanText(text: string, { field, most, faults }: Cleaning): string {
+  // Cut before it is looked at, so that a giant costs no more than the limit.
+  const start = text.length > most ? `${text.slice(0, most)}…` : text
+  if (start !== text) faults.push(`Its ${field} is cut to ${most} characters.`)
+  const seen = toVisibleText(start)
+  if (seen !== start && !start.includes('\r')) faults.push(`Invisible characters were removed from its ${field}.`)
+  return seen
+}
+
+/** A field as it must be. One that is there and is something else is left out, and that is said. */
+function readAs<T>(
+  read: (value: unknown) => T | undefined,
+  field: string,
+  value: unknown,
+  faults: string[],
+): T | undefined {
+  if (value === undefined || value === null) return undefined
+  const found = read(value)
+  if (found === undefined) faults.push(`Its ${field} cannot be read and is left out.`)
+  return found
+}
+
+export function readText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function readTexts(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : undefined
+}
+
+function readJsonObject(value: unknown, forModels = false): Readonly<Record<string, unknown>> | undefined {
+  const copied = copyJson(value, { forModels })
+  return 'fault' in copied ? undefined : copied.copy
+}
+
+/** Clients refuse a whole list for one icon without a source, too. */
+function readIcons(value: unknown): readonly unknown[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const icons = value.map((icon) => readJsonObject(icon))
+  return icons.every((icon) => typeof icon?.['src'] === 'string') ? icons : undefined
+}
+
+/** Clients refuse a whole list for one hint of the wrong type. */
+function readAnnotations(value: unknown): ToolAnnotations | undefined {
+  const annotations = readJsonObject(value, true)
+  if (!annotations) return undefined
+  return Object.fromEntries(
+    Object.entries(annotations).filter(([name, hint]) => {
+      if (name === 'title') return typeof hint === 'string'
+      return !name.endsWith('Hint') || typeof hint === 'boolean'
+    }),
+  )
+}

@@ -1,0 +1,204 @@
+import { getErrorMessage } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import {
+  fromJsonSchema,
+  isToolSchema,
+  toJsonSchema,
+  type JsonSchema,
+  type StandardSchemaV1,
+} from '../../core/schema/schema.ts'
+import { shortened } from '../../core/text.ts'
+import { toVisibleText } from '../../core/visible-text.ts'
+import type { Session } from '../../session/session.ts'
+import { readCallResult, toCallResult, toToolResult } from '../../tools/call-result.ts'
+import { executeCall, executeTool, type CallSteps } from '../../tools/execute.ts'
+import type { AnyTool, ToolContext } from '../../tools/tool.ts'
+import { MAX_NAME_LENGTH } from '../limits.ts'
+import { qualifiedName } from '../names.ts'
+import { shortenDescription } from '../signatures/short-description.ts'
+import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, RawTool, ToolMetadata } from '../tool.ts'
+import { readFields, readText } from './read-fields.ts'
+import { readInputSchema, readOutputSchema } from './schemas.ts'
+
+/** What the catalog adds to a call: the name that the model used, what it reads of wrong arguments, and who approves. */
+export type CallSettings = Pick<CallSteps, 'name' | 'describeFault' | 'approve'>
+
+/** A tool that was read: all of an entry but the name that depends on its neighbors, and what runs it. */
+export interface PreparedTool {
+  readonly declared: string
+  readonly qualified: string
+  readonly source: string | undefined
+  createEntry(name: string): CatalogEntry
+  /** Missing where only the definition is known. */
+  readonly call:
+    | ((args: Readonly<Record<string, unknown>>, context: CallContext, settings: CallSettings) => Promise<CallResult>)
+    | undefined
+}
+
+export interface ReadToolOptions {
+  /** What it comes from, whatever its definition says. */
+  readonly source?: string
+  /** What is known of it beside its definition, whichever source it has. */
+  readonly metadata: (declared: string, qualified: string) => ToolMetadata | undefined
+  /** For tools made with `defineTool` that are called outside of a run. */
+  readonly session: () => Session
+}
+
+/** Makes an entry of whatever a source gave. What is wrong with one part of a definition costs that part. */
+export function readTool(input: CatalogInput, options: ReadToolOptions): PreparedTool | BrokenTool {
+  const known: { source: string | undefined; name: string } = { source: options.source, name: '?' }
+  const createBroken = (reason: string): BrokenTool => ({ ...known, reason })
+  try {
+    const given: unknown = input
+    if (!isPlainObject(given)) return createBroken('Its definition is not an object.')
+    known.source = toVisibleText(options.source ?? readText(given['source']) ?? '') || undefined
+    const { name } = given
+    const isNamed = typeof name === 'string' && name.trim() !== ''
+    known.name = describeName(isNamed ? name : given['title'])
+    if (!isNamed) return createBroken('Its definition has no name.')
+    const longest = Math.max(name.length, known.source?.length ?? 0)
+    if (longest > MAX_NAME_LENGTH)
+      return createBroken(`Its name or source has ${longest} characters. At most ${MAX_NAME_LENGTH} are taken.`)
+    return isDefinedTool(input)
+      ? prepareDefinedTool(input, known.source, options)
+      : prepareRawTool(given, name, known.source, options)
+  } catch (error) {
+    return createBroken(`Its definition cannot be read: ${getErrorMessage(error)}`)
+  }
+}
+
+/** As far as there is one, for a message. */
+function describeName(name: unknown): string {
+  return typeof name === 'string' ? shortened(toVisibleText(name.slice(0, MAX_NAME_LENGTH)).trim()) || '?' : '?'
+}
+
+export function isBroken(read: PreparedTool | BrokenTool): read is BrokenTool {
+  return 'reason' in read
+}
+
+function prepareRawTool(
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+  source: string | undefined,
+  options: ReadToolOptions,
+): PreparedTool {
+  const definition = readDefinition(given, { name, source, options })
+  const { inputSchema, isCheckable } = definition
+  const run = given['call']
+  let checker: StandardSchemaV1 | undefined
+  const validate = async (args: unknown): Promise<StandardSchemaV1.Result<unknown>> => {
+    if (!isCheckable) return { value: args }
+    try {
+      checker ??= fromJsonSchema(inputSchema)
+      return await checker['~standard'].validate(args)
+    } catch {
+      // A schema that cannot be used after all is its author's mistake, and must not make the tool useless.
+      return { value: args }
+    }
+  }
+  return {
+    ...definition.prepared,
+    call:
+      typeof run === 'function'
+        ? async (args, context, settings) =>
+            toCallResult(
+              await executeCall({
+                ...settings,
+                signal: context.signal,
+                validate: () => validate(args),
+                async run() {
+                  const answer: unknown = await Reflect.apply(run as NonNullable<RawTool['call']>, given, [
+                    args,
+                    context,
+                  ])
+                  return toToolResult(readCallResult(settings.name, answer))
+                },
+              }),
+            )
+        : undefined,
+  }
+}
+
+function prepareDefinedTool(
+  tool: AnyTool & ToolMetadata,
+  source: string | undefined,
+  options: ReadToolOptions,
+): PreparedTool {
+  const outputSchema = getOutputSchema(tool)
+  const { category, tags, shortDescription, core, name, description, inputSchema } = tool
+  const given = { category, tags, shortDescription, core, description, inputSchema, outputSchema }
+  const isStructured = outputSchema !== undefined
+  return {
+    ...readDefinition(given, { name, source, options }).prepared,
+    async call(args, context, settings) {
+      const result = await executeTool(tool, args, createToolContext(context, options.session), settings)
+      return toCallResult(result, { isStructured })
+    },
+  }
+}
+
+interface Definition {
+  readonly prepared: Omit<PreparedTool, 'call'>
+  readonly inputSchema: JsonSchema
+  readonly isCheckable: boolean
+}
+
+function readDefinition(
+  given: Readonly<Record<string, unknown>>,
+  tool: { readonly name: string; readonly source: string | undefined; readonly options: ReadToolOptions },
+): Definition {
+  const { name: declared, source, options } = tool
+  const qualified = qualifiedName(source, declared)
+  const faults: string[] = []
+  const {
+    shortDescription,
+    category = source,
+    ...fields
+  } = readFields(given, options.metadata(declared, qualified), faults)
+  const { schema: inputSchema, isCheckable } = readInputSchema(given['inputSchema'], faults)
+  const outputSchema = readOutputSchema(given['outputSchema'], faults)
+  const problem = faults.length > 0 ? faults.join(' ') : undefined
+  const { title, description } = fields
+  let short = shortDescription
+  const createEntry = (name: string): CatalogEntry =>
+    Object.freeze({
+      name,
+      qualified,
+      declared,
+      source,
+      ...fields,
+      // Most of a large catalog is never shown, and this takes as long as all the rest.
+      get shortDescription() {
+        return (short ??= shortenDescription({ name: toVisibleText(declared), title, description, inputSchema }))
+      },
+      category,
+      inputSchema,
+      outputSchema,
+      problem,
+    })
+  return { prepared: { declared, qualified, source, createEntry }, inputSchema, isCheckable }
+}
+
+function isDefinedTool(input: CatalogInput): input is AnyTool {
+  return isPlainObject(input) && typeof input['execute'] === 'function' && 'params' in input
+}
+
+function getOutputSchema(tool: AnyTool): JsonSchema | undefined {
+  if (!tool.result || !isToolSchema(tool.result)) return undefined
+  try {
+    const schema = toJsonSchema(tool.result, 'output')
+    return schema['type'] === 'object' ? schema : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function createToolContext(context: CallContext, session: () => Session): ToolContext {
+  return {
+    session: context.session ?? session(),
+    signal: context.signal ?? new AbortController().signal,
+    deadline: context.deadline,
+    filesystem: context.filesystem,
+    prompt: context.prompt,
+  }
+}

@@ -1,0 +1,28 @@
+import { namedSome, shortened } from '../core/text.ts'
+import { toVisibleText } from '../core/visible-text.ts'
+import type { CatalogEntry } from './tool.ts'
+
+/** A name that no tool has, or that more than one has. */
+export interface UnknownTool {
+  readonly unknown: string
+  /** The names that come nearest, or those that all fit. */
+  readonly near: readonly string[]
+  readonly isAmbiguous: boolean
+}
+
+/** Whether `catalog.resolve()` found no tool. */
+export function isUnknown(found: CatalogEntry | UnknownTool): found is UnknownTool {
+  return 'unknown' in found
+}
+
+/** How many of the tools that a name could mean are named. */
+const NAMED_TOOLS = 10
+
+/** What a model reads of a name that no tool has; `hint` says where it finds the right one. */
+export function describeUnknownTool({ unknown, near, isAmbiguous }: UnknownTool, hint = ''): string {
+  const name = toVisibleText(shortened(unknown))
+  if (isAmbiguous)
+    return `More than one tool is called '${name}': ${namedSome(near, NAMED_TOOLS)}. Use one of these names.`
+  const nearest = near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''
+  return `Tool '${name}' not found.${hint && ` ${hint}`}${nearest}`
+}
