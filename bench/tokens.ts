@@ -1,4 +1,12 @@
-import { all, createCatalog, hybrid, type Catalog, type ExposedCatalog, type Exposure, type RawTool } from 'foldout/catalog'
+import {
+  all,
+  createCatalog,
+  hybrid,
+  type Catalog,
+  type ExposedCatalog,
+  type Exposure,
+  type RawTool,
+} from 'foldout/catalog'
 import type { TokenCounter } from 'foldout'
 import { gptTokenizer } from 'foldout/gpt-tokenizer'
 import { findAndUse, getText } from './catalog-model.ts'
