@@ -12,7 +12,7 @@ describe('visible text', () => {
     ['direction marks', '\u200Fa\u200E\u061C', 'a'],
     ['zero-width characters', 'pa\u200Bss\u2060wo\uFEFFrd\u200D', 'password'],
     ['joiners between letters that do not join', 'a\u200Cb\u200Dc', 'abc'],
-    ['variation selectors as a code', `x${'\u{E0101}\u{E0115}\uFE00\uFE0F'}y`, 'xy'],
+    ['variation selectors as a code', 'x\u{E0101}\u{E0115}\uFE00\uFE0Fy', 'xy'],
     ['more than one selector', '\u2764\uFE0F\uFE0F\uFE0F', '\u2764\uFE0F'],
     ['fillers and soft hyphens', 'a\u3164\u115F\u00ADb\u034F', 'ab'],
     ['control characters', 'a\u0000\u001B[31mb\u009Bc\u0007', 'a[31mbc'],
@@ -64,7 +64,7 @@ describe('visible text', () => {
   })
 
   it('escapes in a regular expression what it would leave out of a text', () => {
-    const pattern = `^[^\u200B${'\u{E0041}'}]+$`
+    const pattern = '^[^\u200B\u{E0041}]+$'
     expect(toVisiblePattern(pattern)).toBe('^[^\\u{200b}\\u{e0041}]+$')
     expect(new RegExp(toVisiblePattern(pattern), 'u').test('a\u200B')).toBe(false)
   })

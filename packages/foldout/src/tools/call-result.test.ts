@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toCallResult, toToolResult } from './call-result.ts'
+import { toCallResult, toToolResult, type CallResult } from './call-result.ts'
 import { fail, ok } from './result.ts'
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }
@@ -31,6 +31,11 @@ describe('an answer of a catalog in a conversation', () => {
   it('R46 says structured content that has no words', () => {
     expect(toToolResult({ content: [], structuredContent: { a: 1 } }).message).toBe('{"a":1}')
     expect(toToolResult({ content: [] }).message).toBe('Done.')
+  })
+
+  it('R46 passes over what is not a piece of content', () => {
+    const answer = { content: [null, 5, {}, { type: 'text', text: 'Here.' }] } as unknown as CallResult
+    expect(toToolResult(answer)).toMatchObject({ ok: true, message: 'Here.', answer })
   })
 
   it('R46 fails where the tool failed', () => {

@@ -38,9 +38,11 @@ export function readCallResult(name: string, given: unknown): CallResult {
 
 /** Turns an answer into a result for a conversation, which carries text and pictures. The whole answer goes along. */
 export function toToolResult(answer: CallResult): ToolResult {
-  const message = describeContent(answer)
+  // Some servers have holes in their lists.
+  const content = answer.content.filter((piece) => isPlainObject(piece) && typeof piece.type === 'string')
+  const message = describeContent(content, answer.structuredContent)
   if (answer.isError === true) return { ...fail(message), answer }
-  const images = answer.content.flatMap(toImages)
+  const images = content.flatMap(toImages)
   return { ...ok(message, answer), ...(images.length > 0 ? { images } : {}), answer }
 }
 
@@ -54,11 +56,16 @@ export function toCallResult(result: ToolResult, options: { readonly isStructure
   return isStructured ? { content, structuredContent: result.value } : { content }
 }
 
+/** Wraps an answer as it is, for a caller that turns it back: its words are not put together. */
+export function wrapAnswer(answer: CallResult): ToolResult {
+  return answer.isError === true ? { ...fail(''), answer } : { ...ok('', answer), answer }
+}
+
 function toImages({ type, mimeType, data }: ToolContent): readonly ToolImage[] {
   return type === 'image' && typeof mimeType === 'string' && typeof data === 'string' ? [{ mimeType, data }] : []
 }
 
-function describeContent({ content, structuredContent }: CallResult): string {
+function describeContent(content: readonly ToolContent[], structuredContent: unknown): string {
   const parts = content.map(describePiece)
   // A tool with structured content need not say it in words as well.
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent))
@@ -70,7 +77,7 @@ function describePiece(content: ToolContent): string {
   if (type === 'text' && typeof text === 'string') return text
   const resource = isPlainObject(content['resource']) ? content['resource'] : {}
   if (type === 'resource' && typeof resource['text'] === 'string') return resource['text']
-  const words = [String(type).replaceAll('_', ' '), mimeType, uri ?? resource['uri']]
+  const words = [type.replaceAll('_', ' '), mimeType, uri ?? resource['uri']]
   const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KB` : ''
   return `[${words.filter((word) => typeof word === 'string').join(' ')}${size}]`
 }

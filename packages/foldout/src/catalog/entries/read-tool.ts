@@ -10,7 +10,7 @@ import {
 import { shortened } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Session } from '../../session/session.ts'
-import { readCallResult, toCallResult, toToolResult } from '../../tools/call-result.ts'
+import { readCallResult, toCallResult, wrapAnswer } from '../../tools/call-result.ts'
 import { executeCall, executeTool, type CallSteps } from '../../tools/execute.ts'
 import type { AnyTool, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
@@ -111,7 +111,7 @@ function prepareRawTool(
                     args,
                     context,
                   ])
-                  return toToolResult(readCallResult(settings.name, answer))
+                  return wrapAnswer(readCallResult(settings.name, answer))
                 },
               }),
             )
