@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
@@ -97,6 +97,31 @@ describe('rooms', () => {
 
   it('no source file is longer than 400 lines', () => {
     expect(files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 400)).toEqual([])
+  })
+
+  it('foldout-mcp imports public entries of foldout, and what it depends on', () => {
+    const folder = 'packages/foldout-mcp/'
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(join(repository, folder, 'package.json'), 'utf8'),
+    ) as Record<string, Readonly<Record<string, string>>>
+    const broken = tracked
+      .filter((file) => file.startsWith(`${folder}src/`) && /\.m?ts$/.test(file) && existsSync(join(repository, file)))
+      .flatMap((file) => {
+        const known = { ...dependencies, ...(/\.(test|fixtures)\.m?ts$/.test(file) ? devDependencies : {}) }
+        const targets = getImports(relative(src, join(repository, file))).map(({ target }) => target)
+        return targets
+          .filter((target) => {
+            if (target.startsWith('.')) return !join(dirname(file), target).startsWith(`${folder}src/`)
+            const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
+            return !target.startsWith('node:') && !(name in known)
+          })
+          .map((target) => `${file} must not import ${target}`)
+      })
+    expect(broken).toEqual([])
+  })
+
+  it('foldout imports nothing of foldout-mcp', () => {
+    expect(files.filter((file) => readFileSync(join(src, file), 'utf8').includes("'foldout-mcp"))).toEqual([])
   })
 
   it('no leftovers of editors and merges are in the repository', () => {

@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { completeManifest } from '../tools/packages.mjs'
+import programJson from '../packages/foldout-mcp/package.json' with { type: 'json' }
 import packageJson from '../packages/foldout/package.json' with { type: 'json' }
 
 const repository = join(import.meta.dirname, '..')
@@ -108,11 +109,22 @@ describe('exports', () => {
     `)
   })
 
-  it('every dependency is one of those that have been decided on', () => {
+  it.each([
+    ['foldout', packageJson],
+    ['foldout-mcp', programJson],
+  ])('every dependency of %s is one of those that have been decided on', (_, manifest) => {
+    const { dependencies, peerDependencies = {} } = manifest as {
+      readonly dependencies: object
+      readonly peerDependencies?: object
+    }
     const decisions = readFileSync(join(repository, 'docs/decisions/dependencies.md'), 'utf8')
-    const undecided = [...Object.keys(packageJson.dependencies), ...Object.keys(packageJson.peerDependencies)].filter(
-      (name) => !decisions.includes(`\`${name}\``),
-    )
-    expect(undecided).toEqual([])
+    const names = [...Object.keys(dependencies), ...Object.keys(peerDependencies)]
+    expect(names.filter((name) => !decisions.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('both packages have one version, and one needs that of the other', () => {
+    expect(programJson.version).toBe(packageJson.version)
+    expect(programJson.dependencies.foldout).toBe(packageJson.version)
+    expect(completeManifest(join(repository, 'packages/foldout-mcp'), programJson)).toEqual(programJson)
   })
 })

@@ -14,6 +14,7 @@ for (const name of PACKAGES) {
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
 }
 await buildLibrary(join(repository, 'packages/foldout'))
+await buildProgram(join(repository, 'packages/foldout-mcp'))
 
 async function buildLibrary(folder) {
   writeDeclarations(folder)
@@ -23,6 +24,11 @@ async function buildLibrary(folder) {
   })
   // The sandbox's thread loads one file and nothing of the library beside it. Classes need not be the same across threads.
   await bundle(folder, { 'sandbox-worker': join(folder, WORKER) }, { codeSplitting: false })
+}
+
+/** A program has no declarations: nobody imports it. */
+async function buildProgram(folder) {
+  await bundle(folder, { main: join(folder, 'src/cli/main.ts') }, { chunkFileNames: '[name].js' })
 }
 
 /** Declarations stay one file per source file, so that editors show where a type comes from. */

@@ -22,4 +22,4 @@ export function listEntries(folder: string): PackageEntry[]
 export function writeManifest(folder: string): void
 export function completeManifest(folder: string, manifest: Manifest): Manifest
 export function writeDocuments(folder: string): void
-export function makeLinksAbsolute(text: string, source: string, project: Project): string
+export function makeLinksAbsolute(text: string, project: Project): string

@@ -4,7 +4,7 @@ import { basename, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
-export const PACKAGES = ['foldout']
+export const PACKAGES = ['foldout', 'foldout-mcp']
 
 /** Subpaths that are not the name of their file. */
 const SUBPATHS = new Map([
@@ -90,28 +90,27 @@ const FIELDS = [
   'engines',
 ]
 
-/** npm packs these from the package's own folder. A package's own README stays. */
+/** npm packs these from the package's own folder. */
 const DOCUMENTS = ['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'NOTICE']
 
 export function writeDocuments(folder) {
   const project = readProject()
   for (const document of DOCUMENTS) {
-    const source = findDocument(folder, document)
-    if (source === undefined) continue
-    const text = readFileSync(join(repository, source), 'utf8')
-    writeFileSync(join(folder, document), document.endsWith('.md') ? makeLinksAbsolute(text, source, project) : text)
+    const source = join(repository, document)
+    if (!existsSync(source) || isOwnReadme(folder, document)) continue
+    const text = readFileSync(source, 'utf8')
+    writeFileSync(join(folder, document), document.endsWith('.md') ? makeLinksAbsolute(text, project) : text)
   }
 }
 
-/** `packages/x/docs/README.md` where a package has one of its own, and the repository's otherwise. */
-function findDocument(folder, document) {
-  const own = posix.join('packages', basename(folder), 'docs', document)
-  return [own, document].find((path) => existsSync(join(repository, path)))
+/** The repository's README is that of the library; the other packages have one of their own. */
+function isOwnReadme(folder, document) {
+  return document === 'README.md' && basename(folder) !== 'foldout'
 }
 
 /** Links and pictures of the repository work on npm only when they are absolute. */
-export function makeLinksAbsolute(text, source, { repository: address, branch }) {
-  const resolve = (target, kind) => `${address}/${kind}/${branch}/${posix.join(posix.dirname(source), target)}`
+export function makeLinksAbsolute(text, { repository: address, branch }) {
+  const resolve = (target, kind) => `${address}/${kind}/${branch}/${posix.normalize(target)}`
   const isRelative = (target) => !/^([a-z][a-z\d+.-]*:|#|\/)/i.test(target)
   return text
     .split(/(^```[^]*?^```$)/m)

@@ -1,0 +1,237 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { defineTool, ok } from 'foldout'
+import { createCatalog } from 'foldout/catalog'
+import { serveMcp } from 'foldout/mcp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { runCommand } from './main.ts'
+
+const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
+const BIN = join(import.meta.dirname, '../../bin/foldout.js')
+
+let folder: string
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-cli-')))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** An entry of a configuration that starts the server beside this file. */
+function fixture(options: object, more: object = {}): object {
+  return { command: process.execPath, args: [SERVER, JSON.stringify(options)], ...more }
+}
+
+function writeConfig(servers: object): string {
+  const file = join(folder, `${Math.random().toString(36).slice(2)}.json`)
+  writeFileSync(file, JSON.stringify({ mcpServers: servers }))
+  return file
+}
+
+async function run(
+  args: readonly string[],
+  more: { readonly signal?: AbortSignal; readonly columns?: number } = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' }
+  const open = (name: keyof typeof written): { columns?: number; write(text: string): void } => ({
+    ...(more.columns === undefined ? {} : { columns: more.columns }),
+    write(text) {
+      written[name] += text
+    },
+  })
+  const code = await runCommand(['node', 'foldout', ...args], {
+    stdout: open('stdout'),
+    stderr: open('stderr'),
+    env: {},
+    signal: more.signal ?? new AbortController().signal,
+    version: '1.2.3',
+  })
+  return { code, ...written }
+}
+
+const WEATHER = {
+  tools: [{ name: 'get_forecast', description: 'Weather forecast for a city: temperature, rain and wind.' }],
+}
+const SHOP = {
+  tools: [
+    { name: 'refund_order', description: 'Give a customer the money back.' },
+    { name: 'list_orders', description: 'List the orders of a customer.' },
+  ],
+}
+
+describe('foldout tools', () => {
+  it('lists the tools of every server', async () => {
+    const config = writeConfig({ weather: fixture(WEATHER), shop: fixture(SHOP), empty: fixture({}) })
+    const { code, stdout, stderr } = await run(['tools', '--config', config])
+    expect(stdout).toBe(
+      [
+        'weather',
+        '  get_forecast  Weather forecast for a city: temperature, rain and wind',
+        '',
+        'shop',
+        '  list_orders   List the orders of a customer',
+        '  refund_order  Give a customer the money back',
+        '',
+        'empty',
+        '  no tools',
+        '',
+      ].join('\n'),
+    )
+    expect(stderr.split('\n').sort()).toEqual(['', 'empty: 0 tools', 'shop: 2 tools', 'weather: 1 tool'])
+    expect(code).toBe(0)
+  })
+
+  it('prints JSON for programs, and tells how it goes on standard error only', async () => {
+    const config = writeConfig({ weather: fixture(WEATHER), gone: { command: 'this-is-not-a-command' } })
+    const { code, stdout } = await run(['tools', '-c', config, '--json', '--quiet'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      tools: [{ name: 'get_forecast', server: 'weather', inputSchema: { type: 'object' } }],
+      servers: [{ name: 'weather', tools: 1 }],
+      failed: [{ name: 'gone' }],
+      broken: [],
+    })
+    expect(code).toBe(0)
+  })
+
+  it('goes on without servers that fail, and says why', async () => {
+    const config = writeConfig({
+      weather: fixture(WEATHER),
+      missing: { command: 'this-is-not-a-command' },
+      nowhere: fixture({}, { cwd: '/this/is/not/a/folder' }),
+      crashed: { command: process.execPath, args: ['-e', 'console.error("API_KEY is missing"); process.exit(1)'] },
+      mute: fixture({ isMute: true }),
+      unreachable: { url: 'http://127.0.0.1:9/mcp' },
+      wrong: { command: 7 },
+    })
+    const { code, stdout, stderr } = await run(['tools', '-c', config, '--timeout', '2', '-q'])
+    expect(stdout).toContain('get_forecast')
+    expect(stderr).toMatch(/^missing: Its command was not found: /m)
+    expect(stderr).toMatch(/^nowhere: Its folder \/this\/is\/not\/a\/folder does not exist\.$/m)
+    expect(stderr).toMatch(/^crashed: .+\n {2}API_KEY is missing$/m)
+    expect(stderr).toMatch(/^mute: It gave no answer within 2 seconds\.$/m)
+    expect(stderr).toMatch(/^unreachable: .*(ECONNREFUSED|bad port)/m)
+    expect(stderr).toMatch(/^wrong: Its command must be a string\.$/m)
+    expect(code).toBe(0)
+  })
+
+  it('fails when no server can be reached', async () => {
+    expect((await run(['tools', '-c', writeConfig({ gone: { command: 'this-is-not-a-command' } })])).code).toBe(3)
+  })
+
+  it('prints what servers say without control characters', async () => {
+    const tools = [{ name: 'a', description: '\u001B[2Jgone\u202E', title: 'x' }]
+    const { stdout, stderr } = await run(['tools', '-c', writeConfig({ 'b\u001B[31m': fixture({ tools }) })])
+    // oxlint-disable-next-line no-control-regex -- that is what it is about
+    expect(`${stdout}${stderr}`).not.toMatch(/[\u001B\u202E]/)
+  })
+
+  it('passes the environment and the folder on', async () => {
+    const says = join(folder, 'environment.txt')
+    const script = `require('fs').writeFileSync(process.argv[1], [process.env.FIXTURE, process.cwd(), process.env.SECRET].join('|'))`
+    const entry = { command: process.execPath, args: ['-e', script, says], env: { FIXTURE: 'set' }, cwd: folder }
+    process.env['SECRET'] = 'not for servers'
+    await run(['tools', '-c', writeConfig({ a: entry }), '-q'])
+    delete process.env['SECRET']
+    expect(readFileSync(says, 'utf8')).toBe(`set|${folder}|`)
+  })
+
+  it('reads servers over HTTP', async () => {
+    const refund = defineTool({
+      name: 'refund',
+      description: 'Give the money back.',
+      params: z.object({ order: z.string() }),
+      execute: () => ok('done'),
+    })
+    const served = serveMcp(createCatalog([refund]), { name: 'shop', version: '1' })
+    const http = await served.http({ port: 0 })
+    try {
+      const { stdout } = await run(['tools', '-c', writeConfig({ shop: { url: http.url } })])
+      expect(stdout).toContain('refund  Give the money back')
+    } finally {
+      await served.close()
+    }
+  })
+})
+
+describe('foldout search', () => {
+  it('finds tools by what they do', async () => {
+    const config = writeConfig({ weather: fixture(WEATHER), shop: fixture(SHOP) })
+    const { code, stdout } = await run(['search', '-c', config, 'will', 'it', 'rain', '--limit', '1'])
+    expect(stdout).toMatch(/^get_forecast {2}weather {2}Weather forecast for a city/)
+    expect(code).toBe(0)
+    const json = JSON.parse(
+      (await run(['search', '-c', config, '--json', '-n', '1', 'pay back a customer'])).stdout,
+    ) as object
+    expect(json).toMatchObject({ query: 'pay back a customer', hits: [{ name: 'refund_order', server: 'shop' }] })
+  })
+
+  it('says so when nothing fits', async () => {
+    const { code, stdout } = await run(['search', '-c', writeConfig({ shop: fixture(SHOP) }), 'xyzzy'])
+    expect(stdout).toBe('No tool fits “xyzzy”.\n')
+    expect(code).toBe(1)
+  })
+})
+
+describe('mistakes on the command line', () => {
+  it.each([
+    [['nonsense'], /unknown command 'nonsense'/],
+    [['tools', '--nonsense'], /unknown option '--nonsense'/],
+    [['tools', '--timeout', 'soon'], /It must be a number of seconds/],
+    [['search', 'x', '--limit', '0'], /It must be a whole number from 1/],
+    [['search'], /missing required argument 'query'/],
+    [['search', ' '], /Say what the tool should do/],
+    [['tools', '--config', '/not/there.json'], /There is no file \/not\/there\.json\./],
+    [['tools'], /There is no \.mcp\.json in this folder\./],
+  ])('%j', async (args, message) => {
+    const { code, stderr, stdout } = await run(args)
+    expect(stderr).toMatch(message)
+    expect(stdout).toBe('')
+    expect(code).toBe(2)
+  })
+
+  it('knows its version and its commands', async () => {
+    expect(await run(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
+    expect((await run(['--help'])).stdout).toMatch(/tools .*\n.*search /)
+  })
+})
+
+describe('the program', () => {
+  /** A process that has ended and that nobody has asked about stays in the table as a zombie. */
+  const isAlive = (pid: number): boolean => {
+    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+    return stdout.trim() !== '' && !stdout.trim().startsWith('Z')
+  }
+  const readPids = async (file: string): Promise<readonly number[]> => {
+    for (let i = 0; i < 200 && !existsSync(file); i++) await wait(50)
+    await wait(50)
+    return readFileSync(file, 'utf8').split(' ').map(Number)
+  }
+
+  it.each([
+    ['SIGINT', { isMute: true, isStubborn: true }],
+    ['SIGTERM', { isMute: true }],
+  ] as const)('leaves no process behind when %s ends it', async (signal, options) => {
+    const pids = join(folder, `${signal}.txt`)
+    const config = writeConfig({ odd: fixture({ ...options, pids }) })
+    const child = spawn(process.execPath, [BIN, 'tools', '-c', config], { stdio: 'ignore' })
+    const started = await readPids(pids)
+    expect(started.filter(isAlive)).toHaveLength(2)
+    child.kill(signal)
+    expect(await once(child, 'exit')).toEqual([130, null])
+    expect(started.filter(isAlive)).toEqual([])
+  })
+
+  it('leaves no process behind when it is done', async () => {
+    const pids = join(folder, 'done.txt')
+    const config = writeConfig({ odd: fixture({ ...WEATHER, isStubborn: true, pids }) })
+    const child = spawn(process.execPath, [BIN, 'tools', '-c', config], { stdio: ['ignore', 'pipe', 'ignore'] })
+    let stdout = ''
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+    expect(await once(child, 'close')).toEqual([0, null])
+    expect(stdout).toContain('get_forecast')
+    expect((await readPids(pids)).filter(isAlive)).toEqual([])
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { createStyler, formatTable, shorten, toLine, toLines } from './text.ts'
+
+describe('text of servers', () => {
+  it.each([
+    ['\u001B[31mred\u001B[0m', '[31mred [0m'],
+    ['a\r\nb\tc', 'a b c'],
+    ['safe\u202Egnp.exe', 'safe gnp.exe'],
+    ['zero\u200Bwidth\u{E0041}', 'zero width'],
+    ['\u009B2J', '2J'],
+    ['Zürich 東京 👩‍👩‍👧', 'Zürich 東京 👩 👩 👧'],
+  ])('%j cannot steer a terminal', (text, line) => {
+    expect(toLine(text)).toBe(line)
+  })
+
+  it('is split into lines that have something on them', () => {
+    expect(toLines('a\r\n\n \u001B \nb')).toEqual(['a', 'b'])
+  })
+})
+
+describe('tables', () => {
+  const rows = [
+    ['a', 'a long description of many words'],
+    ['bbb', 'short'],
+  ]
+  it('align their columns', () => {
+    expect(formatTable(rows)).toEqual(['a    a long description of many words', 'bbb  short'])
+  })
+  it('are cut to the width of a terminal', () => {
+    expect(formatTable(rows, 26)).toEqual(['a    a long description o…', 'bbb  short'])
+  })
+  it('may be empty', () => {
+    expect(formatTable([])).toEqual([])
+  })
+  it('shorten at the end', () => {
+    expect(shorten('abc', 3)).toBe('abc')
+    expect(shorten('abcd', 3)).toBe('ab…')
+  })
+})
+
+describe('colors', () => {
+  it.each([
+    [{ isTTY: true }, {}, true],
+    [{ isTTY: true }, { NO_COLOR: '1' }, false],
+    [{ isTTY: true }, { TERM: 'dumb' }, false],
+    [{}, {}, false],
+  ])('on %j with %j: %s', (stream, env, isColored) => {
+    expect(createStyler(stream, env)('red', 'x') !== 'x').toBe(isColored)
+  })
+})

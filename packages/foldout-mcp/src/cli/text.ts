@@ -1,0 +1,49 @@
+/** Control characters, and those that change the direction of text or are not seen: a server's words must not steer a terminal. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]+/gu
+
+/** One line of text that is safe to print. */
+export function toLine(text: string): string {
+  return text.replace(UNPRINTABLE, ' ').replaceAll(/ {2,}/g, ' ').trim()
+}
+
+/** Several lines, each of them safe to print. */
+export function toLines(text: string): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .map(toLine)
+    .filter((line) => line !== '')
+}
+
+export function shorten(text: string, width: number): string {
+  if (text.length <= width) return text
+  return `${text.slice(0, Math.max(1, width - 1)).trimEnd()}…`
+}
+
+/** The codes that turn a style on and off. `styleText` of Node decides by itself whether to color, differently by version. */
+const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] } as const
+type Style = keyof typeof STYLES
+
+export interface Stream {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/** Colors on a terminal only, and not when the user does not want them. */
+export function createStyler(stream: Stream, env: NodeJS.ProcessEnv): (style: Style, text: string) => string {
+  const isColored = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  return (style, text) => {
+    const [on, off] = STYLES[style]
+    return isColored ? `\u001B[${on}m${text}\u001B[${off}m` : text
+  }
+}
+
+/** Rows with columns of one width. The last column is cut to fit a terminal, and is left whole elsewhere. */
+export function formatTable(rows: readonly (readonly string[])[], width = Infinity): readonly string[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length))
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  return rows.map((row) => {
+    const cells = row.slice(0, -1).map((cell, i) => cell.padEnd(widths[i] ?? 0))
+    const used = cells.reduce((sum, cell) => sum + cell.length + 2, 0)
+    return [...cells, shorten(row.at(-1) ?? '', Math.max(20, width - used))].join('  ').trimEnd()
+  })
+}

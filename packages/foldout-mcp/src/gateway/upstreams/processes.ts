@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A process, and when it began: a number alone may be given to another process later. */
+export interface RunningProcess {
+  readonly pid: number
+  readonly parent: number
+  readonly started: string
+}
+
+/**
+ * Every process that descends from this one. A server is often started through `npx` or a shell, and ending that one leaves
+ * the server itself behind.
+ */
+export async function listDescendants(): Promise<readonly RunningProcess[]> {
+  const all = await listProcesses()
+  const found = new Set([process.pid])
+  for (const parent of found) {
+    for (const child of all) if (child.parent === parent) found.add(child.pid)
+  }
+  return all.filter(({ pid }) => pid !== process.pid && found.has(pid))
+}
+
+/** Ends at once those processes that still run. */
+export async function killRemaining(processes: readonly RunningProcess[]): Promise<void> {
+  if (processes.length === 0) return
+  const running = new Map((await listProcesses()).map(({ pid, started }) => [pid, started]))
+  for (const { pid, started } of processes) if (running.get(pid) === started) kill(pid)
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** On Windows the processes cannot be listed this way; there the SDK ends those that it started. */
+async function listProcesses(): Promise<readonly RunningProcess[]> {
+  if (process.platform === 'win32') return []
+  const listing = run('ps', ['-A', '-o', 'pid=,ppid=,lstart='])
+  const { stdout } = await listing
+  return parseProcesses(stdout).filter(({ pid }) => pid !== listing.child.pid)
+}
+
+export function parseProcesses(text: string): readonly RunningProcess[] {
+  return text.split('\n').flatMap((line) => {
+    const [pid, parent, ...started] = line.trim().split(/\s+/)
+    return started.length === 0 ? [] : [{ pid: Number(pid), parent: Number(parent), started: started.join(' ') }]
+  })
+}
