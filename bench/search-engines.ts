@@ -2,12 +2,9 @@ import { create, insertMultiple, search } from '@orama/orama'
 import MiniSearch from 'minisearch'
 import type { Searchable, SearchIndex, SearchIndexOptions } from '../packages/foldout/src/catalog/search/contract.ts'
 import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
+import { buildSearch } from './search-build.ts'
 import { createPlainBm25f, getParameters } from './search-bm25f.ts'
 import { searchable, type DataTool } from './search-data.ts'
-import type * as confidenceModule from '../packages/foldout/src/catalog/search/confidence.ts'
-import type * as engineModule from '../packages/foldout/src/catalog/search/engine.ts'
-import type * as searchIndexModule from '../packages/foldout/src/catalog/search/search-index.ts'
-import type * as tuningModule from '../packages/foldout/src/catalog/search/tuning.ts'
 
 /** Something that ranks tools. */
 export interface Contestant {
@@ -21,14 +18,9 @@ export type Searcher = (query: string, limit: number) => Promise<readonly string
 export const FOLDOUT = 'foldout'
 export const BM25F = 'bm25f'
 
-/** What is measured is what is published: compiled, without what a loader of TypeScript puts around functions. */
-const published = new URL('../packages/foldout/dist/catalog/search/', import.meta.url).href
-const { createSearchIndex } = (await import(`${published}search-index.js`)) as typeof searchIndexModule
-const { TUNING } = (await import(`${published}tuning.js`)) as typeof tuningModule
-const { createEngine } = (await import(`${published}engine.js`)) as typeof engineModule
-const confidence = (await import(`${published}confidence.js`)) as typeof confidenceModule
+const { createSearchIndex, createEngine, computeConfidence, getFeatures, TUNING } = await buildSearch()
 
-export { confidence, createEngine, TUNING }
+export { computeConfidence, createEngine, getFeatures, TUNING }
 
 export function createIndex(tuning: Partial<Tuning> = {}, options: SearchIndexOptions = {}): SearchIndex<Searchable> {
   return createSearchIndex({ ...options, tuning: { ...TUNING, ...tuning } })

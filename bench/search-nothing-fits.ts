@@ -2,7 +2,7 @@ import type { Searchable } from '../packages/foldout/src/catalog/search/contract
 import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
 import type { Engine } from '../packages/foldout/src/catalog/search/engine.ts'
 import { searchable, spread, type DataSet, type DataTool } from './search-data.ts'
-import { confidence, createEngine } from './search-engines.ts'
+import { computeConfidence, createEngine, getFeatures } from './search-engines.ts'
 
 /**
  * How a query came to be one that nothing answers: its right tools were removed; all of their group too, so that no sibling
@@ -42,8 +42,8 @@ export async function nothingFitsCases(
     const take = async (kind: Kind, query: string) => {
       await engine.find(query, undefined, (found) => {
         const [top] = found.takeBest(1)
-        const features = top === undefined ? undefined : confidence.getFeatures(found, top)
-        cases.push({ set: set.name, kind, features, rejected: !confidence.computeConfidence(found, top).fits })
+        const features = top === undefined ? undefined : getFeatures(found, top)
+        cases.push({ set: set.name, kind, features, rejected: !computeConfidence(found, top).fits })
       })
     }
     for (const { query, relevant } of spread(set.queries, MOST_QUERIES)) {

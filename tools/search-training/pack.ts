@@ -31,18 +31,43 @@ export function pack(model: Model, words: readonly string[]): PackedVectors {
   }
 }
 
-/** The source of the module that carries a table. Its types are wide, so that declarations do not repeat it. */
-export function formatModule({ dimensions, words, rows, weights, fields }: PackedVectors): string {
-  return `// Made by \`npm run search:train\`. Do not edit.
-import type { SearchField } from '../contract.ts'
+/** How many words a module of the table has: few enough to load one without keeping a process busy for long. */
+const PART_WORDS = 3_000
 
-export const dimensions: number = ${dimensions}
-export const weights: readonly [number, number] = [${weights.join(', ')}]
-export const fields: Readonly<Record<SearchField, number>> = ${JSON.stringify(fields)}
-export const words: string = '${words}'
-export const rows: string = '${rows}'
-`
+/** The modules that carry a table, by the names of their files. */
+export function formatModules({
+  dimensions,
+  words,
+  rows,
+  weights,
+  fields,
+}: PackedVectors): ReadonlyMap<string, string> {
+  const list = words.split(' ')
+  const width = rows.length / list.length
+  const modules = new Map<string, string>()
+  for (let from = 0; from < list.length; from += PART_WORDS) {
+    const part = list.slice(from, from + PART_WORDS)
+    const body = rows.slice(from * width, (from + part.length) * width)
+    modules.set(
+      `word-vectors-${modules.size}.js`,
+      `${NOTE}export const words = '${part.join(' ')}'\nexport const rows = '${body}'\n`,
+    )
+  }
+  const imports = Array.from(modules.keys(), (file) => `  () => import('./${file}'),\n`)
+  modules.set(
+    'index.js',
+    `${NOTE}export const dimensions = ${dimensions}
+export const size = ${list.length}
+export const weights = [${weights.join(', ')}]
+export const fields = ${JSON.stringify(fields)}
+export const parts = [
+${imports.join('')}]
+`,
+  )
+  return modules
 }
+
+const NOTE = '// Made by `npm run search:train`. Do not edit.\n'
 
 function getFieldWeights(model: Model): Record<SearchField, number> {
   const computeWeight = (field: (typeof FIELDS)[number]): number =>

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -7,7 +7,7 @@ import { readCorpus, readDevSets, readTrainingSets } from './data.ts'
 import { prepare } from './evaluate.ts'
 import { readGlove } from './glove.ts'
 import { learn, SETTINGS, type Settings } from './learn.ts'
-import { formatModule, pack } from './pack.ts'
+import { formatModules, pack } from './pack.ts'
 import { report } from './report.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -16,7 +16,7 @@ const WEIGHTS = [0, 0.3, 0.6, 1, 1.5, Infinity]
 const { values } = parseArgs({
   options: {
     data: { type: 'string', default: join(ROOT, '..', 'shared', 'data') },
-    out: { type: 'string', default: join(ROOT, 'packages/foldout/src/catalog/search/vectors/word-vectors.ts') },
+    out: { type: 'string', default: join(ROOT, 'packages/foldout/word-vectors') },
     /** A setting and its value, such as `steps=400`; may come several times. */
     set: { type: 'string', multiple: true, default: [] },
     /** Score the development sets with at most so many queries each. */
@@ -34,9 +34,13 @@ tell('reading')
 const material = { corpus: readCorpus(values.data), sets: readTrainingSets(values.data), general: readGlove() }
 const { model, vocabulary } = learn(material, settings, tell)
 const packed = pack(model, vocabulary.words)
-const source = formatModule(packed)
-if (!values['dry-run']) writeFileSync(values.out, source)
-tell(`${(source.length / 1e6).toFixed(2)} MB; what fields weigh: ${JSON.stringify(packed.fields)}`)
+const modules = formatModules(packed)
+if (!values['dry-run']) {
+  for (const file of readdirSync(values.out)) if (/^word-vectors-\d+\.js$/.test(file)) rmSync(join(values.out, file))
+  for (const [file, source] of modules) writeFileSync(join(values.out, file), source)
+}
+const bytes = [...modules.values()].reduce((sum, source) => sum + source.length, 0)
+tell(`${(bytes / 1e6).toFixed(2)} MB; what fields weigh: ${JSON.stringify(packed.fields)}`)
 
 const vectors = unpackVectors(packed)
 const devSets = readDevSets(values.data).map((set) => prepare(set, Number(values.queries)))

@@ -50,7 +50,6 @@ export type ErrorCode =
   | 'search-embedding-invalid'
   | 'search-empty'
   | 'search-query-empty'
-  | 'search-vectors-missing'
   | 'session-invalid'
   | 'simulation-invalid'
   | 'skill-invalid'

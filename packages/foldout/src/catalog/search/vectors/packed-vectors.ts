@@ -1,11 +1,12 @@
-import type { PackedVectors } from './vectors.ts'
-import * as packed from './word-vectors.ts'
+import * as table from '../../../../word-vectors/index.js'
+import type { WordVectorTable } from './vectors.ts'
 
 /**
- * The word vectors that search by meaning uses, 2.3 MB compressed. A catalog loads them at its first search.
+ * The word vectors with which a search finds tools that say the same in other words, 2.3 MB compressed. A catalog loads
+ * them by itself, in the background and in parts.
  *
  * @example
- * // Leave them out of a bundle, here with esbuild, and turn off the search by meaning in the options of the catalog:
+ * // Leave them out of a bundle, here with esbuild; searches then compare words alone:
  * await build({ entryPoints: ['app.ts'], bundle: true, external: ['foldout/word-vectors'] })
  */
-export const wordVectors: PackedVectors = packed
+export const wordVectors: WordVectorTable = table

@@ -1,19 +1,33 @@
-import { FoldoutError } from '../../../core/errors.ts'
 import type { SearchField } from '../contract.ts'
+import { pause } from '../slices.ts'
 import { getStem } from '../text/words.ts'
 
-/** A table of word vectors as the package carries it. Each character of `rows` is one number from 0 to 63. */
-export interface PackedVectors {
+/** What holds for all words of a table. */
+export interface VectorsHead {
   readonly dimensions: number
-  /** Stems, separated by spaces, in the order of the rows. */
-  readonly words: string
-  /** For each word how much it counts in requests, how much in tools, and then its coordinates. */
-  readonly rows: string
   /** The logarithm of a weight goes from the first to the second in 63 steps. */
   readonly weights: readonly [number, number]
   /** How much a word counts by where in a tool it stands. */
   readonly fields: Readonly<Record<SearchField, number>>
 }
+
+/** Some words of a table. Each character of `rows` is one number from 0 to 63. */
+export interface VectorsPart {
+  /** Stems, separated by spaces, in the order of the rows. */
+  readonly words: string
+  /** For each word how much it counts in requests, how much in tools, and then its coordinates. */
+  readonly rows: string
+}
+
+/** The word vectors of the package, in parts so that loading them never keeps a process busy for long. */
+export interface WordVectorTable extends VectorsHead {
+  /** How many words there are. */
+  readonly size: number
+  readonly parts: readonly (() => Promise<VectorsPart>)[]
+}
+
+/** A whole table of word vectors in one piece. */
+export interface PackedVectors extends VectorsHead, VectorsPart {}
 
 /** What words mean, learned from how tools are described and asked for. */
 export interface WordVectors {
@@ -26,22 +40,22 @@ export interface WordVectors {
 
 let loading: Promise<WordVectors> | undefined
 
-/** The table that comes with the package, loaded when it is first asked for. */
+/** The table that comes with the package, loaded in parts when it is first asked for, and once for the whole process. */
 export function loadWordVectors(): Promise<WordVectors> {
-  loading ??= importVectors().then(unpackVectors)
+  loading ??= loadParts()
   return loading
 }
 
-async function importVectors(): Promise<PackedVectors> {
-  try {
-    return (await import('./packed-vectors.ts')).wordVectors
-  } catch (error) {
-    throw new FoldoutError(
-      'search-vectors-missing',
-      "The search needs the word vectors, and they could not be loaded. Let your bundle load 'foldout/word-vectors', or turn off the search by meaning in the options of the catalog.",
-      { cause: error },
-    )
+async function loadParts(): Promise<WordVectors> {
+  // In the published package this is 'foldout/word-vectors', which a bundler can be told to leave out.
+  const { wordVectors } = await import('./packed-vectors.ts')
+  const { parts, size, ...head } = wordVectors
+  const table = createVectorTable(head, size)
+  for (const load of parts) {
+    table.add(await load())
+    await pause()
   }
+  return table
 }
 
 /** Beyond these, the terms of a field say little that is new, and take time. */
@@ -60,43 +74,43 @@ const HEAD = 2
 const COMPOUND = /^[a-z]{6,24}$/
 const SHORTEST_PART = 3
 
-export function unpackVectors({ dimensions, words, rows, weights, fields }: PackedVectors): WordVectors {
+export function unpackVectors({ words, rows, ...head }: PackedVectors): WordVectors {
+  const table = createVectorTable(head, words.split(' ').length)
+  table.add({ words, rows })
+  return table
+}
+
+/** A table that is filled part by part. */
+interface VectorTable extends WordVectors {
+  add(part: VectorsPart): void
+}
+
+function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: number): VectorTable {
   const toRow = new Map<string, number>()
-  for (const word of words.split(' ')) toRow.set(word, toRow.size)
-  const valueOf = new Int8Array(128)
-  for (let value = 0; value < DIGITS.length; value++) valueOf[DIGITS.charCodeAt(value)] = value
-  const computeWeight = Float64Array.from(DIGITS, (_, step) =>
+  const values = createDigitValues()
+  const steps = Float64Array.from(DIGITS, (_, step) =>
     Math.exp(weights[0] + ((weights[1] - weights[0]) * step) / (DIGITS.length - 1)),
   )
   const fieldNames = Object.keys(fields) as SearchField[]
-  const width = HEAD + dimensions
-  const coordinates = new Int8Array(toRow.size * dimensions)
-  const isDecoded = new Uint8Array(toRow.size)
-
-  const decode = (row: number): void => {
-    isDecoded[row] = 1
-    const from = row * width + HEAD
-    const to = row * dimensions
-    for (let d = 0; d < dimensions; d++) coordinates[to + d] = valueOf[rows.charCodeAt(from + d)]! - ZERO
-  }
-
+  const coordinates = new Int8Array(size * dimensions)
+  const rowWeights = new Float64Array(size * HEAD)
   const sum = new Float64Array(dimensions)
-  const counts = new Uint16Array(toRow.size)
+  const counts = new Uint16Array(size)
 
   /** Adds words to the sum. One that comes n times counts as much as the root of n. */
-  const add = (terms: readonly string[], count: number, head: 0 | 1, weight: number): boolean => {
+  const addTerms = (terms: readonly string[], count: number, head: 0 | 1, weight: number): boolean => {
     const found: number[] = []
     const note = (row: number): void => {
       if (counts[row]!++ === 0) found.push(row)
     }
     for (let i = 0; i < count; i++) {
-      const row = toRow.get(terms[i]!)
-      if (row === undefined) for (const part of compound(terms[i]!, toRow)) note(part)
+      const term = terms[i]!
+      const row = toRow.get(term)
+      if (row === undefined) for (const part of findCompound(term, toRow)) note(part)
       else note(row)
     }
     for (const row of found) {
-      if (isDecoded[row] === 0) decode(row)
-      const share = weight * Math.sqrt(counts[row]!) * computeWeight[valueOf[rows.charCodeAt(row * width + head)]!]!
+      const share = weight * Math.sqrt(counts[row]!) * rowWeights[row * HEAD + head]!
       const from = row * dimensions
       for (let d = 0; d < dimensions; d++) sum[d]! += share * coordinates[from + d]!
       counts[row] = 0
@@ -106,9 +120,19 @@ export function unpackVectors({ dimensions, words, rows, weights, fields }: Pack
 
   return {
     dimensions,
+    add({ words, rows }) {
+      let at = 0
+      for (const word of words.split(' ')) {
+        const row = toRow.size
+        toRow.set(word, row)
+        for (let head = 0; head < HEAD; head++) rowWeights[row * HEAD + head] = steps[values[rows.charCodeAt(at++)]!]!
+        const from = row * dimensions
+        for (let d = 0; d < dimensions; d++) coordinates[from + d] = values[rows.charCodeAt(at++)]! - ZERO
+      }
+    },
     computeVector(terms) {
       sum.fill(0)
-      return add(terms, terms.length, 0, 1) ? normalised(sum) : undefined
+      return addTerms(terms, terms.length, 0, 1) ? toUnitVector(sum) : undefined
     },
     computeToolVector(tool) {
       sum.fill(0)
@@ -117,31 +141,37 @@ export function unpackVectors({ dimensions, words, rows, weights, fields }: Pack
         const terms = tool[field]
         if (terms === undefined) continue
         const count = Math.min(terms.length, MOST_TERMS)
-        if (add(terms, count, 1, fields[field] * lengthWeight(count))) isKnown = true
+        if (addTerms(terms, count, 1, fields[field] * lengthWeight(count))) isKnown = true
       }
-      return isKnown ? normalised(sum) : undefined
+      return isKnown ? toUnitVector(sum) : undefined
     },
   }
+}
+
+function createDigitValues(): Int8Array {
+  const values = new Int8Array(128)
+  for (let value = 0; value < DIGITS.length; value++) values[DIGITS.charCodeAt(value)] = value
+  return values
 }
 
 /**
  * The rows of the two words that a term is made of: `webapp`, `autoexport`. From the middle outwards, since even halves are
  * seldom words by chance.
  */
-function compound(term: string, toRow: ReadonlyMap<string, number>): readonly number[] {
+function findCompound(term: string, toRow: ReadonlyMap<string, number>): readonly number[] {
   if (!COMPOUND.test(term)) return []
   const middle = term.length >> 1
   for (let away = 0; middle - away >= SHORTEST_PART; away++) {
     for (const cut of [middle - away, middle + away]) {
       const first = toRow.get(getStem(term.slice(0, cut)))
       const second = first === undefined ? undefined : toRow.get(term.slice(cut))
-      if (second !== undefined && term.length - cut >= SHORTEST_PART) return [first!, second]
+      if (first !== undefined && second !== undefined && term.length - cut >= SHORTEST_PART) return [first, second]
     }
   }
   return []
 }
 
-function normalised(vector: Float64Array): Float32Array | undefined {
+function toUnitVector(vector: Float64Array): Float32Array | undefined {
   let square = 0
   for (let d = 0; d < vector.length; d++) square += vector[d]! * vector[d]!
   if (square === 0) return undefined

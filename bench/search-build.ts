@@ -1,0 +1,35 @@
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import type * as confidenceModule from '../packages/foldout/src/catalog/search/confidence.ts'
+import type * as engineModule from '../packages/foldout/src/catalog/search/engine.ts'
+import type * as searchIndexModule from '../packages/foldout/src/catalog/search/search-index.ts'
+import type * as tuningModule from '../packages/foldout/src/catalog/search/tuning.ts'
+
+type SearchModules = typeof confidenceModule & typeof engineModule & typeof searchIndexModule & typeof tuningModule
+
+const SOURCE = fileURLToPath(new URL('../packages/foldout/src/catalog/search', import.meta.url))
+const OUT = fileURLToPath(new URL('../node_modules/.cache/foldout-search-bench', import.meta.url))
+const MODULES = ['confidence', 'engine', 'search-index', 'tuning']
+
+/**
+ * The search with its inner parts, compiled as it is published: without what a loader of TypeScript puts around functions,
+ * which would be measured too.
+ */
+export async function buildSearch(): Promise<SearchModules> {
+  await build({
+    stdin: {
+      contents: MODULES.map((name) => `export * from './${name}.ts'`).join('\n'),
+      resolveDir: SOURCE,
+      sourcefile: 'search.ts',
+    },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    entryNames: 'search',
+    outExtension: { '.js': '.mjs' },
+    outdir: OUT,
+  })
+  return (await import(pathToFileURL(`${OUT}/search.mjs`).href)) as SearchModules
+}
