@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 import { FoldoutError } from '../core/errors.ts'
+import { AdapterError, type AdapterErrorCode } from './adapter-error.ts'
 import type { ModelEvent } from './contract.ts'
 import { cutStream } from './failure.ts'
 import { withRetries, type Attempt, type RetryOptions } from './retry.ts'
@@ -95,6 +97,63 @@ describe('retries of requests', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+
+  it.each([
+    ['nonsense', 'soon'],
+    ['nothing', ' '],
+    ['NaN', 'NaN'],
+    ['infinity', 'Infinity'],
+    ['more than a number holds', '1e400'],
+    ['a time in the past', '-5'],
+    ['a date that is none', 'Thu, 99 Foo 2026'],
+  ])('waits as without advice if the advice is %s', async (_what, advice) => {
+    const headers = [{ 'retry-after': advice }, { 'retry-after-ms': advice }]
+    const { delays } = await attempt(headers.map((each) => apiError(429, 'x', { headers: new Headers(each) })))
+    expect(delays).toHaveLength(2)
+    for (const delay of delays) expect(delay).toBeGreaterThanOrEqual(375)
+    for (const delay of delays) expect(delay).toBeLessThanOrEqual(1000)
+  })
+
+  it.each(['1e9', '1e300', 'Thu, 01 Jan 9999 00:00:00 GMT'])('does not wait until %s', async (after) => {
+    const error = apiError(429, 'Full.', { headers: new Headers({ 'retry-after': after }) })
+    const { outcome, delays } = await attempt([error])
+    expect(delays).toEqual([])
+    expect(outcome).toMatchObject({ code: 'adapter-unavailable', adapter: 'acme', status: 429 })
+  })
+
+  it.each([NaN, -1, Infinity, 1e300])('never sets a timer to a computed delay of %s', async (computed) => {
+    const { delays } = await attempt([apiError(503, 'x')], { computeDelay: () => computed })
+    for (const delay of delays) expect(delay >= 0 && delay <= 120_000).toBe(true)
+  })
+
+  it('sends again after an error of the adapter’s own that says so, and not after others', async () => {
+    const create = (code: AdapterErrorCode): AdapterError =>
+      new AdapterError(code, 'Hm.', { adapter: 'acme', status: 503, retryAfterMs: 7 })
+    const again = await attempt([create('adapter-unavailable'), create('adapter-stream-cut')])
+    expect(again).toMatchObject({ outcome: 'done', delays: [7, 7] })
+    const final = create('model-refused')
+    expect((await attempt([final])).outcome).toBe(final)
+  })
+
+  it('tells who failed, how, and how long to wait', async () => {
+    const headers = new Headers({ 'retry-after': '7200' })
+    const { outcome } = await attempt([apiError(429, 'Daily limit.', { headers })])
+    expect(outcome).toBeInstanceOf(AdapterError)
+    expect(outcome).toMatchObject({ adapter: 'acme', status: 429, retryAfterMs: 7_200_000 })
+  })
+
+  it('gives the request of a failed attempt up', async () => {
+    const signals: AbortSignal[] = []
+    const work: Attempt<string> = async (_emit, signal) => {
+      signals.push(signal)
+      if (signals.length === 1) throw apiError(503, 'busy')
+      return 'done'
+    }
+    const { signal } = new AbortController()
+    await withRetries(work, { adapter: 'acme', signal, emit: () => undefined, sleep: async () => undefined })
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   it('otherwise waits twice as long each time, less up to a quarter, up to 8 s', async () => {

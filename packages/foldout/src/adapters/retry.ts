@@ -89,6 +89,10 @@ async function runAttempt<T>(work: Attempt<T>, emit: (event: ModelEvent) => void
   signal.addEventListener('abort', follow, { once: true })
   try {
     return await untilAborted(own.signal, () => work(emit, own.signal))
+  } catch (error) {
+    // What is left of a failed request must not go on: a stream may have no end.
+    own.abort(error)
+    throw error
   } finally {
     signal.removeEventListener('abort', follow)
   }

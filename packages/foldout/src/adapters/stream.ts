@@ -28,7 +28,7 @@ export async function* readStream<Event>(
       signal.throwIfAborted()
       events += 1
       characters += measure(event)
-      if (events > MAX_REPLY_EVENTS || characters > MAX_REPLY_CHARACTERS) throw tooLarge(adapter)
+      if (events > MAX_REPLY_EVENTS || characters > MAX_REPLY_CHARACTERS) throw createTooLarge(adapter)
       yield event
       if (events % EVENTS_PER_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0))
     }
@@ -37,6 +37,8 @@ export async function* readStream<Event>(
     if (error instanceof SyntaxError) {
       throw cutStream(adapter, 'The reply broke off within an event, or is not valid JSON.', error)
     }
+    // An SDK that recurses over a reply nested without end.
+    if (error instanceof RangeError) throw createTooLarge(adapter, error)
     throw error
   }
 }
@@ -46,10 +48,10 @@ export function measureText(text: unknown): number {
   return typeof text === 'string' ? text.length : 0
 }
 
-function tooLarge(adapter: string): AdapterError {
+function createTooLarge(adapter: string, cause?: unknown): AdapterError {
   return new AdapterError(
     'adapter-reply-too-large',
-    `The reply has more than ${MAX_REPLY_CHARACTERS} characters or ${MAX_REPLY_EVENTS} events, and was not read to its end. No model writes that much: check the server behind the adapter.`,
-    { adapter },
+    `The reply has more than ${MAX_REPLY_CHARACTERS} characters or ${MAX_REPLY_EVENTS} events, or is nested too deep, and was not read to its end. No model writes that much: check the server behind the adapter.`,
+    { adapter, cause },
   )
 }

@@ -1,0 +1,112 @@
+import { getEventListeners } from 'node:events'
+import { describe, expect, it, vi } from 'vitest'
+import type { ToolCall } from './contract.ts'
+import { INTERFACES, type RawCall } from './hostile-replies.fixtures.ts'
+import { conversation, tool } from './openai/conversation.fixtures.ts'
+
+const WEATHER = [tool('weather')]
+const done = { says: 'Done.' }
+
+describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, serve) => {
+  const isSdk = name === 'AI SDK'
+
+  /** Has the model make calls and then answer; the answer shows that the next request could be sent. */
+  async function call(...calls: readonly RawCall[]): Promise<readonly ToolCall[]> {
+    const server = serve([{ calls }, done])
+    const talk = conversation({ tools: WEATHER })
+    expect(await server.adapter.evaluate(talk)).toMatchObject({ type: 'final', text: 'Done.' })
+    expect(server.requests).toHaveLength(2)
+    return talk.calls[0] ?? []
+  }
+
+  it('R37 arguments of four million characters that are not JSON are handed on as they are', async () => {
+    const text = `{"city": "${'x'.repeat(4_000_000)}`
+    const [read] = await call({ id: 'a', name: 'weather', text })
+    expect(read?.arguments).toBeUndefined()
+    expect(read?.malformed === text).toBe(true)
+  })
+
+  it.each([
+    ['lists', '[', ']'],
+    ['objects', '{"a":', '}'],
+  ])('R37 arguments nested in 100,000 %s are not read', async (_what, open, close) => {
+    const text = `{"city": ${open.repeat(100_000)}${open === '[' ? '' : '1'}${close.repeat(100_000)}}`
+    const calling = call({ id: 'a', name: 'weather', text })
+    // The SDK itself recurses over what it read.
+    if (isSdk) return expect(calling).rejects.toMatchObject({ code: 'adapter-reply-too-large' })
+    const [read] = await calling
+    expect(read?.arguments).toBeUndefined()
+    expect(read?.malformed).not.toBe('')
+  })
+
+  it('R37 arguments with the keys of an object prototype stay what they are', async () => {
+    const text = '{"__proto__":{"x":1},"constructor":"y"}'
+    const [read] = await call({ id: 'a', name: 'weather', text })
+    // The SDK refuses such keys, so there it is for the model to write something else.
+    expect(read?.malformed ?? JSON.stringify(read?.arguments)).toBe(text)
+  })
+
+  it('R37 thousands of calls in one reply all get an id that only they have', async () => {
+    // The SDK needs a millisecond for each.
+    const length = isSdk ? 1_000 : 10_000
+    const odd = ['', '__proto__', 'constructor', 'toString', 'same', 'call_1_0', 'call_1_1']
+    const calls = Array.from({ length }, (_, at) => ({
+      id: odd[at % odd.length],
+      name: 'weather',
+      text: '{"city":"Rome"}',
+    }))
+    const read = await call(...calls)
+    expect(read).toHaveLength(length)
+    expect(new Set(read.map(({ id }) => id)).size).toBe(length)
+    expect(read.every(({ id }) => id !== '')).toBe(true)
+  })
+
+  it('R37 a tool of a name that every object has is called by that name', async () => {
+    const [read] = await call({ id: 'constructor', name: 'constructor', text: '{}' })
+    expect(read).toMatchObject({ id: 'constructor', name: 'constructor' })
+  })
+
+  it('R38 a reply without end is given up as soon as the signal aborts', async () => {
+    const server = serve([{ endless: 'and ' }])
+    const controller = new AbortController()
+    const reason = new Error('The user left.')
+    let deltas = 0
+    const talk = conversation({
+      signal: controller.signal,
+      emit: ({ type }) => {
+        if (type === 'text/delta' && ++deltas === 10) setTimeout(() => controller.abort(reason), 0)
+      },
+    })
+    await expect(server.adapter.evaluate(talk)).rejects.toBe(reason)
+    await vi.waitFor(() => expect(server.givenUp()).toBe(1))
+    const shown = deltas
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(deltas).toBe(shown)
+  })
+
+  it('a reply that is larger than any model writes is not read to its end', async () => {
+    const server = serve([{ endless: 'x'.repeat(1024 * 1024) }])
+    await expect(server.adapter.evaluate(conversation())).rejects.toMatchObject({
+      name: 'AdapterError',
+      code: 'adapter-reply-too-large',
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('R38 a signal has no listener left after many requests', async () => {
+    const turns = 15
+    const calls = [{ id: 'a', name: 'weather', text: '{"city":"Rome"}' }]
+    const server = serve([...Array.from({ length: turns }, () => ({ calls })), done])
+    const { signal } = new AbortController()
+    const most: number[] = []
+    const talk = conversation({
+      signal,
+      tools: WEATHER,
+      emit: () => void most.push(getEventListeners(signal, 'abort').length),
+    })
+    await server.adapter.evaluate(talk)
+    expect(talk.calls).toHaveLength(turns)
+    expect(Math.max(...most)).toBeLessThan(5)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+})
