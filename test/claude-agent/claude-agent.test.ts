@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { claudeAgent, type ClaudeAgentSdk } from '../../packages/foldout/src/entries/claude-agent.ts'
 import type { ProviderAdapter, ToolCall, ToolMessage } from '../../packages/foldout/src/adapters/contract.ts'
 import { definePrompt, defineSection, defineTool, ok, runAgent } from '../../packages/foldout/src/entries/index.ts'
@@ -254,6 +254,7 @@ describe('the real executable', () => {
       controller.signal,
     )
     await expect(adapter.evaluate(evaluation)).rejects.toThrow('Enough.')
-    expect(runningExecutables()).toEqual([])
+    // The run need not wait for it.
+    await vi.waitFor(() => expect(runningExecutables()).toEqual([]), { timeout: 5000, interval: 50 })
   })
 })

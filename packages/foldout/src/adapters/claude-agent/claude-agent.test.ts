@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ok } from '../../tools/result.ts'
 import { defineTool } from '../../tools/tool.ts'
 import {
@@ -17,7 +18,7 @@ import {
   type Script,
 } from './fake-sdk.fixtures.ts'
 import { claudeAgent } from '../../entries/claude-agent.ts'
-import type { SdkMessage } from './sdk.ts'
+import type { ClaudeAgentSdk, SdkMessage } from './sdk.ts'
 
 const tool = (name: string) => defineTool({ name, description: `Does ${name}.`, execute: () => ok('unused') })
 const look = tool('look')
@@ -557,6 +558,30 @@ describe('failures', () => {
     const full = new Error('The disk is full.')
     const { evaluation } = recorded({ record: () => Promise.reject(full) })
     await expect(claudeAgent({ sdk }).evaluate(evaluation)).rejects.toBe(full)
+  })
+
+  it('an abort ends the query at once, though the executable neither answers nor exits', async () => {
+    const controller = new AbortController()
+    const reason = new Error('Enough.')
+    let isClosed = false
+    const sdk: ClaudeAgentSdk = {
+      ...fakeSdk([]),
+      query: () => ({
+        next: never,
+        return: never,
+        interrupt: () => Promise.reject(new Error('It is gone.')),
+        close: () => void (isClosed = true),
+      }),
+    }
+    const { evaluation, events } = recorded({ signal: controller.signal })
+    const running = claudeAgent({ sdk }).evaluate(evaluation)
+    setTimeout(() => controller.abort(reason), 5)
+    const started = performance.now()
+    await expect(running).rejects.toBe(reason)
+    expect(performance.now() - started).toBeLessThan(500)
+    await vi.waitFor(() => expect(isClosed).toBe(true))
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([])
+    expect(events).toEqual([])
   })
 
   it('an abort ends the query with its reason', async () => {

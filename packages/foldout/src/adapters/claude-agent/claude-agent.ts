@@ -1,9 +1,10 @@
 import { NO_USAGE, type ProviderAdapter } from '../contract.ts'
-import { runQuery, type Progress } from './query.ts'
+import { runQuery } from './query.ts'
+import type { Progress } from './query-state.ts'
 import {
-  installedVersion,
+  getInstalledVersion,
   LIST_CHANGED_CAPABILITY,
-  listsToolsAgain,
+  canListToolsAgain,
   loadSdk,
   type ClaudeAgentSdk,
   type SdkSystemMessage,
@@ -11,11 +12,13 @@ import {
 import { SERVER_NAME, type ToolServer } from './tool-server.ts'
 import { getPrompt } from './transcript.ts'
 
+/** The options of {@link claudeAgent}. */
 export interface ClaudeAgentOptions {
-  /** Default: the one that the SDK chooses. */
+  /** Default: the model that the SDK chooses. */
   readonly model?: string
   /** Default: what the executable finds, such as the environment variable `ANTHROPIC_API_KEY` or a login. */
   readonly apiKey?: string
+  /** Default: Anthropic's own. */
   readonly baseURL?: string
   /** The executable's whole environment. Default: that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -25,14 +28,14 @@ export interface ClaudeAgentOptions {
   readonly maxRetries?: number
   /** Whether tools can be added to a running query. Default: whether the SDK's version can. */
   readonly dynamicTools?: boolean
-  /** How long to wait, in milliseconds, until added tools have been listed. Default 5000. */
+  /** How long to wait for the executable to list added tools, in milliseconds. Default 5000. */
   readonly relistTimeoutMs?: number
   /**
-   * Anything else that the SDK's `query()` takes. By default the executable has no tools and settings of its own, takes
-   * the prompt word by word and writes no session to disk.
+   * Any other option of the SDK's `query()`. By default the executable has no tools or settings of its own, takes the
+   * prompt word for word and does not write its session to disk.
    */
   readonly options?: Readonly<Record<string, unknown>>
-  /** The SDK, where it cannot be found from here. */
+  /** The SDK, if it cannot be imported from where Foldout is installed. */
   readonly sdk?: ClaudeAgentSdk
 }
 
@@ -52,22 +55,28 @@ const GATES = [
 ]
 
 /**
- * Claude through the Claude Agent SDK, with the packages `@anthropic-ai/claude-agent-sdk` and `@modelcontextprotocol/sdk`.
- * The SDK's executable asks the model and retries by itself; tools reach it as an in-process MCP server, under their own
- * names. The calls of one reply are run together, unless `options` has something that may refuse one of them.
+ * Claude through the Claude Agent SDK. Needs the packages `@anthropic-ai/claude-agent-sdk` and `@modelcontextprotocol/sdk`.
  *
- * Tools are added to a running query where the executable lists an MCP server's tools again, from version 0.3.286 on; it
- * sorts its tool list by name. Where it does not announce that it can, or does not do it in time, there is a warning, the
- * query is ended and the conversation goes on in a new one that offers all tools from its start: they are in the very next
- * request either way. An adapter whose executable has not announced it says from then on that it has no dynamic tools.
+ * The SDK's executable sends the requests and retries them; tools reach it as an in-process MCP server, under their own
+ * names. The calls of one reply run together, unless `options` has something that may refuse one of them.
  *
- * A query takes one prompt only, so what was said before it, if anything, goes along as a transcript.
+ * From version 0.3.286 on, the executable lists the server's tools again when they change, so tools can be added to a
+ * running query; it sorts its tool list by name. If it does not announce that it can, or does not do it in time, there is a
+ * warning, the query is ended, and the conversation goes on in a new query that offers all tools from its start: either way
+ * they are in the very next request. Once an executable has not announced it, the adapter reports that it does not support
+ * dynamic tools.
+ *
+ * A query takes a single prompt, so everything that was said before is sent along as a transcript.
+ *
+ * @example
+ * const adapter = claudeAgent({ model: 'claude-sonnet-5-5' })
+ * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
  */
 export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter {
   const { model, options = {}, relistTimeoutMs = RELIST_TIMEOUT_MS } = settings
   const runsTogether = !GATES.some((gate) => options[gate] !== undefined)
   let sdk = settings.sdk
-  let isDynamic = settings.dynamicTools ?? listsToolsAgain(sdk?.version ?? installedVersion())
+  let isDynamic = settings.dynamicTools ?? canListToolsAgain(sdk?.version ?? getInstalledVersion())
   return {
     name: 'anthropic',
     model: model ?? 'default',
@@ -87,7 +96,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
         isDynamic = false
         emit({
           type: 'warning',
-          message: `The executable of the Claude Agent SDK ${loaded.version} does not announce ${LIST_CHANGED_CAPABILITY}, so that tools cannot be added to a running query. Where they are added, the conversation goes on in a new query.`,
+          message: `The executable of the Claude Agent SDK ${loaded.version} does not announce ${LIST_CHANGED_CAPABILITY}, so tools cannot be added to a running query. When tools are added, the conversation goes on in a new query.`,
         })
       }
       for (;;) {
@@ -133,7 +142,7 @@ function queryOptions(
     env: environment(settings, options['env'] as ClaudeAgentOptions['env']),
     mcpServers: {
       ...(options['mcpServers'] as object | undefined),
-      // Without it the executable may hide tools behind a search of its own.
+      // Otherwise the executable may hide tools behind a search of its own.
       [SERVER_NAME]: { type: 'sdk', name: SERVER_NAME, instance: server.instance, alwaysLoad: true },
     },
   }
@@ -144,9 +153,9 @@ function environment(
   passed: ClaudeAgentOptions['env'],
 ): Record<string, string | undefined> {
   return {
-    // So that what a tool says reaches the model whole.
+    // So that a tool's result reaches the model in full.
     MAX_MCP_OUTPUT_TOKENS: '1000000',
-    // So that tools have the names by which the prompt speaks of them.
+    // So that tools keep the names that the prompt uses.
     CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',
     ...(env ?? passed ?? process.env),

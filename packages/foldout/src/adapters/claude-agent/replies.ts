@@ -26,7 +26,7 @@ interface Draft {
   usage: SdkUsage
 }
 
-export function replyReader(): ReplyReader {
+export function createReplyReader(): ReplyReader {
   let streamed: Draft | undefined
   let whole: Draft | undefined
   return {
@@ -47,11 +47,11 @@ export function replyReader(): ReplyReader {
     },
     blocks({ id, content, usage = {} }) {
       if (streamed?.id === id) {
-        streamed.blocks.push(...content)
+        for (const block of content) streamed.blocks.push(block)
         return false
       }
       if (whole?.id !== id) whole = { id, blocks: [], usage }
-      whole.blocks.push(...content)
+      for (const block of content) whole.blocks.push(block)
       return true
     },
     end() {

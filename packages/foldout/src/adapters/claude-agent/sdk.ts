@@ -1,12 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
 
-// The SDK's own types are not used: it is an optional peer of 400 MB, so only what is called of it is said here.
+// The SDK's own types are not used: it is an optional peer of 400 MB, so only what the adapter calls is declared here.
 
-/** What the adapter needs of `@anthropic-ai/claude-agent-sdk` and its peer `@modelcontextprotocol/sdk`. */
+/**
+ * The parts of `@anthropic-ai/claude-agent-sdk` and its peer `@modelcontextprotocol/sdk` that the adapter uses.
+ *
+ * @example
+ * import { query } from '@anthropic-ai/claude-agent-sdk'
+ * import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+ * import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+ *
+ * const sdk = { version: '0.3.325', query, Server, ListToolsRequestSchema, CallToolRequestSchema }
+ * const adapter = claudeAgent({ sdk })
+ */
 export interface ClaudeAgentSdk {
   /** Version of `@anthropic-ai/claude-agent-sdk`. */
   readonly version: string
@@ -129,17 +140,17 @@ export async function loadSdk(): Promise<ClaudeAgentSdk> {
   const { query } = await load(AGENT_SDK)
   const { Server } = await load(MCP_SDK, `${MCP_SDK}/server/index.js`)
   const { ListToolsRequestSchema, CallToolRequestSchema } = await load(MCP_SDK, `${MCP_SDK}/types.js`)
-  return {
-    version: installedVersion() ?? '0.0.0',
-    query: query!,
-    Server: Server!,
-    ListToolsRequestSchema,
-    CallToolRequestSchema,
+  if (!query || !Server) {
+    throw new FoldoutError(
+      'peer-broken',
+      `The packages '${AGENT_SDK}' and '${MCP_SDK}' are not the ones this adapter knows. Install them again: npm install ${AGENT_SDK} ${MCP_SDK}`,
+    )
   }
+  return { version: getInstalledVersion() ?? '0.0.0', query, Server, ListToolsRequestSchema, CallToolRequestSchema }
 }
 
-/** Version of the installed SDK, or `undefined` where there is none. It does not export its package.json. */
-export function installedVersion(): string | undefined {
+/** Version of the installed SDK, or `undefined` if there is none. It does not export its package.json. */
+export function getInstalledVersion(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve(AGENT_SDK)
     const manifest: unknown = JSON.parse(readFileSync(join(dirname(entry), 'package.json'), 'utf8'))
@@ -155,7 +166,7 @@ export const LIST_CHANGED_CAPABILITY = 'sdk_mcp_tools_list_changed'
 /** The first version whose executable announces {@link LIST_CHANGED_CAPABILITY}. */
 const FIRST_WITH_LIST_CHANGED = [0, 3, 286]
 
-export function listsToolsAgain(version: string | undefined): boolean {
+export function canListToolsAgain(version: string | undefined): boolean {
   if (version === undefined) return false
   const parts = version.split(/[.+-]/, 3).map(Number)
   for (const [index, least] of FIRST_WITH_LIST_CHANGED.entries()) {

@@ -4,7 +4,7 @@ import type { ClaudeAgentSdk, SdkRequest, SdkServer } from './sdk.ts'
 
 export const SERVER_NAME = 'foldout'
 
-/** Text longer than its default the executable writes to a file, of which the model sees the beginning. */
+/** The executable writes a text that is longer than its default to a file, of which the model sees the beginning. */
 const MAX_RESULT_CHARS = 500_000
 
 export interface ToolAnswer {
@@ -28,7 +28,7 @@ export interface ToolServer {
 }
 
 /** An in-process MCP server that lists what `tools` gives at that moment. */
-export function toolServer(
+export function createToolServer(
   sdk: ClaudeAgentSdk,
   tools: () => Iterable<AnyTool>,
   call: (request: CallRequest) => Promise<ToolAnswer>,
@@ -69,11 +69,13 @@ export function toolServer(
         listed = () => resolve(true)
         timer = setTimeout(() => resolve(false), timeoutMs)
       })
-      await instance.sendToolListChanged()
-      const done = await inTime
-      clearTimeout(timer)
-      listed = undefined
-      return done
+      try {
+        await instance.sendToolListChanged()
+        return await inTime
+      } finally {
+        clearTimeout(timer)
+        listed = undefined
+      }
     },
   }
 }

@@ -5,6 +5,7 @@ import type { CallRequest } from './tool-server.ts'
 /** The calls of one reply. */
 export interface Turn {
   readonly calls: readonly ToolCall[]
+  readonly byId: ReadonlyMap<string, ToolCall>
   /** Whether it belongs to the conversation, not to that of a subagent. */
   readonly isMain: boolean
   /** Results so far, by call. */
@@ -29,14 +30,15 @@ export function createTurns(): Turns {
       return turns.findLast(({ isMain }) => isMain)
     },
     add(calls, isMain) {
-      turns.push({ calls, isMain, results: new Map() })
+      const byId = new Map(calls.map((call) => [call.id, call]))
+      turns.push({ calls, byId, isMain, results: new Map() })
       for (const look of waiting) if (look()) waiting.delete(look)
     },
     find: (request) =>
       new Promise((resolve) => {
         const look = (): boolean => {
           for (const turn of turns.toReversed()) {
-            const call = turn.calls.find((call) => isAskedFor(call, request, turn))
+            const call = findCall(turn, request)
             if (call === undefined) continue
             resolve({ turn, call })
             return true
@@ -48,11 +50,8 @@ export function createTurns(): Turns {
   }
 }
 
-function isAskedFor(call: ToolCall, request: CallRequest, { results }: Turn): boolean {
-  if (request.id !== undefined) return call.id === request.id
-  return (
-    call.name === request.name &&
-    !results.has(call.id) &&
-    canonicalJson(call.arguments) === canonicalJson(request.arguments)
-  )
+function findCall({ calls, byId, results }: Turn, { id, name, arguments: asked }: CallRequest): ToolCall | undefined {
+  if (id !== undefined) return byId.get(id)
+  const wanted = canonicalJson(asked)
+  return calls.find((call) => call.name === name && !results.has(call.id) && canonicalJson(call.arguments) === wanted)
 }

@@ -1,0 +1,100 @@
+import type { AnyTool } from '../../tools/tool.ts'
+import { NO_USAGE, type Evaluation, type EvaluationResult, type Message, type Usage } from '../contract.ts'
+import { createReplyReader, type ReplyReader } from './replies.ts'
+import type { ClaudeAgentSdk, SdkQuery, SdkSystemMessage } from './sdk.ts'
+import type { ToolServer } from './tool-server.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+/** What an evaluation keeps from one query to the next. */
+export interface Progress {
+  readonly conversation: Message[]
+  /** Every tool offered so far, by name. */
+  readonly offered: Map<string, AnyTool>
+  usage: Usage
+}
+
+export interface QuerySettings {
+  readonly sdk: ClaudeAgentSdk
+  readonly evaluation: Evaluation
+  readonly progress: Progress
+  /** Whether the calls of one reply are run as one, or each when the executable asks for it. */
+  readonly runsTogether: boolean
+  readonly relistTimeoutMs: number
+  start(server: ToolServer, controller: AbortController): SdkQuery
+  onInit(message: SdkSystemMessage): void
+  /** Whether the executable can list tools again. */
+  canRelist(): boolean
+}
+
+/** `restart`: there are tools that this query can no longer offer. */
+export type QueryEnd = EvaluationResult | { readonly type: 'restart' }
+
+/** A query while it runs. */
+export interface QueryState {
+  readonly settings: QuerySettings
+  readonly replies: ReplyReader
+  readonly turns: Turns
+  /** How the query ends. What comes after it is settled is not looked at. */
+  readonly end: Deferred<QueryEnd>
+  usage: Usage
+  /** What the executable named as the reason why there is no reply. */
+  failureReason: string | undefined
+  /** Whether the next request was allowed: asked before the answer that lets the executable go on, and not again after it. */
+  isAllowed: boolean
+  isTextShown: boolean
+  isSent: boolean
+  /** Whether the executable has said that it is done. */
+  isConcluded: boolean
+  /** Ends a reply that has no stream, when nothing more of it comes. */
+  quiet: ReturnType<typeof setTimeout> | undefined
+}
+
+export function createQueryState(settings: QuerySettings): QueryState {
+  return {
+    settings,
+    replies: createReplyReader(),
+    turns: createTurns(),
+    end: createDeferred(),
+    usage: NO_USAGE,
+    failureReason: undefined,
+    isAllowed: true,
+    isTextShown: false,
+    isSent: false,
+    isConcluded: false,
+    quiet: undefined,
+  }
+}
+
+/** Adds a message to the conversation. */
+export async function keepMessage({ settings }: QueryState, message: Message): Promise<void> {
+  settings.progress.conversation.push(message)
+  await settings.evaluation.record(message)
+}
+
+export interface Deferred<T> {
+  readonly promise: Promise<T>
+  resolve(this: void, value: T): void
+  reject(this: void, error: unknown): void
+  isSettled(): boolean
+}
+
+function createDeferred<T>(): Deferred<T> {
+  let isSettled = false
+  let settle: { resolve(value: T): void; reject(error: unknown): void } | undefined
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
+  promise.catch(() => {})
+  return {
+    promise,
+    resolve: (value) => {
+      isSettled = true
+      settle?.resolve(value)
+    },
+    reject: (error) => {
+      isSettled = true
+      settle?.reject(error)
+    },
+    isSettled: () => isSettled,
+  }
+}
