@@ -1,12 +1,12 @@
 // Runs the support desk on an adapter, prints what happens, and checks what must have happened.
 import assert from 'node:assert/strict'
-import { createSession, runAgent, type ProviderAdapter } from 'foldout'
+import { createSession, streamAgent, type ProviderAdapter } from 'foldout'
 import { visibility } from 'foldout/session'
 import { question, refunds, supportDesk } from './support-desk.ts'
 
 export async function runSupportDesk(adapter: ProviderAdapter, options: { readonly isReal: boolean }): Promise<void> {
   const session = createSession({ slices: [refunds] })
-  const stream = runAgent.stream(supportDesk.bind({ shop: 'Lampworks' }), { adapter, session, input: question })
+  const stream = streamAgent(supportDesk.bind({ shop: 'Lampworks' }), { adapter, session, input: question })
   for await (const event of stream) {
     if (event.type === 'prompt/rendered')
       console.log(`prompt   ~${event.tokens.total} tokens, ${event.summarized.join(' and ')} folded`)

@@ -1,3 +1,4 @@
+import { untilAborted } from '../core/abort.ts'
 import type { OutputSpec } from '../prompt/output.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import {
@@ -23,6 +24,7 @@ export interface ChatRequest {
   emit(event: ModelEvent): void
 }
 
+/** What a chat interface answers. */
 export interface ChatReply {
   readonly message: AssistantMessage
   readonly usage: Usage
@@ -36,7 +38,14 @@ export interface ChatModel {
   complete(request: ChatRequest): Promise<ChatReply>
 }
 
-/** Makes an adapter of a stateless chat interface. The tool loop is ours, so that tools may come in at any time. */
+/**
+ * Makes an adapter of a stateless chat interface. The tool loop is ours, so that tools can be added at any time.
+ *
+ * @example
+ * ```ts
+ * const adapter = chatAdapter({ name: 'acme', model: 'acme-1', complete: (request) => askAcme(request) })
+ * ```
+ */
 export function chatAdapter(chat: ChatModel): ProviderAdapter {
   return {
     name: chat.name,
@@ -55,15 +64,9 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
       for (;;) {
         await beforeRequest()
         emit({ type: 'request/sent', messages: conversation.length, tools: offered })
-        const reply = await chat.complete({
-          system,
-          tools,
-          addedTools: added,
-          messages: conversation,
-          output,
-          signal,
-          emit,
-        })
+        const request = { system, tools, addedTools: added, messages: conversation, output, signal, emit }
+        // A model that does not look at its signal must not hold up a run that was cancelled.
+        const reply = await untilAborted(signal, () => chat.complete(request))
         usage = addUsage(usage, reply.usage)
         emit({ type: 'reply/received', ...reply })
         await keep(reply.message)

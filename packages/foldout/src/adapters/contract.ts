@@ -3,7 +3,7 @@ import type { OutputSpec } from '../prompt/output.ts'
 import type { ToolImage } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
-/** A model's wish to call a tool. */
+/** A tool call that a model makes. */
 export interface ToolCall {
   /** Unique in its conversation; the result is matched by it. */
   readonly id: string
@@ -70,7 +70,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
 
 /** What an adapter tells while it works. */
 export type ModelEvent =
-  /** A request goes out: the conversation has so many messages and so many tools are offered. */
+  /** A request goes out: how many messages the conversation has, and which tools are offered. */
   | { readonly type: 'request/sent'; readonly messages: number; readonly tools: readonly string[] }
   | { readonly type: 'text/delta'; readonly text: string }
   /** A request is answered. */
@@ -83,7 +83,7 @@ export type ModelEvent =
 /** What becomes of a turn once its tools have run. */
 export type TurnOutcome =
   | { readonly type: 'continue'; readonly results: readonly ToolMessage[]; readonly added: readonly AnyTool[] }
-  /** The evaluation ends here. Who called it knows why. */
+  /** The evaluation ends here; its caller knows why. */
   | { readonly type: 'halt'; readonly results: readonly ToolMessage[] }
 
 /** One evaluation of a rendered prompt. The adapter asks the model; the caller runs the tools. */
@@ -95,6 +95,7 @@ export interface Evaluation {
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
   readonly output: OutputSpec<unknown> | undefined
+  /** Aborts when the run is cancelled or its deadline has passed. */
   readonly signal: AbortSignal
   /** Called before each request; what it throws ends the evaluation. */
   beforeRequest(): Promise<void>
@@ -105,6 +106,10 @@ export interface Evaluation {
   emit(event: ModelEvent): void
 }
 
+/**
+ * How an evaluation ended. `usage` is what all of it has cost. It counts once: what `reply/received` events have told of it
+ * is not counted again, so that an adapter may tell, return, or do both.
+ */
 export type EvaluationResult =
   | { readonly type: 'final'; readonly text: string; readonly usage: Usage }
   | { readonly type: 'halted'; readonly usage: Usage }

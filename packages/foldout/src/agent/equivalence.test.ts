@@ -14,10 +14,11 @@ import { createMemoryFilesystem } from '../entries/files.ts'
 import { getBound, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
 
 type Way = Pick<AgentOptions, 'disclosure' | 'opening'> & { readonly dynamic: boolean }
-const ways: readonly Way[] = [readSection(), openSections(), openOrRead(), contextFiles()].flatMap((disclosure) =>
-  [true, false].flatMap((dynamic) =>
-    (['eager', 'batched'] as const).map((opening) => ({ disclosure, dynamic, opening })),
-  ),
+const ways: readonly Way[] = [readSection(), openSections(), openOrRead(), contextFiles({ readTool: false })].flatMap(
+  (disclosure) =>
+    [true, false].flatMap((dynamic) =>
+      (['eager', 'batched'] as const).map((opening) => ({ disclosure, dynamic, opening })),
+    ),
 )
 
 /** Runs a model that asks for some sections turn by turn, with every disclosure tool it is offered, and gathers what it saw. */

@@ -1,14 +1,21 @@
 import type { Usage } from '../adapters/contract.ts'
-import { FoldoutError } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import type { Visibility } from '../session/visibility.ts'
 import type { RunState } from './loop/run-state.ts'
 
-/** The model asked for sections that need a new render. For callers of `evaluate`; `runAgent` deals with it. */
+/**
+ * The model asked for sections that need a new render. For callers of `evaluatePrompt`; `runAgent` deals with it.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof VisibilityExpansionRequired) console.log(error.sectionKeys, error.reason)
+ * ```
+ */
 export class VisibilityExpansionRequired extends FoldoutError {
   /** What to set in the session, ancestors first. */
   readonly requestedOverrides: Readonly<Record<string, Visibility>>
   readonly reason: string
-  /** The keys as the model gave them. */
+  /** The sections that the model asked for. */
   readonly sectionKeys: readonly string[]
   readonly usage: Usage
 
@@ -24,9 +31,17 @@ export class VisibilityExpansionRequired extends FoldoutError {
   }
 }
 
+/** What a run ran out of. */
 export type LimitKind = 'deadline' | 'input-tokens' | 'output-tokens' | 'total-tokens' | 'expansions'
 
-/** A run reached a limit. Nothing is lost: `state` goes on where it stopped. */
+/**
+ * A run reached a limit. Nothing is lost: `state` goes on where it stopped.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof LimitReachedError) await runAgent(bound, { adapter, session, state: error.state })
+ * ```
+ */
 export class LimitReachedError extends FoldoutError {
   readonly kind: LimitKind
   readonly state: RunState
@@ -38,7 +53,14 @@ export class LimitReachedError extends FoldoutError {
   }
 }
 
-/** A run was cancelled by its signal. */
+/**
+ * A run was cancelled: by its signal, or because the reader of its stream left.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof RunAbortedError) console.log('Cancelled because of', error.cause)
+ * ```
+ */
 export class RunAbortedError extends FoldoutError {
   readonly state: RunState
 
@@ -46,4 +68,31 @@ export class RunAbortedError extends FoldoutError {
     super('run-aborted', 'The run was cancelled. Its state goes on where it stopped.', { cause })
     this.state = state
   }
+}
+
+/**
+ * The state of the run that an error has left, with which the run can go on. Every error that leaves `runAgent` has one,
+ * unless the run was refused before it began.
+ *
+ * @example
+ * ```ts
+ * const state = getRunState(error)
+ * if (state) await runAgent(bound, { adapter, session, state })
+ * ```
+ */
+export function getRunState(error: unknown): RunState | undefined {
+  if (!(error instanceof Error) || !('state' in error)) return undefined
+  return error.state as RunState
+}
+
+/** An error with the state of its run on it. What is not an error, or cannot carry a state, is wrapped in one. */
+export function withRunState(thrown: unknown, state: RunState): Error {
+  if (thrown instanceof LimitReachedError || thrown instanceof RunAbortedError) return thrown
+  const error =
+    thrown instanceof Error && Object.isExtensible(thrown)
+      ? thrown
+      : new FoldoutError('run-failed', `The run failed: ${getErrorMessage(thrown)}`, { cause: thrown })
+  // Not enumerable: a log of the error should not print a whole conversation.
+  Object.defineProperty(error, 'state', { value: state, configurable: true, writable: true, enumerable: false })
+  return error
 }

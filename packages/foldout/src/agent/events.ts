@@ -1,5 +1,6 @@
 import type { ModelEvent, ToolCall, Usage } from '../adapters/contract.ts'
 import type { TokenCount } from '../core/tokens/tokens.ts'
+import type { OpeningAnswer } from '../disclosure/opening.ts'
 import { defineEvent } from '../session/event.ts'
 import type { CallTarget } from '../tools/tool.ts'
 
@@ -25,17 +26,25 @@ export interface ToolInvoked {
     readonly reason: string
     readonly full: readonly string[]
     readonly summarized: readonly string[]
+    /**
+     * How it was answered: `'in-place'`, where the conversation goes on with what was asked for, `'restart'`, where the next
+     * render shows it, or `'none'`, where the call failed.
+     */
+    readonly answer: OpeningAnswer | 'none'
   }
 }
 
-/** An opening has added tools to a conversation without a restart. */
+/** Tools have been added to a conversation without a restart. */
 export interface ToolsInjected {
   readonly names: readonly string[]
+  /** The sections that brought them. */
   readonly keys: readonly string[]
 }
 
-/** The prompt is rendered anew because the model opened something. */
+/** The prompt is rendered again because something was opened. */
 export interface RunRestarted {
+  /** The calls that asked for it; none where a section opened by other means. */
+  readonly callIds: readonly string[]
   readonly keys: readonly string[]
   readonly paths: readonly string[]
   readonly reason: string
@@ -43,15 +52,28 @@ export interface RunRestarted {
   readonly expansions: number
 }
 
+/** A run has begun, or goes on. */
+export interface RunStarted {
+  /** Whether it goes on from an earlier state. */
+  readonly isResumed: boolean
+  /** What the user says, if anything. */
+  readonly input?: string
+}
+
 // Dispatched in the session too, so that slices and logs can answer them.
+/** Dispatched when a run has rendered its prompt. */
 export const promptRendered = defineEvent<PromptRendered>()('prompt/rendered')
+/** Dispatched when a call has ended. */
 export const toolInvoked = defineEvent<ToolInvoked>()('tool/invoked')
+/** Dispatched when tools were added to a conversation. */
 export const toolsInjected = defineEvent<ToolsInjected>()('tools/injected')
+/** Dispatched when a run restarts. */
 export const runRestarted = defineEvent<RunRestarted>()('run/expanded')
 
 /** What a run tells while it goes on. */
 export type AgentEvent =
   | ModelEvent
+  | ({ readonly type: 'run/started' } & RunStarted)
   | ({
       readonly type: 'prompt/rendered'
       readonly tokens: TokenCount
@@ -63,6 +85,11 @@ export type AgentEvent =
   | ({ readonly type: 'tools/injected' } & ToolsInjected)
   | ({ readonly type: 'run/expanded' } & RunRestarted)
   | { readonly type: 'output/refused'; readonly message: string; readonly repairs: number }
-  | { readonly type: 'run/finished'; readonly status: 'completed' | 'stopped'; readonly usage: Usage }
+  | {
+      readonly type: 'run/finished'
+      readonly status: 'completed' | 'stopped'
+      readonly usage: Usage
+      readonly totalUsage: Usage
+    }
   /** The run has thrown; the code of the error, or its name. */
   | { readonly type: 'run/failed'; readonly errorType: string }

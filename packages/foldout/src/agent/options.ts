@@ -10,12 +10,19 @@ import type { TokenLimits } from './limits.ts'
 import type { Expansion, OpeningPolicy } from './policy.ts'
 import type { RunState } from './loop/run-state.ts'
 
+/** What {@link runAgent} and its relatives take. */
 export interface AgentOptions<Keys extends string = string> {
   /** The model. */
   readonly adapter: ProviderAdapter
-  /** What the user says. Left out when a run is resumed, or when the prompt says it all: the conversation then begins with `Begin.`. */
+  /**
+   * What the user says. Left out when a run is resumed, or when the prompt says it all: the conversation then begins with
+   * `Begin.`. A completed run without new input gives its result again and asks nobody.
+   */
   readonly input?: string
-  /** Where openings and the tools' state are kept. With the slice `agentRun` in it, the run can be resumed from it. */
+  /**
+   * Where openings and the tools' state are kept. With the slice `agentRun` in it, the run can be resumed from it. A session
+   * has one live run at a time; a second is refused with the code `run-busy`.
+   */
   readonly session?: Session
   /** Goes on with a run that was stopped: the `state` of its result or error. */
   readonly state?: RunState
@@ -28,39 +35,46 @@ export interface AgentOptions<Keys extends string = string> {
   readonly budget?: RenderOptions['budget']
   /** The files that tools work on. */
   readonly filesystem?: Filesystem
-  /** How many new renders the model's openings may cause. Default 10. */
+  /** How many restarts openings may cause for one input of the user. Default 10. */
   readonly maxExpansions?: number
-  /** How many replies the model may give. Default 100. */
+  /** How many replies the model may give to one input of the user. Default 100. */
   readonly maxTurns?: number
-  /** How often the model is asked to mend an answer that does not fit the prompt's output. Default 2. */
+  /** How often the model is asked to fix an answer that does not fit the prompt's output. Default 2. */
   readonly maxRepairs?: number
-  /** Asked after each turn whose tools have run; true stops the run, which can be resumed. */
-  readonly stopWhen?: (turns: readonly Turn[]) => boolean
+  /** Asked after each reply; true stops the run, which can be resumed. A valid answer completes the run all the same. */
+  readonly stopWhen?: (turns: readonly AgentTurn[]) => boolean
   /** Default `'eager'`. */
   readonly opening?: OpeningPolicy
+  /** Tokens that one input of the user may cost. */
   readonly limits?: TokenLimits
+  /** When the run must be finished. What still runs then is cancelled. */
   readonly deadline?: Date
+  /** Cancels the run and whatever it is waiting for. */
   readonly signal?: AbortSignal
+  /** How many calls of one reply run at the same time. Default 16. */
+  readonly maxParallelCalls?: number
+  /** How many calls of one reply are run at all; the model is told that the rest were not. Default 256. */
+  readonly maxCallsPerReply?: number
   /** How long one call of a tool may take. Default: as long as it likes. */
   readonly toolTimeoutMs?: number
-  /** Openings that would not fit into so many tokens are refused. Default: what the adapter says of its model. */
+  /** Openings that would not fit into this many tokens are refused. Default: what the adapter says of its model. */
   readonly contextWindow?: number
-  /** Told of everything. What it throws is ignored: watching a run must not change it. */
-  readonly onEvent?: (event: AgentEvent) => void
+  /** Told of everything. What it throws or rejects with is ignored: watching a run must not change it. */
+  readonly onEvent?: (event: AgentEvent) => unknown
 }
 
 /** One reply of the model and what came of it. */
-export type Turn =
+export type AgentTurn =
   | { readonly type: 'answer'; readonly message: AssistantMessage }
   | { readonly type: 'tools'; readonly message: AssistantMessage; readonly results: readonly ToolMessage[] }
-  /** Some of the calls opened sections, and the conversation went on with their tools. */
+  /** Sections were opened, and the conversation went on with their tools. */
   | {
       readonly type: 'injection'
       readonly message: AssistantMessage
       readonly results: readonly ToolMessage[]
       readonly tools: readonly string[]
     }
-  /** Some of the calls opened sections, and the prompt was rendered anew. */
+  /** Sections were opened, and the prompt is rendered again. */
   | {
       readonly type: 'restart'
       readonly message: AssistantMessage
@@ -68,6 +82,7 @@ export type Turn =
       readonly expansion: Expansion
     }
 
+/** How a run ended. */
 export interface AgentResult<Output = unknown> {
   readonly status: 'completed' | 'stopped'
   /** Why it stopped, if it did. */
@@ -78,10 +93,12 @@ export interface AgentResult<Output = unknown> {
   readonly output: Output | undefined
   readonly messages: readonly Message[]
   /** What happened in this process, reply by reply. */
-  readonly turns: readonly Turn[]
-  /** Over all attempts. */
+  readonly turns: readonly AgentTurn[]
+  /** What this input of the user has cost, over all restarts. */
   readonly usage: Usage
-  /** How often the prompt was rendered anew because the model opened something. */
+  /** What the whole conversation has cost. */
+  readonly totalUsage: Usage
+  /** How often the run restarted because something was opened. */
   readonly expansions: number
   /** With this another process can go on. */
   readonly state: RunState

@@ -1,3 +1,5 @@
+import { describeLeft, describeOpened, describeWaiting } from '../disclosure/opening.ts'
+import type { DisclosureView } from '../disclosure/strategy.ts'
 import type { Opening } from '../tools/result.ts'
 
 /**
@@ -13,20 +15,42 @@ export interface Expansion {
   readonly reason: string
 }
 
+/** What a policy makes of an opening that needs a new render. */
+export interface AcceptedOpening {
+  /** What is opened with the next render; nothing if the model has to ask again. */
+  readonly expansion: Expansion | undefined
+  /** What the model reads. */
+  readonly text: string
+}
+
+/** Decides on an opening that needs a new render; `isFirst` says that no other waits for it. */
+export function acceptOpening(
+  opening: Opening,
+  policy: OpeningPolicy,
+  { view, isFirst }: { readonly view: DisclosureView; readonly isFirst: boolean },
+): AcceptedOpening {
+  const { keys, paths, reason } = opening
+  const whole: Expansion = { keys, paths, reason }
+  if (policy === 'batched') return { expansion: whole, text: describeWaiting(keys) }
+  if (policy === 'eager') {
+    return { expansion: whole, text: describeOpened({ keys, tools: opening.tools.length > 0 }) }
+  }
+  const [key, ...left] = keys
+  if (!isFirst || key === undefined) return { expansion: undefined, text: describeLeft(keys) }
+  const opened = describeOpened({ keys: [key], tools: view.hasTools(key) })
+  return {
+    expansion: { keys: [key], paths: paths.filter((path) => path === key || key.startsWith(`${path}.`)), reason },
+    text: left.length === 0 ? opened : `${opened} ${describeLeft(left)}`,
+  }
+}
+
 /** The openings of one or more turns as one. None is lost, none is made twice. */
-export function mergeOpenings(openings: readonly Opening[]): Expansion {
+export function mergeOpenings(openings: readonly Expansion[]): Expansion {
   return {
     keys: unique(openings.flatMap(({ keys }) => keys)),
     paths: unique(openings.flatMap(({ paths }) => paths)),
     reason: unique(openings.map(({ reason }) => reason).filter(Boolean)).join('; '),
   }
-}
-
-/** The first section of an expansion with what it lies in, and the keys that are left. */
-export function takeFirst(expansion: Expansion): { readonly first: Expansion; readonly left: readonly string[] } {
-  const [key, ...left] = expansion.keys
-  const paths = expansion.paths.filter((path) => path === key || key?.startsWith(`${path}.`))
-  return { first: { keys: key === undefined ? [] : [key], paths, reason: expansion.reason }, left }
 }
 
 function unique(list: readonly string[]): string[] {

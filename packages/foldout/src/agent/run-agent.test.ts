@@ -19,7 +19,7 @@ import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../test
 import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired } from './errors.ts'
 import type { AgentEvent } from './events.ts'
 import type { AgentOptions } from './options.ts'
-import { evaluate, runAgent } from './run-agent.ts'
+import { evaluatePrompt, runAgent, streamAgent } from './run-agent.ts'
 
 const cart = defineSlice({
   name: 'cart',
@@ -97,7 +97,13 @@ describe('a run', () => {
         text: '',
         toolCalls: [{ id: 'call-1-1', name: 'read_section', arguments: { section_key: 'cart' } }],
       },
-      { role: 'tool', callId: 'call-1-1', name: 'read_section', text: '# Cart\n\nThe cart.', isError: false },
+      {
+        role: 'tool',
+        callId: 'call-1-1',
+        name: 'read_section',
+        text: '# Cart\n\nThe cart.\n\nTools you can call now: add.',
+        isError: false,
+      },
       { role: 'tools', names: ['add'] },
     ])
     expect(session.get(cart)).toEqual(['apple'])
@@ -124,7 +130,7 @@ describe('a run', () => {
     expect(adapter.requests[2]!.tools).toEqual(['look', 'add'])
     expect(adapter.requests[2]!.messages.at(-1)).toMatchObject({
       role: 'tool',
-      text: 'Sections requested for expansion: cart.',
+      text: 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list.',
     })
     expect(adapter.requests[2]!.messages[0]).toEqual({ role: 'user', text: 'Go.' })
     expect(session.get(cart)).toEqual(['pear'])
@@ -154,19 +160,19 @@ describe('a run', () => {
     const texts = adapter.requests[1]!.messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))
     expect(texts).toEqual([
       'Seen.',
-      'Sections requested for expansion: cart.',
-      'Not executed: the prompt is rendered anew with the sections you asked for. Call the tool again if you still need it.',
-      'Sections requested for expansion: rules.',
+      'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list.',
+      'Not run, because sections were being opened. They are open now; call it again if you still need it.',
+      'Opened: rules. Its text is now in the system prompt.',
     ])
   })
 
-  it('R33 evaluate() throws what a caller needs to open the sections', async () => {
+  it('R33 evaluatePrompt() throws what a caller needs to open the sections', async () => {
     const session = createSession({ slices: [cart] })
     const adapter = scriptedAdapter([
       calls('open_sections', { section_keys: ['cart', 'rules'], reason: 'why' }),
       says('Done.'),
     ])
-    const error = await evaluate(bound(), { adapter, session, input: 'Go.', disclosure: openSections() }).catch(
+    const error = await evaluatePrompt(bound(), { adapter, session, input: 'Go.', disclosure: openSections() }).catch(
       (thrown: unknown) => thrown,
     )
     expect(error).toBeInstanceOf(VisibilityExpansionRequired)
@@ -179,10 +185,12 @@ describe('a run', () => {
     expect(session.get(visibility)).toEqual({})
     for (const [path, to] of Object.entries((error as VisibilityExpansionRequired).requestedOverrides))
       session.dispatch(visibility.events.set({ path, visibility: to }))
-    expect(await evaluate(bound(), { adapter, session, input: 'Go.', disclosure: openSections() })).toMatchObject({
-      status: 'completed',
-      text: 'Done.',
-    })
+    expect(await evaluatePrompt(bound(), { adapter, session, input: 'Go.', disclosure: openSections() })).toMatchObject(
+      {
+        status: 'completed',
+        text: 'Done.',
+      },
+    )
   })
 
   it('R34 gives up after maxExpansions, with a state that goes on', async () => {
@@ -197,7 +205,7 @@ describe('a run', () => {
     expect(error).toMatchObject({
       kind: 'expansions',
       message:
-        'The model has opened sections in 1 new renders and asks for rules. Raise maxExpansions, or show these sections in full from the start.',
+        'The model has opened sections in 1 new render and asks for rules. Raise maxExpansions, or show these sections in full from the start.',
     })
   })
 
@@ -212,7 +220,7 @@ describe('a run', () => {
     await run()
     expect(session.get(visibility)).toEqual({ cart: 'full' })
     expect(adapter.requests[1]!.messages.at(-1)).toMatchObject({
-      text: 'Sections requested for expansion: cart, rules. Opened now: cart. Ask again for: rules.',
+      text: 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list. Not opened yet: rules. Ask again if you still need it.',
     })
   })
 
@@ -236,7 +244,7 @@ describe('a run', () => {
   it("R32 contextFiles writes through the run's filesystem and the turn goes on", async () => {
     const filesystem = createMemoryFilesystem()
     const { run } = setup([calls('open_sections', { section_keys: ['rules'], reason: '' }), says('Done.')], {
-      disclosure: contextFiles(),
+      disclosure: contextFiles({ readTool: false }),
       filesystem,
     })
     expect((await run()).expansions).toBe(0)
@@ -258,7 +266,7 @@ describe('tool calls', () => {
         text: "Tool 'add' belongs to the section 'cart', which is not open yet. Call `read_section` with section_key \"cart\" first.",
         isError: true,
       },
-      { text: "Tool 'lok' does not exist. Nearest tools: look, read_section.", isError: true },
+      { text: "There is no tool 'lok'. Did you mean look?", isError: true },
     ])
     const opening = setup([calls('add', {}), says('Done.')], { disclosure: openSections() })
     await opening.run()
@@ -501,6 +509,7 @@ describe('events', () => {
     const { run, events } = setup([calls('read_section', { section_key: 'cart' }), says('Done.')])
     await run()
     expect(types(events)).toEqual([
+      'run/started',
       'prompt/rendered',
       'request/sent',
       'reply/received',
@@ -515,7 +524,7 @@ describe('events', () => {
     expect(events.find(({ type }) => type === 'tool/invoked')).toMatchObject({
       name: 'read_section',
       ok: true,
-      disclosure: { keys: ['cart'], reason: '', full: ['intro'], summarized: ['cart', 'rules'] },
+      disclosure: { keys: ['cart'], reason: '', full: ['intro'], summarized: ['cart', 'rules'], answer: 'in-place' },
     })
   })
 
@@ -546,12 +555,12 @@ describe('events', () => {
 
   it('R40 can be streamed, and a failing run fails the stream', async () => {
     const adapter = scriptedAdapter([calls('look'), says('Done.')])
-    const stream = runAgent.stream(bound(), { adapter, disclosure: readSection(), input: 'Go.' })
+    const stream = streamAgent(bound(), { adapter, disclosure: readSection(), input: 'Go.' })
     const seen: string[] = []
     for await (const event of stream) seen.push(event.type)
     expect(seen.at(-1)).toBe('run/finished')
     expect(await stream.result).toMatchObject({ text: 'Done.' })
-    const failing = runAgent.stream(bound(), {
+    const failing = streamAgent(bound(), {
       adapter: scriptedAdapter([{ throws: new Error('down') }]),
       input: 'Go.',
     })

@@ -1,121 +1,165 @@
 import { getErrorType } from '../core/errors.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
-import { LimitReachedError, VisibilityExpansionRequired } from './errors.ts'
+import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, withRunState } from './errors.ts'
 import type { AgentEvent } from './events.ts'
-import { eventQueue } from './loop/event-queue.ts'
+import { beginConversation } from './loop/conversation.ts'
+import { createCore, type RunCore } from './loop/core.ts'
+import { createEventQueue } from './loop/event-queue.ts'
+import { evaluate, finish, getStoredResult, restart } from './loop/run.ts'
 import type { AgentOptions, AgentResult } from './options.ts'
-import { createRun, type Run } from './loop/run.ts'
 
-/** A run's events as they happen, and its result. */
+/** A run's events as they happen, and its result. Leaving the stream early cancels the run. */
 export interface AgentStream<Output> extends AsyncIterable<AgentEvent> {
   readonly result: Promise<AgentResult<Output>>
 }
 
 /**
- * Runs a prompt on a model until it answers: renders, asks, runs tools, opens what the model opens, and goes on. Events are
- * given by `runAgent.stream`.
+ * Runs a prompt on a model until it answers: renders, asks, runs tools, opens what the model opens, and goes on. A session
+ * has one live run at a time. Every error that leaves it carries the run's state (`getRunState`).
+ *
+ * @example
+ * ```ts
+ * const result = await runAgent(bound, { adapter, session: createSession(), input: 'Refactor the login.' })
+ * console.log(result.text, result.usage)
+ * ```
  */
-export const runAgent = Object.assign(run, { stream })
-
-async function run<Params, Keys extends string, Output>(
+export async function runAgent<Params, Keys extends string, Output>(
   bound: BoundPrompt<Params, Keys, Output>,
   options: AgentOptions<Keys>,
 ): Promise<AgentResult<Output>> {
-  return drive(bound, options, () => undefined)
+  return start(bound, options, () => undefined).result
 }
 
-/** As `runAgent`, but tells what happens while it does: `for await (const event of runAgent.stream(bound, options)) …`. */
-function stream<Params, Keys extends string, Output>(
+/**
+ * As `runAgent`, but tells what happens while it does. Leaving the loop early (`break`) cancels the run.
+ *
+ * @example
+ * ```ts
+ * const stream = streamAgent(bound, { adapter, input: 'Go.' })
+ * for await (const event of stream) if (event.type === 'text/delta') process.stdout.write(event.text)
+ * const result = await stream.result
+ * ```
+ */
+export function streamAgent<Params, Keys extends string, Output>(
   bound: BoundPrompt<Params, Keys, Output>,
   options: AgentOptions<Keys>,
 ): AgentStream<Output> {
-  const events = eventQueue<AgentEvent>()
-  const result = drive(bound, options, events.push)
+  const events = createEventQueue<AgentEvent>()
+  const { result, cancel } = start(bound, options, events.push)
   result.then(events.end, events.fail)
-  return { result, [Symbol.asyncIterator]: () => events.iterator() }
-}
-
-async function drive<Params, Keys extends string, Output>(
-  bound: BoundPrompt<Params, Keys, Output>,
-  options: AgentOptions<Keys>,
-  push: (event: AgentEvent) => void,
-): Promise<AgentResult<Output>> {
-  const { maxExpansions = 10 } = options
-  return telling(bound, options, push, async (run) => {
-    for (;;) {
-      const ended = await run.evaluate()
-      if (ended.type === 'expansion') {
-        if (run.state.expansions >= maxExpansions) {
-          throw new LimitReachedError(
-            'expansions',
-            `The model has opened sections in ${maxExpansions} new renders and asks for ${ended.expansion.keys.join(', ')}. Raise maxExpansions, or show these sections in full from the start.`,
-            run.state,
-          )
-        }
-        await run.expand(ended.expansion, ended.left)
-        continue
-      }
-      const result = await run.finish(ended)
-      if (result !== 'repair') return result as AgentResult<Output>
-    }
-  })
+  const leave = async (): Promise<void> => {
+    cancel(new Error('The reader of the stream left before the run had ended.'))
+    await result.catch(() => undefined)
+  }
+  return { result, [Symbol.asyncIterator]: () => events.iterate(leave) }
 }
 
 /**
  * One evaluation, for callers who loop themselves: gives the result, or throws {@link VisibilityExpansionRequired} when the
  * model has opened something that needs a new render. Set what it requests in the session and evaluate again.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   const result = await evaluatePrompt(bound, { adapter, session, input: 'Go.' })
+ * } catch (error) {
+ *   if (!(error instanceof VisibilityExpansionRequired)) throw error
+ *   // Set error.requestedOverrides in the session and evaluate again.
+ * }
+ * ```
  */
-export async function evaluate<Params, Keys extends string, Output>(
+export async function evaluatePrompt<Params, Keys extends string, Output>(
   bound: BoundPrompt<Params, Keys, Output>,
   options: AgentOptions<Keys>,
 ): Promise<AgentResult<Output>> {
-  return telling(
+  const core = createCore(
     bound,
     options,
-    () => undefined,
-    async (run) => {
-      for (;;) {
-        const ended = await run.evaluate()
-        if (ended.type === 'expansion') {
-          const { keys, paths, reason } = ended.expansion
-          throw new VisibilityExpansionRequired({
-            requestedOverrides: Object.fromEntries(paths.map((path) => [path, 'full' as const])),
-            reason,
-            sectionKeys: keys,
-            usage: run.state.usage,
-          })
-        }
-        const result = await run.finish(ended)
-        if (result !== 'repair') return result as AgentResult<Output>
-      }
-    },
+    createTeller(options, () => undefined),
+  )
+  return guard<Output>(core, () =>
+    loop(core, (ended) => {
+      const { keys, paths, reason } = ended.expansion
+      throw new VisibilityExpansionRequired({
+        requestedOverrides: Object.fromEntries(paths.map((path) => [path, 'full' as const])),
+        reason,
+        sectionKeys: keys,
+        usage: core.journal.state.usage,
+      })
+    }),
   )
 }
 
-/** Makes a run and tells if it throws. */
-async function telling<Result>(
-  bound: Pick<BoundPrompt, 'render'>,
-  options: AgentOptions,
+interface StartedRun<Output> {
+  readonly result: Promise<AgentResult<Output>>
+  cancel(reason: Error): void
+}
+
+function start<Params, Keys extends string, Output>(
+  bound: BoundPrompt<Params, Keys, Output>,
+  options: AgentOptions<Keys>,
   push: (event: AgentEvent) => void,
-  work: (run: Run) => Promise<Result>,
-): Promise<Result> {
-  const tell = createTeller(options, push)
+): StartedRun<Output> {
   try {
-    return await work(createRun(bound, options, tell))
+    const core = createCore(bound, options, createTeller(options, push))
+    const result = guard<Output>(core, () => loop(core, (ended) => restart(core, ended)))
+    return { result, cancel: core.signal.cancel }
   } catch (error) {
-    tell({ type: 'run/failed', errorType: getErrorType(error) })
-    throw error
+    return { result: Promise.reject(error as Error), cancel: () => undefined }
   }
 }
 
-/** Tells everyone who listens. What a listener throws is its own affair. */
+/** Evaluates until the run has a result. */
+async function loop(
+  core: RunCore,
+  onRestart: (ended: Parameters<typeof restart>[1]) => Promise<void> | never,
+): Promise<AgentResult> {
+  const stored = getStoredResult(core)
+  if (stored) return stored
+  beginConversation(core)
+  for (;;) {
+    const ended = await evaluate(core)
+    if (ended.type === 'restart') {
+      await onRestart(ended)
+      continue
+    }
+    const result = await finish(core, ended)
+    if (result) return result
+  }
+}
+
+/** Runs to the end, gives the session back, and puts the run's state on what is thrown. */
+async function guard<Output>(core: RunCore, work: () => Promise<AgentResult>): Promise<AgentResult<Output>> {
+  try {
+    return (await work()) as AgentResult<Output>
+  } catch (thrown) {
+    const error = withRunState(explain(core, thrown), core.journal.state)
+    core.tell({ type: 'run/failed', errorType: getErrorType(error) })
+    throw error
+  } finally {
+    core.release()
+  }
+}
+
+/** What ended a run is what its caller hears of, not what that led to. */
+function explain({ signal, journal }: RunCore, thrown: unknown): unknown {
+  const isExplained = thrown instanceof LimitReachedError || thrown instanceof RunAbortedError
+  return signal.signal.aborted && !isExplained ? signal.getError(journal.state) : thrown
+}
+
+/** Tells everyone who listens. What a listener throws or rejects with is its own affair. */
 function createTeller(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
   return (event) => {
     push(event)
     try {
-      options.onEvent?.(event)
+      const told = options.onEvent?.(event)
+      if (isThenable(told)) told.then(undefined, () => undefined)
     } catch {
       // Watching a run must not change it.
     }
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

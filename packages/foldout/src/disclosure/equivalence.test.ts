@@ -12,7 +12,12 @@ import { createMemoryFilesystem } from '../entries/files.ts'
 import { createConversation, type Conversation } from '../testing/conversation.ts'
 import { getBound, shapesAndOpenings, type Shape } from '../testing/sections.fixtures.ts'
 
-const strategies: readonly DisclosureStrategy[] = [readSection(), openSections(), openOrRead(), contextFiles()]
+const strategies: readonly DisclosureStrategy[] = [
+  readSection(),
+  openSections(),
+  openOrRead(),
+  contextFiles({ readTool: false }),
+]
 const ways = strategies.flatMap((disclosure) => [true, false].map((dynamicTools) => ({ disclosure, dynamicTools })))
 
 interface Outcome {

@@ -18,20 +18,55 @@ export interface DisclosureView {
   /** Paths of all enabled sections, shown or not. */
   readonly keys: readonly string[]
   /**
-   * `'full'` if the section is shown in full, `'folded'` if it is summarised or lies in a section that is, `undefined` if it
+   * `'full'` if the section is shown in full, `'folded'` if it is summarized or lies in a section that is, `undefined` if it
    * does not exist or is disabled.
    */
   state(path: string): 'full' | 'folded' | undefined
   hasTools(path: string): boolean
   /** The section and what is shown in it, by itself: from `# Title` on, without numbers. */
   content(path: string): string
+  /** The path of a section by its path, its number, its title or its heading; `undefined` if none or several fit. */
+  resolve(key: string): string | undefined
+  /** A tool of any enabled section, open or folded, by its name. */
+  findTool(name: string): AnyTool | undefined
+  /** The tools of the open sections at or below a path. */
+  toolsIn(path: string): readonly AnyTool[]
   /** This view with some sections opened. */
   opened(paths: readonly string[]): DisclosureView
   /** The same prompt as a session has it now: a strategy's tool may be called long after the render that offered it. */
   at(session: SessionReader): DisclosureView
 }
 
-/** How folded sections speak to the model, and what happens when it asks for one. Pass one in, or write your own. */
+/** A call of a strategy's tool. */
+export interface OpeningCall {
+  readonly name: string
+  readonly arguments: unknown
+}
+
+/** What a call of a strategy's tool asks for, whether or not it can be granted. */
+export interface OpeningRequest {
+  /** The keys as the model gave them. */
+  readonly keys: readonly string[]
+  readonly reason: string
+}
+
+/**
+ * How folded sections speak to the model, and what happens when it asks for one. Pass one in, or write your own: nothing
+ * outside a strategy knows its tools or their arguments.
+ *
+ * @example
+ * ```ts
+ * const unfold: DisclosureStrategy = {
+ *   name: 'unfold',
+ *   toolNames: ['unfold'],
+ *   showCost: false,
+ *   suffix: ({ path }) => `(Call unfold with "${path}" for more.)`,
+ *   tools: (view) => [createUnfoldTool(view)],
+ *   getCalls: (_view, keys) => keys.map((key) => ({ name: 'unfold', arguments: { what: key } })),
+ *   describeCall: ({ arguments: args }) => ({ keys: [String((args as { what?: unknown }).what)], reason: '' }),
+ * }
+ * ```
+ */
 export interface DisclosureStrategy {
   readonly name: string
   /** Every tool it may offer. No tool of a prompt may have such a name. */
@@ -40,10 +75,32 @@ export interface DisclosureStrategy {
   readonly showCost: boolean
   /** The last line of a summary. */
   suffix(section: FoldedSection): string
+  /** Throws if a render that has something folded cannot be disclosed in this way. */
+  check?(view: DisclosureView): void
   /** The tools for a render that has something folded. */
   tools(view: DisclosureView): readonly AnyTool[]
+  /**
+   * One of its tools for a view that may not call for it: a tool that was offered once stays callable. Default: the tool of
+   * that name among those that `tools` gives.
+   */
+  findTool?(name: string, view: DisclosureView): AnyTool | undefined
+  /** The calls with which a model opens sections of a view. Default: unknown, and hints only name the tools. */
+  getCalls?(view: DisclosureView, keys: readonly string[]): readonly OpeningCall[]
+  /** What a call asks for. Default: what its result opens. */
+  describeCall?(call: OpeningCall): OpeningRequest
 }
 
+/** A strategy's tool by its name, whether or not a view calls for it. */
+export function findStrategyTool(
+  strategy: DisclosureStrategy,
+  name: string,
+  view: DisclosureView,
+): AnyTool | undefined {
+  if (!strategy.toolNames.includes(name)) return undefined
+  return strategy.findTool?.(name, view) ?? strategy.tools(view).find((tool) => tool.name === name)
+}
+
+/** What every built-in strategy takes. */
 export interface StrategyOptions {
   /** Says below each summary how many tokens opening it costs. Default false. */
   readonly showCost?: boolean

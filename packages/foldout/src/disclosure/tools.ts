@@ -1,8 +1,10 @@
 import { fromJsonSchema, type JsonSchema, type ToolSchema } from '../core/schema/schema.ts'
 import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
-import { checkKeys, getOpening, planOpening, type OpeningPlan } from './engine.ts'
-import type { DisclosureView } from './strategy.ts'
+import { getOpening, planOpening, resolveKeys, type OpeningPlan } from './engine.ts'
+import { MAX_REASON } from './limits.ts'
+import { describeCallable, describeOpened } from './opening.ts'
+import type { DisclosureView, OpeningCall, OpeningRequest } from './strategy.ts'
 
 export const READ_SECTION = 'read_section'
 export const OPEN_SECTIONS = 'open_sections'
@@ -31,8 +33,7 @@ const openSectionsParams = asking<{ readonly section_keys: readonly string[]; re
     },
     reason: {
       type: 'string',
-      description:
-        "Brief explanation of why these sections need to be expanded. Helps the caller understand the model's information needs.",
+      description: 'Why you need them, in a few words',
     },
   },
   needed: ['section_keys'],
@@ -57,7 +58,8 @@ function asking<T>(fields: {
 // Made once: every render offers its own tools, and only what they do differs.
 const readSectionDefinition = defineTool({
   name: READ_SECTION,
-  description: 'Read the full content of a summarized section.',
+  description:
+    'Read the full content of a summarized section and get its tools. Do this before you say that something cannot be done.',
   params: readSectionParams,
   execute: notOffered,
 })
@@ -69,20 +71,21 @@ const openSectionsDefinition = defineTool({
 })
 
 function notOffered(): ToolResult {
-  return fail('This tool belongs to no prompt.')
+  return fail('This tool does not belong to a prompt.')
 }
 
-/** Answers with a section's text; its tools join those of the conversation, or the turn halts where they cannot. */
+/** Answers with a section's text; its tools are added to the conversation, or the run restarts where they cannot be. */
 export function readSectionTool(offered: DisclosureView): AnyTool {
-  const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: key }, context) => {
+  const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: given }, context) => {
     const view = offered.at(context.session)
-    const fault = checkKeys(view, [key], { takesFull: true })
-    if (fault) return fault
+    const resolved = resolveKeys(view, [given], { takesFull: true })
+    if ('fault' in resolved) return resolved.fault
+    const [key = given] = resolved.keys
     if (view.state(key) === 'full') {
       const content = view.content(key)
       return ok(`Section is already expanded.\n\n${content}`, { content })
     }
-    return shown(view, planOpening(view, [key], ''))
+    return answerInPlace(view, planOpening(view, resolved.keys, ''))
   }
   return Object.freeze({ ...readSectionDefinition, execute })
 }
@@ -92,21 +95,49 @@ export function openSectionsTool(
   offered: DisclosureView,
   answer: (plan: OpeningPlan, view: DisclosureView, context: ToolContext) => ToolResult | Promise<ToolResult>,
 ): AnyTool {
-  const execute: (typeof openSectionsDefinition)['execute'] = ({ section_keys: keys, reason = '' }, context) => {
+  const execute: (typeof openSectionsDefinition)['execute'] = ({ section_keys: given, reason = '' }, context) => {
     const view = offered.at(context.session)
-    return checkKeys(view, keys, { takesFull: false }) ?? answer(planOpening(view, keys, reason), view, context)
+    const resolved = resolveKeys(view, given, { takesFull: false })
+    if ('fault' in resolved) return resolved.fault
+    return answer(planOpening(view, resolved.keys, reason), view, context)
   }
   return Object.freeze({ ...openSectionsDefinition, execute })
 }
 
-/** The result that holds the text, so that the turn can go on. */
-export function shown(view: DisclosureView, plan: OpeningPlan): ToolResult {
-  const { content, opening } = getOpening(view, plan, { halts: false })
-  return { ...ok(content || 'The section has no content.', { content }), opening }
+/** The result that holds the text, so that the turn can go on. It ends with the tools that can be called now. */
+export function answerInPlace(view: DisclosureView, plan: OpeningPlan): ToolResult {
+  const { content, tools, opening } = getOpening(view, plan, { halts: false })
+  const message = [content || 'The section has no content.', describeCallable(tools)].filter(Boolean).join('\n\n')
+  return { ...ok(message, { content }), opening }
 }
 
-/** The result that ends the turn: the prompt must be rendered anew with the sections open. */
-export function halted(view: DisclosureView, plan: OpeningPlan): ToolResult {
+/** The result that ends the turn: the prompt must be rendered again with the sections open. */
+export function answerByRestart(view: DisclosureView, plan: OpeningPlan): ToolResult {
   const { opening } = getOpening(view, plan, { halts: true })
-  return { ...ok(`Sections requested for expansion: ${plan.keys.join(', ')}.`), opening }
+  return { ...ok(describeOpened({ keys: plan.keys, tools: opening.tools.length > 0 })), opening }
+}
+
+/** The call of `read_section` for one section. */
+export function getReadCall(key: string): OpeningCall {
+  return { name: READ_SECTION, arguments: { section_key: key } }
+}
+
+/** The call of `open_sections` for some sections. */
+export function getOpenCall(keys: readonly string[]): OpeningCall {
+  return { name: OPEN_SECTIONS, arguments: { section_keys: keys, reason: '' } }
+}
+
+/** What a call of either tool asks for, as far as its arguments can be read. */
+export function describeCall({ arguments: args }: OpeningCall): OpeningRequest {
+  const { section_key: key, section_keys: keys, reason } = readObject(args)
+  return {
+    keys: [...(Array.isArray(keys) ? (keys as readonly unknown[]) : []), ...(key === undefined ? [] : [key])].filter(
+      (one) => typeof one === 'string',
+    ),
+    reason: typeof reason === 'string' ? reason.slice(0, MAX_REASON) : '',
+  }
+}
+
+function readObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

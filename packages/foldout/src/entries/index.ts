@@ -95,10 +95,16 @@ export {
 } from '../prompt/section.ts'
 export type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
 export { AdapterError, type AdapterErrorCode } from '../adapters/adapter-error.ts'
-export { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, type LimitKind } from '../agent/errors.ts'
+export {
+  LimitReachedError,
+  RunAbortedError,
+  VisibilityExpansionRequired,
+  getRunState,
+  type LimitKind,
+} from '../agent/errors.ts'
 export type { AgentEvent } from '../agent/events.ts'
 export type { TokenLimits } from '../agent/limits.ts'
-export type { AgentOptions, AgentResult, Turn } from '../agent/options.ts'
+export type { AgentOptions, AgentResult, AgentTurn } from '../agent/options.ts'
 export type { Expansion, OpeningPolicy } from '../agent/policy.ts'
-export { evaluate, runAgent, type AgentStream } from '../agent/run-agent.ts'
+export { evaluatePrompt, runAgent, streamAgent, type AgentStream } from '../agent/run-agent.ts'
 export { agentRun, type RunState } from '../agent/loop/run-state.ts'

@@ -35,7 +35,8 @@ export {
   toolsInjected,
   type PromptRendered,
   type RunRestarted,
+  type RunStarted,
   type ToolInvoked,
   type ToolsInjected,
 } from '../agent/events.ts'
-export { agentRun, type RunState } from '../agent/loop/run-state.ts'
+export { agentRun, type PendingOpening, type RunState } from '../agent/loop/run-state.ts'

@@ -162,6 +162,7 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
       }
       const earlier = last?.renderer === renderer ? last : undefined
       const view = (last = viewSections(renderer, request, { session: options.session, earlier }))
+      if (view.frame.isFolded) renderer.options.strategy.check?.(view)
       return renderedPrompt({
         view,
         output: definition.output,

@@ -45,7 +45,7 @@ export function createCounters(): Counters {
     read: () => ({
       [TOOLS_INJECTED]: injected,
       [RESTARTS]: restarts,
-      [DYNAMIC_OPENINGS]: dynamic + openings.likelyDynamic,
+      [DYNAMIC_OPENINGS]: dynamic,
       [TOOL_CALLS]: calls,
       [TOOL_FAILURES]: failures,
     }),

@@ -8,7 +8,7 @@ import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { SessionReader } from '../session/session.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toolTokens } from '../tools/tool.ts'
-import { requestedText, watchOpenings, type OpeningAnswer } from './openings.ts'
+import { isOpening, watchOpenings } from './openings.ts'
 import type {
   RecordedOpening,
   RecordedRender,
@@ -102,18 +102,10 @@ function draftRun(options: RecorderOptions): RunDraft {
   let total: Usage | undefined
   let last: RenderedPrompt | undefined
 
-  const watch = watchOpenings(({ callId, keys }, by) => answered(callId, keys, by))
-  function answered(callId: string, keys: readonly string[], by: OpeningAnswer): void {
+  const watch = watchOpenings(({ callId }, by) => {
     const opening = openings.findLast((asked) => asked.callId === callId)
-    const call = toolCalls.findLast((asked) => asked.callId === callId)
     if (opening) opening.answeredBy = by
-    if (!opening || !call || by !== 'restart') return
-    // The text is in the new render, and the conversation only says so.
-    const less = call.resultTokens - counter.count(requestedText(keys))
-    call.resultTokens -= less
-    opening.tokens -= less
-    conversation -= less
-  }
+  })
 
   function rendered(full: readonly string[], summarized: readonly string[]): void {
     if (renders.length === 0) {
@@ -196,8 +188,8 @@ function draftRun(options: RecorderOptions): RunDraft {
         call.isDisclosure = event.disclosure !== undefined
         call.resultTokens = counter.count(event.message)
         conversation += call.resultTokens
+        if (!isOpening(event)) break
         const { callId, disclosure } = event
-        if (!event.ok || !disclosure?.keys.some((asked) => !disclosure.full.includes(asked))) break
         const tokens = counter.count(call.name) + call.argumentsTokens + call.resultTokens
         openings.push({ callId, keys: disclosure.keys, request: call.request, answeredBy: 'none', tokens })
         break

@@ -13,33 +13,27 @@ export interface RunHandlers {
   ends(end: RunEnd): void
 }
 
-/** What follows one run after the other. Runs that go on side by side each need one of their own. */
+/** Follows one run after the other. Runs that go on side by side each need one of their own. */
 export interface RunListener {
   onEvent(event: AgentEvent): void
 }
 
-/** Tells where in a stream of events one run ends and the next begins. */
+/** Tells the runs in a stream of events apart. */
 export function watchRuns(handlers: RunHandlers): RunListener {
   let isRunning = false
-  let rendersAgain = false
   const end = (how: RunEnd): void => {
     if (!isRunning) return
     isRunning = false
-    rendersAgain = false
     handlers.ends(how)
   }
   return {
     onEvent(event) {
-      if (event.type === 'prompt/rendered') {
-        if (!rendersAgain) end({ status: 'unfinished', errorType: undefined })
-        rendersAgain = false
-        if (!isRunning) {
-          isRunning = true
-          handlers.begins()
-        }
+      if (event.type === 'run/started') {
+        end({ status: 'unfinished', errorType: undefined })
+        isRunning = true
+        handlers.begins()
       }
       if (!isRunning) return
-      if (event.type === 'run/expanded' || event.type === 'output/refused') rendersAgain = true
       handlers.tells(event)
       if (event.type === 'run/finished') end({ status: event.status, errorType: undefined })
       if (event.type === 'run/failed') end({ status: 'failed', errorType: event.errorType })

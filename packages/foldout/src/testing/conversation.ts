@@ -2,17 +2,18 @@ import { executeTool } from '../tools/execute.ts'
 import type { Filesystem } from '../files/filesystem.ts'
 import { fail, type ToolResult } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
+import { applyOpening, chooseAnswer, getNewTools } from '../disclosure/opening.ts'
+import { describeFoldedTool, describeUnknownTool } from '../disclosure/hints.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Session } from '../session/session.ts'
-import { visibility } from '../session/visibility.ts'
 
 export interface ConversationOptions {
   readonly bound: Pick<BoundPrompt, 'render'>
   readonly session: Session
   readonly disclosure: DisclosureStrategy
-  /** Whether tools can be added without rendering the prompt anew, as with an adapter that supports dynamic tools. */
+  /** Whether tools can be added without a restart, as with an adapter that supports dynamic tools. */
   readonly dynamicTools: boolean
   readonly filesystem?: Filesystem
 }
@@ -25,23 +26,61 @@ export interface Conversation {
   readonly tools: ReadonlyMap<string, AnyTool>
   /** Every text that has been put before the model, in order. */
   readonly texts: readonly string[]
-  /** How often the prompt was rendered anew. */
+  /** How often the prompt was rendered again. */
   readonly restarts: number
   call(name: string, args: unknown): Promise<ToolResult>
+  /** Opens sections with the calls that the strategy names, one after the other. */
+  open(keys: readonly string[]): Promise<readonly ToolResult[]>
 }
 
+/**
+ * Begins a conversation without a model.
+ *
+ * @example
+ * ```ts
+ * const conversation = createConversation({ bound, session: createSession(), disclosure: readSection(), dynamicTools: true })
+ * await conversation.open(['guide'])
+ * ```
+ */
 export function createConversation(options: ConversationOptions): Conversation {
   const { bound, session, disclosure, dynamicTools, filesystem } = options
   const tools = new Map<string, AnyTool>()
   const texts: string[] = []
-  let restarts = 0
+  let restarts = -1
   let rendered: RenderedPrompt
-  const render = (): void => {
-    rendered = bound.render({ session, disclosure })
+  const render = (): RenderedPrompt => bound.render({ session, disclosure })
+  const restart = (): void => {
+    restarts += 1
+    rendered = render()
     texts.push(rendered.text)
     for (const tool of rendered.tools) tools.set(tool.name, tool)
   }
-  render()
+  /** What is visible can be called, by whatever means it became so. */
+  const show = (mustRestart: boolean): void => {
+    const added = getNewTools(render(), tools)
+    if (mustRestart || (added.length > 0 && !dynamicTools)) restart()
+    else for (const tool of added) tools.set(tool.name, tool)
+  }
+  const getTool = (name: string): AnyTool | string => {
+    const now = render()
+    const tool = tools.get(name) ?? now.tools.find((candidate) => candidate.name === name)
+    if (tool) return tool
+    const path = now.toolsInFolds.get(name)
+    return path === undefined ? describeUnknownTool(name, tools.keys(), now) : describeFoldedTool(name, path, now)
+  }
+  async function call(name: string, args: unknown): Promise<ToolResult> {
+    const tool = getTool(name)
+    if (typeof tool === 'string') return fail(tool)
+    const { signal } = new AbortController()
+    const result = await executeTool(tool, args, { session, signal, deadline: undefined, filesystem, prompt: rendered })
+    const opening = result.ok ? result.opening : undefined
+    const isRestart = opening !== undefined && chooseAnswer(opening, dynamicTools) === 'restart'
+    if (opening) applyOpening(session, opening)
+    if (!isRestart) texts.push(result.message)
+    show(isRestart)
+    return result
+  }
+  restart()
   return {
     get rendered() {
       return rendered
@@ -51,31 +90,12 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     tools,
     texts,
-    async call(name, args) {
-      const tool = tools.get(name)
-      if (!tool) return fail(`There is no tool '${name}'.`)
-      const signal = new AbortController().signal
-      const result = await executeTool(tool, args, {
-        session,
-        signal,
-        deadline: undefined,
-        filesystem,
-        prompt: rendered,
-      })
-      if (!result.ok || !result.opening) {
-        texts.push(result.message)
-        return result
-      }
-      const { paths, tools: added, halts } = result.opening
-      for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
-      if (halts || (added.length > 0 && !dynamicTools)) {
-        restarts += 1
-        render()
-      } else {
-        texts.push(result.message)
-        for (const injected of added) if (!tools.has(injected.name)) tools.set(injected.name, injected)
-      }
-      return result
+    call,
+    async open(keys) {
+      const calls = disclosure.getCalls?.(render().view, keys) ?? []
+      const results: ToolResult[] = []
+      for (const { name, arguments: args } of calls) results.push(await call(name, args))
+      return results
     },
   }
 }

@@ -6,23 +6,29 @@ import { createSession, type Session } from '../session/session.ts'
 import { defineSlice } from '../session/slice.ts'
 import { visibility } from '../session/visibility.ts'
 import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
-import { ok } from '../tools/result.ts'
+import { ok, type ToolResult } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
 import { createConversation, type Conversation } from './conversation.ts'
 
-/** What the suite must know of a strategy: where it differs from the others on purpose, and in what words. */
+/**
+ * What the suite must know of a strategy: where it differs from the others on purpose. How it is called it says itself, by
+ * `getCalls`; its words are its own, apart from the last lines of summaries.
+ */
 export interface DisclosureExpectations {
   /** The tools offered while sections with and without tools are folded. */
   readonly tools: readonly string[]
-  /** The tool with which the suite opens a section. */
-  readonly toolFor: (kind: 'content' | 'tools') => string
   /** What happens on opening a section, by what it has, where tools can be added and where they cannot. */
   readonly opens: {
     readonly content: 'in the result' | 'by restart' | 'in a file'
     readonly tools: 'by injection' | 'by restart'
   }
-  /** What becomes of a section that is already full. */
-  readonly alreadyFull: 'answered' | 'refused'
+  /** What becomes of a section that is already full, by what it has. */
+  readonly alreadyFull: {
+    readonly content: 'answered' | 'refused'
+    readonly tools: 'answered' | 'refused'
+  }
+  /** The file that a section is written to, for strategies that write files. Default `context/<path>.md`. */
+  readonly getFile?: (path: string) => string
   /** The last lines of summaries. */
   readonly suffixes: {
     readonly content: string
@@ -98,37 +104,45 @@ const prompt = definePrompt({
   ],
 })
 
-/** What every disclosure strategy must do. Run it on your own. */
+/**
+ * What every disclosure strategy must do. Run it on your own; it needs the strategy's `getCalls` and `describeCall`.
+ *
+ * @example
+ * ```ts
+ * disclosureSuite(unfold(), { tools: ['unfold'], opens: { content: 'in the result', tools: 'by injection' }, … })
+ * ```
+ */
 export function disclosureSuite(disclosure: DisclosureStrategy, expected: DisclosureExpectations): void {
+  const { getFile = (path: string) => `context/${path}.md` } = expected
   describe.each([true, false])(`${disclosure.name}, dynamic tools: %s`, (dynamicTools) => {
     let session: Session
     let conversation: Conversation
-    const files = () => createMemoryFilesystem({})
-    let filesystem = files()
+    let filesystem = createMemoryFilesystem({})
     beforeEach(() => {
       session = createSession({ slices: [isOn] })
-      filesystem = files()
-      conversation = createConversation({
-        bound: prompt.bind({ product: 'Acme' }),
-        session,
-        disclosure,
-        dynamicTools,
-        filesystem,
-      })
+      filesystem = createMemoryFilesystem({})
+      const bound = prompt.bind({ product: 'Acme' })
+      conversation = createConversation({ bound, session, disclosure, dynamicTools, filesystem })
     })
-    const open = (kind: 'content' | 'tools', ...keys: string[]) => {
-      const name = expected.toolFor(kind)
-      return conversation.call(
-        name,
-        name === 'read_section' ? { section_key: keys[0] } : { section_keys: keys, reason: 'needed' },
-      )
+    /** Opens sections as the strategy says; the result is that of the last call. */
+    const open = async (...keys: string[]): Promise<ToolResult> => {
+      const results = await conversation.open(keys)
+      const last = results.at(-1)
+      if (!last) throw new Error(`The strategy names no call that opens ${keys.join(', ')}.`)
+      return last
     }
-    const node = (path: string) => conversation.rendered.nodes.find((candidate) => candidate.path === path)!.text
-    const offered = () => conversation.rendered.tools.map(({ name }) => name)
-    const kinds = [...new Set(['content', 'tools'] as const)]
+    const getNodeText = (path: string): string | undefined =>
+      conversation.rendered.nodes.find((candidate) => candidate.path === path)?.text
+    const getOffered = () => conversation.rendered.tools.map(({ name }) => name)
+    async function expectUnchanged(): Promise<void> {
+      expect(session.get(visibility)).toEqual({})
+      expect(conversation.restarts).toBe(0)
+      expect(await filesystem.list('')).toEqual([])
+    }
 
     it('R11 R26 offers its tools after all others, while something is folded', () => {
-      expect(offered()).toEqual(expected.tools)
+      expect(getOffered()).toEqual(expected.tools)
+      expect(disclosure.toolNames).toEqual(expect.arrayContaining([...expected.tools]))
       const everything = Object.fromEntries(
         ['guide', 'manual', 'manual.limits', 'verify', 'admin', 'admin.users', 'optional'].map((path) => [
           path,
@@ -142,148 +156,148 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
     it('R26 its tools describe their fields in the JSON Schema', () => {
       for (const { inputSchema } of conversation.rendered.tools) {
         for (const field of Object.values(inputSchema['properties'] as Record<string, { description: string }>)) {
-          expect(field.description.length).toBeGreaterThan(40)
+          expect(field.description.length).toBeGreaterThan(10)
         }
       }
     })
 
     it('R27 its summaries end in its own words', () => {
-      const formatSuffix = (path: string) => node(path).split('\n---\n')[1]
-      expect(formatSuffix('guide')).toBe(expected.suffixes.content)
-      expect(formatSuffix('manual')).toBe(expected.suffixes.contentWithChildren)
-      expect(formatSuffix('verify')).toBe(expected.suffixes.tools)
-      expect(formatSuffix('admin')).toBe(expected.suffixes.toolsWithChildren)
+      const getSuffix = (path: string) => getNodeText(path)?.split('\n---\n')[1]
+      expect(getSuffix('guide')).toBe(expected.suffixes.content)
+      expect(getSuffix('manual')).toBe(expected.suffixes.contentWithChildren)
+      expect(getSuffix('verify')).toBe(expected.suffixes.tools)
+      expect(getSuffix('admin')).toBe(expected.suffixes.toolsWithChildren)
+    })
+
+    it('R36 R40 names the calls that open a section, and says what they ask for', () => {
+      for (const key of ['guide', 'verify', 'admin.users']) {
+        const calls = disclosure.getCalls?.(conversation.rendered.view, [key]) ?? []
+        expect(calls.length).toBeGreaterThan(0)
+        for (const { name } of calls) expect(getOffered()).toContain(name)
+        expect(calls.flatMap((call) => disclosure.describeCall?.(call).keys)).toEqual([key])
+      }
     })
 
     it('R30 opening a section without tools shows its text', async () => {
-      const result = await open('content', 'guide')
+      const result = await open('guide')
       expect(result.ok).toBe(true)
       if (expected.opens.content === 'in the result') {
-        expect(result.message).toBe('# Guide\n\nThe guide for Acme.')
+        expect(result.message).toContain('# Guide\n\nThe guide for Acme.')
         expect(conversation.restarts).toBe(0)
         expect(session.get(visibility)).toEqual({ guide: 'full' })
       } else if (expected.opens.content === 'in a file') {
-        expect(result.message).toBe('Section content written to: context/guide.md')
-        expect(await filesystem.read('context/guide.md')).toBe('# Guide\n\nThe guide for Acme.')
+        expect(result.message).toContain(getFile('guide'))
+        expect(await filesystem.read(getFile('guide'))).toBe('# Guide\n\nThe guide for Acme.')
         expect(conversation.restarts).toBe(0)
         expect(session.get(visibility)).toEqual({})
       } else {
-        expect(node('guide')).toBe('## 2 Guide\n\nThe guide for Acme.')
+        expect(getNodeText('guide')).toBe('## 2 Guide\n\nThe guide for Acme.')
         expect(conversation.restarts).toBe(1)
         expect(session.get(visibility)).toEqual({ guide: 'full' })
       }
     })
 
-    it('R28 R30 opening a section with tools makes them callable', async () => {
-      const result = await open('tools', 'verify')
+    it('R28 R29 R30 opening a section with tools makes them callable, and says so', async () => {
+      const result = await open('verify')
       expect(result.ok).toBe(true)
       expect(session.get(visibility)).toEqual({ verify: 'full' })
       expect(conversation.tools.has('verify')).toBe(true)
       const isInjected = dynamicTools && expected.opens.tools === 'by injection'
       expect(conversation.restarts).toBe(isInjected ? 0 : 1)
-      if (isInjected) expect(result.message).toBe('# Verify\n\nVerify with care.')
-      else expect(node('verify')).toBe('## 4 Verify\n\nVerify with care.')
+      if (isInjected) {
+        expect(result.message).toContain('# Verify\n\nVerify with care.')
+        expect(result.message.slice(result.message.indexOf('Verify with care.'))).toContain('verify')
+      } else expect(getNodeText('verify')).toBe('## 4 Verify\n\nVerify with care.')
     })
 
-    it('R30 children are shown at their own visibility, and summarised ones keep their suffix', async () => {
-      await open('content', 'manual')
-      const file = await filesystem.read('context/manual.md').catch(() => '')
+    it('R30 children are shown at their own visibility, and folded ones keep their suffix', async () => {
+      await open('manual')
+      const file = await filesystem.read(getFile('manual')).catch(() => '')
       const text = [...conversation.texts, file].join('\n')
       expect(text).toContain('How to set up.')
-      expect(text).toContain('with key "manual.limits"')
+      expect(text).toContain('manual.limits')
       expect(text).not.toContain('All the limits.')
       expect(text).not.toContain('Nobody sees this.')
     })
 
     it('R30 content by itself begins at `# Title`, without numbers', async () => {
-      const result = await open('content', 'manual')
+      const result = await open('manual')
+      if (expected.opens.content === 'by restart') return
       const standalone =
-        expected.opens.content === 'in a file' ? await filesystem.read('context/manual.md') : result.message
-      if (expected.opens.content === 'by restart')
-        return expect(standalone).toBe('Sections requested for expansion: manual.')
+        expected.opens.content === 'in a file' ? await filesystem.read(getFile('manual')) : result.message
       expect(standalone.split('\n\n---\n')[0]).toBe(
         '# Manual\n\nThe manual.\n\n## Setup\n\nHow to set up.\n\n## Limits\n\nLimits.',
       )
     })
 
     it('R30 opening a section below a folded one opens the folded one too', async () => {
-      await open('tools', 'admin.users')
+      await open('admin.users')
       expect(session.get(visibility)).toEqual({ admin: 'full', 'admin.users': 'full' })
       const text = conversation.texts.join('\n')
       for (const shown of ['Administration.', 'Users.', 'Roles.', 'Audit.']) expect(text).toContain(shown)
       expect([...conversation.tools.keys()]).toEqual(expect.arrayContaining(['add_user', 'add_role']))
     })
 
-    it('R29 an unknown key fails with the nearest keys, and nothing has changed', async () => {
-      for (const kind of kinds) {
-        const result = await open(kind, 'gide')
-        expect(result).toMatchObject({
-          ok: false,
-          message: expect.stringMatching(/^Section 'gide' does not exist in this prompt\. Nearest keys: guide, /),
-        })
-      }
+    it('R36 what becomes visible without a call can be called', async () => {
+      session.dispatch(visibility.events.set({ path: 'verify', visibility: 'full' }))
+      expect(await conversation.call('verify', {})).toMatchObject({ ok: true })
+    })
+
+    it('R29 an unknown key fails with the nearest folded sections, and nothing has changed', async () => {
+      const result = await open('gide')
+      expect(result).toMatchObject({ ok: false, message: expect.stringContaining('gide') as string })
+      expect(result.message).toContain('guide')
+      expect(result.message).not.toContain('intro')
       await expectUnchanged()
     })
 
-    it('R29 a disabled section does not exist', async () => {
-      for (const kind of kinds) {
-        expect(await open(kind, 'manual.secret')).toMatchObject({
-          ok: false,
-          message: expect.stringContaining("Section 'manual.secret' does not exist in this prompt."),
-        })
+    it("R29 a section's number and title are taken as its key", async () => {
+      for (const key of ['4', 'Verify', '## 4 Verify']) {
+        const bound = prompt.bind({ product: 'Acme' })
+        const own = createSession({ slices: [isOn] })
+        const other = createConversation({ bound, session: own, disclosure, dynamicTools, filesystem })
+        // With the call for its path, in which the key is named otherwise.
+        for (const call of disclosure.getCalls?.(other.rendered.view, ['verify']) ?? []) {
+          const args = JSON.parse(JSON.stringify(call.arguments).replace('"verify"', JSON.stringify(key))) as unknown
+          expect(await other.call(call.name, args)).toMatchObject({ ok: true, opening: { keys: ['verify'] } })
+        }
+        expect(own.get(visibility)).toEqual({ verify: 'full' })
       }
-      session.dispatch(isOn.events.off())
-      expect(await open('content', 'optional')).toMatchObject({
+    })
+
+    it('R29 a disabled section does not exist', async () => {
+      expect(await open('manual.secret')).toMatchObject({
         ok: false,
-        message: expect.stringContaining("Section 'optional' does not exist in this prompt."),
+        message: expect.stringContaining('manual.secret') as string,
+      })
+      session.dispatch(isOn.events.off())
+      expect(await open('optional')).toMatchObject({
+        ok: false,
+        message: expect.stringContaining('optional') as string,
       })
       await expectUnchanged()
     })
 
     it('R29 a section that is already full', async () => {
-      const result = await open('content', 'intro')
-      if (expected.alreadyFull === 'answered')
-        expect(result).toMatchObject({ ok: true, message: 'Section is already expanded.\n\n# Intro\n\nRead me first.' })
-      else expect(result).toEqual({ ok: false, message: "Section 'intro' is already expanded." })
+      const result = await open('intro')
+      expect(result.ok).toBe(expected.alreadyFull.content === 'answered')
+      if (result.ok) expect(result.message).toContain('# Intro\n\nRead me first.')
       await expectUnchanged()
     })
 
     it('R29 what was opened before is already full, also for a tool offered before', async () => {
-      await open('tools', 'verify')
-      const again = await open('tools', 'verify')
-      const isRead = expected.toolFor('tools') === 'read_section'
-      expect(again.message).toBe(
-        isRead
-          ? 'Section is already expanded.\n\n# Verify\n\nVerify with care.'
-          : "Section 'verify' is already expanded.",
-      )
+      const [call] = disclosure.getCalls?.(conversation.rendered.view, ['verify']) ?? []
+      await open('verify')
+      const again = await conversation.call(call?.name ?? '', call?.arguments)
+      expect(again.ok).toBe(expected.alreadyFull.tools === 'answered')
       expect(again).not.toHaveProperty('opening')
     })
 
-    if (expected.tools.includes('open_sections')) {
-      it('R29 an empty list, and one bad key among good ones, fail the whole call', async () => {
-        const call = (keys: readonly string[]) =>
-          conversation.call('open_sections', { section_keys: keys, reason: 'x' })
-        expect(await call([])).toEqual({ ok: false, message: 'At least one section key must be provided.' })
-        expect(await call(['guide', 'nope'])).toMatchObject({ ok: false })
-        expect(await call(['guide', 'intro'])).toEqual({ ok: false, message: "Section 'intro' is already expanded." })
-        await expectUnchanged()
-      })
-
-      it('R26 a long reason is cut and a missing one is no fault', async () => {
-        const long = await conversation.call('open_sections', { section_keys: ['verify'], reason: 'x'.repeat(500) })
-        expect(long.ok && long.opening?.reason).toBe('x'.repeat(256))
-        expect(await conversation.call('open_sections', { section_keys: ['admin', 'admin'] })).toMatchObject({
-          ok: true,
-          opening: { keys: ['admin'], reason: '' },
-        })
-      })
-    }
-
-    async function expectUnchanged(): Promise<void> {
-      expect(session.get(visibility)).toEqual({})
-      expect(conversation.restarts).toBe(0)
-      expect(await filesystem.list('')).toEqual([])
-    }
+    it('R29 one bad key among good ones fails the whole call', async () => {
+      const calls = disclosure.getCalls?.(conversation.rendered.view, ['guide', 'nope']) ?? []
+      if (calls.length > 1) return
+      expect(await open('guide', 'nope')).toMatchObject({ ok: false })
+      await expectUnchanged()
+    })
   })
 }

@@ -3,44 +3,62 @@ export interface EventQueue<T> {
   readonly push: (event: T) => void
   readonly end: () => void
   readonly fail: (error: unknown) => void
-  iterator(): AsyncIterator<T>
+  /** Reads events; `onLeave` is called when the reader leaves before the end. */
+  iterate(onLeave: () => Promise<void>): AsyncIterator<T>
 }
 
-export function eventQueue<T>(): EventQueue<T> {
-  const events: T[] = []
-  let state:
-    | { readonly type: 'open' }
-    | { readonly type: 'ended' }
-    | { readonly type: 'failed'; readonly error: unknown } = { type: 'open' }
-  let wake: (() => void) | undefined
+type QueueState =
+  | { readonly type: 'open' }
+  | { readonly type: 'ended' }
+  | { readonly type: 'failed'; readonly error: unknown }
+
+export function createEventQueue<T>(): EventQueue<T> {
+  let events: T[] = []
+  let read = 0
+  let state: QueueState = { type: 'open' }
+  let waiting: (() => void)[] = []
   const notify = (): void => {
-    wake?.()
-    wake = undefined
+    const woken = waiting
+    waiting = []
+    for (const wake of woken) wake()
+  }
+  const close = (how: QueueState): void => {
+    state = how
+    notify()
+  }
+  const take = (): { readonly event: T } | undefined => {
+    const event = events[read]
+    if (event === undefined) return undefined
+    read += 1
+    if (read === events.length) {
+      events = []
+      read = 0
+    }
+    return { event }
   }
   return {
     push(event) {
+      if (state.type !== 'open') return
       events.push(event)
       notify()
     },
-    end() {
-      state = { type: 'ended' }
-      notify()
-    },
-    fail(error) {
-      state = { type: 'failed', error }
-      notify()
-    },
-    iterator: () => ({
+    end: () => close({ type: 'ended' }),
+    fail: (error) => close({ type: 'failed', error }),
+    iterate: (onLeave) => ({
       async next() {
         for (;;) {
-          const event = events.shift()
-          if (event !== undefined) return { done: false, value: event }
+          const taken = take()
+          if (taken) return { done: false, value: taken.event }
           if (state.type === 'failed') throw state.error
           if (state.type === 'ended') return { done: true, value: undefined }
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
+          await new Promise<void>((resolve) => waiting.push(resolve))
         }
+      },
+      async return() {
+        const isOpen = state.type === 'open'
+        close({ type: 'ended' })
+        if (isOpen) await onLeave()
+        return { done: true, value: undefined }
       },
     }),
   }

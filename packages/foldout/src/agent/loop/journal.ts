@@ -1,7 +1,7 @@
 import type { Event } from '../../session/event.ts'
 import type { Session } from '../../session/session.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
-import { agentRun, newRun, readRunState, reduceRun, type RunState } from './run-state.ts'
+import { agentRun, createRunState, readRunState, reduceRun, type RunState } from './run-state.ts'
 
 /** Where a run's state is kept: in the session if it has the slice for it, else here. */
 export interface RunJournal {
@@ -13,20 +13,27 @@ export interface RunJournal {
 
 export function createJournal(session: Session, given: RunState | undefined): RunJournal {
   const isInSession = session.has(agentRun)
-  let own = given === undefined ? newRun() : readRunState(given)
-  const journal: RunJournal = {
+  const stored = given === undefined ? undefined : readRunState(given)
+  let own = stored ?? (isInSession ? session.get(agentRun) : createRunState())
+  // A given state takes effect in the session with the event that resumes it, and not before.
+  let isAdopted = stored === undefined
+  return {
     get state() {
-      return isInSession ? session.get(agentRun) : own
+      return isInSession && isAdopted ? session.get(agentRun) : own
     },
     record(event) {
-      if (isInSession) session.dispatch(event)
-      else own = reduceRun(own, event)
+      if (isInSession) {
+        isAdopted = true
+        session.dispatch(event)
+      } else own = reduceRun(own, event)
     },
     saved: () => (isKept(session) ? session.saved() : Promise.resolve()),
   }
-  if (given !== undefined) journal.record(agentRun.events.resumed({ state: own }))
-  else if (journal.state.status !== 'new') journal.record(agentRun.events.resumed({}))
-  return journal
+}
+
+/** Goes on with a run. Where the user says something new, its counts begin again. */
+export function resumeRun(journal: RunJournal, isNewInput: boolean, given: RunState | undefined): void {
+  journal.record(agentRun.events.resumed({ isNewInput, ...(given === undefined ? {} : { state: journal.state }) }))
 }
 
 function isKept(session: Session): session is KeptSession {

@@ -1,56 +1,67 @@
-import { nearest } from '../../core/text.ts'
-import { OPEN_SECTIONS, READ_SECTION } from '../../disclosure/tools.ts'
+import { describeFoldedTool, describeUnknownTool } from '../../disclosure/hints.ts'
+import { findStrategyTool } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 
+/** A tool that can be called, or what to tell a model that calls one that cannot. */
+export type FoundTool = { readonly tool: AnyTool } | { readonly message: string }
+
 /**
- * The tools of a run. Those that are advertised change with each render; those that can be called only grow: a tool that was
- * disclosed once stays callable, and one that is not yet tells how to get it.
+ * The tools of a run. Those that are offered change with each render; those that can be called only grow: a tool that was
+ * disclosed once stays callable, whatever is visible now can be called, and everything else answers with how to get it.
  */
 export interface Toolbox {
-  /** Takes what a render advertises. */
+  /** Names in the conversation's tool list. */
+  readonly offered: ReadonlySet<string>
+  /** Begins a conversation with what a render offers. */
   take(rendered: RenderedPrompt): void
-  /** Adds tools to a conversation; gives back those whose name was free. */
-  add(tools: readonly AnyTool[]): readonly AnyTool[]
-  find(name: string): { readonly tool: AnyTool } | { readonly message: string }
+  /** Adds tools to the conversation. */
+  add(tools: readonly AnyTool[]): void
+  find(name: string): FoundTool
 }
 
-export function createToolbox(): Toolbox {
+export interface ToolboxOptions {
+  /** The prompt as the session has it now. */
+  readonly render: () => RenderedPrompt
+  /** Whether a tool was ever offered in this run. */
+  readonly isDisclosed: (name: string) => boolean
+}
+
+export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox {
   const callable = new Map<string, AnyTool>()
-  let last: RenderedPrompt | undefined
-  let hidden: ReadonlyMap<string, string> = new Map()
-  let opener = READ_SECTION
+  let offered = new Set<string>()
   return {
+    get offered() {
+      return offered
+    },
     take(rendered) {
+      offered = new Set(rendered.tools.map(({ name }) => name))
       for (const tool of rendered.tools) callable.set(tool.name, tool)
-      last = rendered
-      hidden = rendered.toolsInFolds
-      opener = rendered.tools.some(({ name }) => name === OPEN_SECTIONS) ? OPEN_SECTIONS : READ_SECTION
     },
     add(tools) {
-      const free = tools.filter(({ name }) => !callable.has(name))
-      for (const tool of free) callable.set(tool.name, tool)
-      return free
+      for (const tool of tools) {
+        offered.add(tool.name)
+        callable.set(tool.name, tool)
+      }
     },
     find(name) {
-      const tool = callable.get(name)
+      const known = callable.get(name)
+      if (known) return { tool: known }
+      const now = render()
+      const tool = findVisible(name, now) ?? (isDisclosed(name) ? findDisclosed(name, now) : undefined)
       if (tool) return { tool }
-      const folded = last?.findToolOnDemand(name)
-      if (folded) return { tool: folded }
-      const path = hidden.get(name)
-      if (path !== undefined)
-        return {
-          message: `Tool '${name}' belongs to the section '${path}', which is not open yet. ${howToOpen(opener, path)}`,
-        }
-      const near = nearest(name, callable.keys())
-      return {
-        message: `Tool '${name}' does not exist.${near.length > 0 ? ` Nearest tools: ${near.join(', ')}.` : ''}`,
-      }
+      const path = now.toolsInFolds.get(name)
+      if (path !== undefined) return { message: describeFoldedTool(name, path, now) }
+      return { message: describeUnknownTool(name, callable.keys(), now) }
     },
   }
 }
 
-function howToOpen(opener: string, path: string): string {
-  const args = opener === OPEN_SECTIONS ? `section_keys ["${path}"]` : `section_key "${path}"`
-  return `Call \`${opener}\` with ${args} first.`
+function findVisible(name: string, now: RenderedPrompt): AnyTool | undefined {
+  return now.tools.find((tool) => tool.name === name) ?? now.findToolOnDemand(name)
+}
+
+/** A tool that was offered before and is not now: its section was folded again, or nothing is left to open. */
+function findDisclosed(name: string, { disclosure, view }: RenderedPrompt): AnyTool | undefined {
+  return findStrategyTool(disclosure, name, view) ?? view.findTool(name)
 }

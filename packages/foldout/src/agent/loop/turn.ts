@@ -1,158 +1,185 @@
 import type { ToolCall, ToolMessage } from '../../adapters/contract.ts'
+import { NOT_RUN, applyOpening, chooseAnswer, getNewTools, isApplied } from '../../disclosure/opening.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../session/session.ts'
-import { visibility } from '../../session/visibility.ts'
 import { fail, type Opening, type ToolResult } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { isExclusive, runBeside, runCall, type CallContext } from './call.ts'
-import type { ToolInvoked, ToolsInjected } from '../events.ts'
+import type { ToolInvoked } from '../events.ts'
+import { acceptOpening, type OpeningPolicy } from '../policy.ts'
+import { findTool, runCall, type CallContext, type CallEnd } from './call.ts'
+import { runParallel } from './parallel.ts'
+import type { PendingOpening } from './run-state.ts'
+import type { WindowCheck } from './window.ts'
 
 export interface TurnContext extends CallContext {
   readonly session: Session
   /** The prompt as the session has it now. */
-  readonly rendered: () => RenderedPrompt
+  readonly render: () => RenderedPrompt
   readonly isDisclosure: (name: string) => boolean
-  readonly supportsDynamicTools: boolean
-  /** Why an opening does not fit the model's window, if it does not. */
-  readonly refuseOpening: (opening: Opening, text: string) => string | undefined
+  readonly canAddTools: () => boolean
+  readonly policy: OpeningPolicy
+  readonly refuseOpening: WindowCheck
+  readonly parallelCalls: number
+  readonly callsPerReply: number
+  /** Openings that wait for the next render. */
+  readonly getPending: () => readonly PendingOpening[]
   /** Throws if the run may not go on. */
-  readonly check: () => void
-  injected(event: ToolsInjected): void
+  check(): void
+  /** Writes down that a call has ended, with the opening that then waits for a render. */
+  settled(end: CallEnd, opening: PendingOpening | undefined): void
   warn(message: string): void
 }
 
 export interface TurnEnd {
   /** One for each call, in order. */
   readonly results: readonly ToolMessage[]
-  /** Tools that have joined the conversation. */
+  /** Tools that are visible now and that the conversation does not have, with the sections they belong to. */
   readonly added: readonly AnyTool[]
-  /** Openings that need a new render, in order. */
-  readonly waiting: readonly Opening[]
+  readonly keys: readonly string[]
+  /** Whether this turn has opened something that waits for a render. */
+  readonly isOpening: boolean
 }
-
-const NOT_EXECUTED =
-  'Not executed: the prompt is rendered anew with the sections you asked for. Call the tool again if you still need it.'
 
 /**
  * Runs the calls of one turn. Disclosure calls go first, one after the other, because they decide what becomes of the rest:
- * calls behind the first one that needs a new render are not executed, but further openings among them are kept.
+ * calls behind the first one that needs a new render are not run, but further openings among them are kept.
  */
 export async function runTurn(
   calls: readonly ToolCall[],
   context: TurnContext,
-  finished: Readonly<Record<string, ToolMessage>>,
+  finished: readonly ToolMessage[],
 ): Promise<TurnEnd> {
-  const results = new Map<string, ToolMessage>()
-  const added: AnyTool[] = []
-  const waiting: Opening[] = []
-  let haltsAt = calls.length
-  for (const [index, call] of calls.entries()) {
-    if (!context.isDisclosure(call.name) || call.malformed !== undefined) continue
+  const known = new Map(finished.map((message) => [message.callId, message]))
+  const results = calls.map((call): ToolMessage | undefined => known.get(call.id))
+  const before = context.getPending().length
+  const openings: Opening[] = []
+  const take = (index: number, { message, result }: CallEnd): void => {
+    results[index] = message
+    if (result.ok && result.opening) openings.push(result.opening)
+  }
+  const runnable = Math.min(calls.length, context.callsPerReply)
+  for (const [index, call] of calls.slice(0, runnable).entries()) {
+    if (results[index] || call.malformed !== undefined || !context.isDisclosure(call.name)) continue
     context.check()
-    const { message, waits, tools } = await disclose(call, context)
-    results.set(call.id, message)
-    added.push(...tools)
-    if (waits) {
-      waiting.push(waits)
-      haltsAt = Math.min(haltsAt, index)
-    }
+    take(index, await disclose(call, context))
   }
-  const others = calls.filter(({ id }) => !results.has(id))
-  const toRun = others.filter((call) => calls.indexOf(call) < haltsAt && finished[call.id] === undefined)
-  const getTool = (call: ToolCall): AnyTool | undefined => {
-    const found = context.toolbox.find(call.name)
-    return 'tool' in found ? found.tool : undefined
-  }
-  const ends = await runBeside(
-    toRun,
-    (call) => isExclusive(getTool(call)),
-    async (call) => {
-      context.check()
-      return runCall(call, context)
-    },
-  )
-  for (const { message, result } of ends) {
-    results.set(message.callId, message)
-    if (result.ok && result.opening) added.push(...joinTools(result.opening, context))
-  }
+  const waiting = new Set(context.getPending().map(({ callId }) => callId))
+  const halt = context.policy === 'batched' ? -1 : calls.findIndex(({ id }) => waiting.has(id))
+  const end = halt === -1 ? runnable : Math.min(halt, runnable)
+  const toRun = [...calls.entries()].slice(0, end).filter(([index]) => results[index] === undefined)
+  await runParallel(toRun, createParallelOptions(context), async ([index, call]) => {
+    context.check()
+    take(index, await runOther(call, context))
+  })
+  if (calls.length > runnable) context.warn(describeTooMany(calls.length, runnable))
   return {
-    results: calls.map((call) => results.get(call.id) ?? finished[call.id] ?? notExecuted(call)),
-    added,
-    waiting,
+    results: calls.map((call, index) => results[index] ?? refuse(call, index, { calls, runnable })),
+    ...findAdded(context, openings),
+    isOpening: context.getPending().length > before,
   }
 }
 
-function notExecuted({ id, name }: ToolCall): ToolMessage {
-  return { role: 'tool', callId: id, name, text: NOT_EXECUTED, isError: true }
+function createParallelOptions(context: TurnContext) {
+  return {
+    limit: context.parallelCalls,
+    isAlone: ([, call]: readonly [number, ToolCall]): boolean => {
+      const found = findTool(call, context.toolbox)
+      return 'tool' in found && found.tool.exclusive
+    },
+  }
 }
 
-interface Disclosed {
-  readonly message: ToolMessage
-  readonly tools: readonly AnyTool[]
-  readonly waits?: Opening
+function refuse(
+  { id, name }: ToolCall,
+  index: number,
+  { calls, runnable }: { readonly calls: readonly ToolCall[]; readonly runnable: number },
+): ToolMessage {
+  const text = index < runnable ? NOT_RUN : describeTooMany(calls.length, runnable)
+  return { role: 'tool', callId: id, name, text, isError: true }
 }
 
-async function disclose(call: ToolCall, context: TurnContext): Promise<Disclosed> {
-  const disclosure = describeDisclosure(call, context.rendered())
-  const waits = (opening: Opening): boolean =>
-    opening.halts || (opening.tools.length > 0 && !context.supportsDynamicTools)
+function describeTooMany(made: number, most: number): string {
+  return `Not run: one reply may call ${most} tools, and this one called ${made}. Call the rest in your next reply.`
+}
+
+/** Runs a call of a disclosure tool and applies what it opens, or keeps it for the next render. */
+async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> {
+  const now = context.render()
+  const request = now.disclosure.describeCall?.(call)
+  let pending: PendingOpening | undefined
   const review = (result: ToolResult): ToolResult => {
     if (!result.ok || !result.opening) return result
     const refusal = context.refuseOpening(result.opening, result.message)
     if (refusal !== undefined) return fail(refusal)
-    // A new render shows the text, so the result need not.
-    return waits(result.opening) ? { ...result, message: requested(result.opening) } : result
+    if (chooseAnswer(result.opening, context.canAddTools()) === 'in-place') return result
+    const accepted = acceptOpening(result.opening, context.policy, {
+      view: now.view,
+      isFirst: context.getPending().length === 0,
+    })
+    if (accepted.expansion) pending = { callId: call.id, ...accepted.expansion }
+    return { ...result, message: accepted.text }
   }
-  const { result, message } = await runCall(call, context, { disclosure, review })
-  if (!result.ok || !result.opening) return { message, tools: [] }
-  if (waits(result.opening)) return { message, tools: [], waits: result.opening }
-  applyOpening(context.session, result.opening.paths)
-  return { message, tools: inject(result.opening, context) }
+  const describe = ({ result }: CallEnd): NonNullable<ToolInvoked['disclosure']> => {
+    const opening = result.ok ? result.opening : undefined
+    return {
+      keys: opening?.keys ?? request?.keys ?? [],
+      reason: opening?.reason ?? request?.reason ?? '',
+      full: now.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
+      summarized: now.summarized,
+      answer: getAnswer(result, context.canAddTools()),
+    }
+  }
+  return runCall(call, context, {
+    review,
+    onEnd(end) {
+      context.settled({ ...end, invoked: { ...end.invoked, disclosure: describe(end) } }, pending)
+      const { result } = end
+      if (result.ok && result.opening && chooseAnswer(result.opening, context.canAddTools()) === 'in-place') {
+        applyOpening(context.session, result.opening)
+      }
+    },
+  })
 }
 
-/** Adds what a tool that is no disclosure tool has opened, where that can be done without a new render. */
-function joinTools(opening: Opening, context: TurnContext): readonly AnyTool[] {
-  if (!context.supportsDynamicTools || context.refuseOpening(opening, '') !== undefined) return []
-  // Two calls of one turn may have opened the same.
-  const opened = context.session.get(visibility)
-  if (opening.paths.every((path) => opened[path] === 'full')) return []
-  applyOpening(context.session, opening.paths)
-  return inject(opening, context)
+function getAnswer(result: ToolResult, canAddTools: boolean): NonNullable<ToolInvoked['disclosure']>['answer'] {
+  if (!result.ok) return 'none'
+  return result.opening ? chooseAnswer(result.opening, canAddTools) : 'in-place'
 }
 
-/** Sets sections to full in a session. */
-export function applyOpening(session: Session, paths: readonly string[]): void {
-  for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
+/** Runs a call of any other tool. What it opens takes effect where that can be done without a new render. */
+function runOther(call: ToolCall, context: TurnContext): Promise<CallEnd> {
+  return runCall(call, context, {
+    onEnd(end) {
+      context.settled(end, undefined)
+      const opening = end.result.ok ? end.result.opening : undefined
+      if (!opening || !context.canAddTools() || context.refuseOpening(opening, '') !== undefined) return
+      if (!isApplied(context.session, opening)) applyOpening(context.session, opening)
+    },
+  })
 }
 
-function inject(opening: Opening, context: TurnContext): readonly AnyTool[] {
-  if (opening.tools.length === 0) return []
-  const free = context.toolbox.add(opening.tools)
-  for (const tool of opening.tools) {
-    if (!free.includes(tool))
+/** What has become visible, by an opening or by anything else that changed the session. The session's view decides. */
+function findAdded(context: TurnContext, openings: readonly Opening[]): Pick<TurnEnd, 'added' | 'keys'> {
+  const now = context.render()
+  const added = getNewTools(now, context.toolbox.offered)
+  warnOfTaken(context, openings)
+  const keys = new Set<string>()
+  for (const { name } of added) {
+    const opening = openings.find(({ tools }) => tools.some((tool) => tool.name === name))
+    for (const key of opening?.keys ?? [now.findSection(name)]) if (key !== undefined) keys.add(key)
+  }
+  return { added, keys: [...keys] }
+}
+
+function warnOfTaken(context: TurnContext, openings: readonly Opening[]): void {
+  for (const { keys, tools } of openings) {
+    for (const tool of tools) {
+      if (!context.toolbox.offered.has(tool.name) || context.isDisclosure(tool.name)) continue
+      const found = context.toolbox.find(tool.name)
+      if ('tool' in found && found.tool === tool) continue
       context.warn(
-        `A tool named '${tool.name}' is callable already; the one that was opened with ${opening.keys.join(', ')} is left out.`,
+        `A tool named '${tool.name}' can be called already; the one that was opened with ${keys.join(', ')} is left out.`,
       )
-  }
-  if (free.length > 0) context.injected({ names: free.map(({ name }) => name), keys: opening.keys })
-  return free
-}
-
-function requested(opening: Opening): string {
-  return `Sections requested for expansion: ${opening.keys.join(', ')}.`
-}
-
-function describeDisclosure(call: ToolCall, rendered: RenderedPrompt): NonNullable<ToolInvoked['disclosure']> {
-  const args = (call.arguments ?? {}) as { section_key?: unknown; section_keys?: unknown; reason?: unknown }
-  const keys = Array.isArray(args.section_keys)
-    ? args.section_keys
-    : args.section_key === undefined
-      ? []
-      : [args.section_key]
-  return {
-    keys: keys.map(String),
-    reason: typeof args.reason === 'string' ? args.reason.slice(0, 256) : '',
-    full: rendered.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
-    summarized: rendered.summarized,
+    }
   }
 }

@@ -1,33 +1,59 @@
-import { getErrorMessage } from '../../core/errors.ts'
+import { PromptRenderError, getErrorMessage } from '../../core/errors.ts'
 import type { Filesystem } from '../../files/filesystem.ts'
 import { fail, ok, type ToolFailure, type ToolResult } from '../../tools/result.ts'
 import type { OpeningPlan } from '../engine.ts'
 import type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions } from '../strategy.ts'
-import { OPEN_SECTIONS, halted, openSectionsTool } from '../tools.ts'
+import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSectionsTool } from '../tools.ts'
 
+/** What {@link contextFiles} takes. */
 export interface ContextFilesOptions extends StrategyOptions {
   /** Where the files are written. Default `context`. */
   readonly folder?: string
+  /**
+   * The tool of the prompt with which the model reads the files. Default `read_file`, which the file tools of
+   * `foldout/files` bring. `false` where the model reads files by other means, such as tools of its host.
+   */
+  readonly readTool?: string | false
 }
 
 /**
  * One tool, `open_sections`. Sections without tools are written to files for the model to read, and the turn goes on; they
- * stay folded. If any section asked for has tools, the turn ends and all of them are opened in a new render.
+ * stay folded. If any section asked for has tools, the run restarts with all of them open.
+ *
+ * @example
+ * ```ts
+ * const prompt = definePrompt({ ns: 'docs', key: 'writer', sections: [manual, filesSection()], disclosure: contextFiles() })
+ * ```
  */
 export function contextFiles(options: ContextFilesOptions = {}): DisclosureStrategy {
-  const { folder = 'context', showCost = false } = options
+  const { folder = 'context', showCost = false, readTool = 'read_file' } = options
   const getFile = (path: string): string => `${folder}/${path}.md`
   return Object.freeze<DisclosureStrategy>({
     name: 'contextFiles',
     toolNames: [OPEN_SECTIONS],
     showCost,
     suffix: (section) => suffix(section, getFile(section.path)),
+    check(view) {
+      if (readTool !== false) refuseUnreadable(view, readTool)
+    },
     tools: (offered) => [
       openSectionsTool(offered, (plan, view, context) =>
-        plan.hasTools ? halted(view, plan) : writeFiles(view, plan, getFile, context.filesystem),
+        plan.hasTools ? answerByRestart(view, plan) : writeFiles(view, plan, getFile, context.filesystem),
       ),
     ],
+    getCalls: (_view, keys) => [getOpenCall(keys)],
+    describeCall,
   })
+}
+
+/** A file that the model cannot read is worse than an error that the developer can. */
+function refuseUnreadable(view: DisclosureView, readTool: string): void {
+  const written = view.folded.find((section) => !section.hasTools)
+  if (!written || view.findTool(readTool)) return
+  throw new PromptRenderError(
+    `contextFiles() writes section '${written.path}' to a file, and the prompt has no tool '${readTool}' to read it with. Add filesSection() of foldout/files to the prompt, name your own tool with contextFiles({ readTool }), or pass readTool: false if the model reads files by other means.`,
+    { path: written.path },
+  )
 }
 
 function suffix({ path, childKeys, hasTools }: FoldedSection, file: string): string {
@@ -59,9 +85,9 @@ async function writeFiles(
   const failed: Failed = (key, error) => fail(`Failed to write context for '${key}': ${getErrorMessage(error)}`)
   const files: ContextFile[] = []
   // Everything is rendered before anything is written.
-  for (const [key, paths] of plan.getPaths) {
+  for (const [key, paths] of plan.pathsByKey) {
     try {
-      files.push({ key, path: getFile(key), text: view.opened(paths).content(paths[0]!) })
+      files.push({ key, path: getFile(key), text: view.opened(paths).content(paths[0] ?? key) })
     } catch (error) {
       return failed(key, error)
     }

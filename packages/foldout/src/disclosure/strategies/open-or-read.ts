@@ -1,12 +1,28 @@
+import { getAncestors } from '../../core/text.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { bearsTools } from '../engine.ts'
-import { strategyWithCost, type DisclosureView } from '../strategy.ts'
+import { strategyWithCost, type DisclosureView, type OpeningCall } from '../strategy.ts'
 import { openSuffix, readSuffix } from '../suffix.ts'
-import { OPEN_SECTIONS, READ_SECTION, halted, openSectionsTool, readSectionTool, shown } from '../tools.ts'
+import {
+  OPEN_SECTIONS,
+  READ_SECTION,
+  answerByRestart,
+  answerInPlace,
+  describeCall,
+  getOpenCall,
+  getReadCall,
+  openSectionsTool,
+  readSectionTool,
+} from '../tools.ts'
 
 /**
  * Two tools: `open_sections` for sections with tools, `read_section` for the others. Each is offered only while a folded
  * section calls for it.
+ *
+ * @example
+ * ```ts
+ * await runAgent(bound, { adapter, disclosure: openOrRead() })
+ * ```
  */
 export const openOrRead = strategyWithCost({
   name: 'openOrRead',
@@ -15,15 +31,29 @@ export const openOrRead = strategyWithCost({
   tools(view) {
     const withTools = view.folded.filter((section) => section.hasTools).length
     return [
-      ...(withTools > 0 ? [openTool(view)] : []),
+      ...(withTools > 0 ? [createOpenTool(view)] : []),
       ...(withTools < view.folded.length ? [readSectionTool(view)] : []),
     ]
   },
+  findTool: (name, view) => (name === OPEN_SECTIONS ? createOpenTool(view) : readSectionTool(view)),
+  getCalls(view, keys): readonly OpeningCall[] {
+    const toOpen = keys.filter((key) => bearsTools(view, getFolded(view, key)))
+    const toRead = keys.filter((key) => !toOpen.includes(key))
+    return [...(toOpen.length > 0 ? [getOpenCall(toOpen)] : []), ...toRead.map(getReadCall)]
+  },
+  describeCall,
 })
 
-/** Goes on where every section asked for has tools, as `read_section` would; one that has none halts the whole call. */
-function openTool(offered: DisclosureView): AnyTool {
+/** Goes on where every section asked for has tools, as `read_section` would; one that has none restarts the run for all. */
+function createOpenTool(offered: DisclosureView): AnyTool {
   return openSectionsTool(offered, (plan, view) =>
-    [...plan.getPaths.values()].every((paths) => bearsTools(view, paths)) ? shown(view, plan) : halted(view, plan),
+    [...plan.pathsByKey.values()].every((paths) => bearsTools(view, paths))
+      ? answerInPlace(view, plan)
+      : answerByRestart(view, plan),
   )
+}
+
+/** The folded sections that a key lies in, outermost first: the first is the one whose summary the model sees. */
+function getFolded(view: DisclosureView, key: string): readonly string[] {
+  return [...getAncestors(key), key].filter((path) => view.state(path) === 'folded')
 }

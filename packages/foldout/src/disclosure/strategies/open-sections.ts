@@ -1,11 +1,20 @@
 import { strategyWithCost } from '../strategy.ts'
 import { openSuffix } from '../suffix.ts'
-import { OPEN_SECTIONS, halted, openSectionsTool } from '../tools.ts'
+import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSectionsTool } from '../tools.ts'
 
-/** One tool, `open_sections`. It always ends the turn, and the caller renders the prompt anew with the sections open. */
+/**
+ * One tool, `open_sections`. It always ends the turn, and the run restarts with the sections open.
+ *
+ * @example
+ * ```ts
+ * await runAgent(bound, { adapter, disclosure: openSections() })
+ * ```
+ */
 export const openSections = strategyWithCost({
   name: 'openSections',
   toolNames: [OPEN_SECTIONS],
   suffix: openSuffix,
-  tools: (offered) => [openSectionsTool(offered, (plan, view) => halted(view, plan))],
+  tools: (offered) => [openSectionsTool(offered, (plan, view) => answerByRestart(view, plan))],
+  getCalls: (_view, keys) => [getOpenCall(keys)],
+  describeCall,
 })

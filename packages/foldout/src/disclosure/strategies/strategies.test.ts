@@ -10,9 +10,10 @@ import {
   openSections,
   readSection,
   type AnySection,
+  type DisclosureStrategy,
   type Filesystem,
 } from '../../entries/index.ts'
-import { createMemoryFilesystem } from '../../entries/files.ts'
+import { createMemoryFilesystem, filesSection } from '../../entries/files.ts'
 import { visibility } from '../../entries/session.ts'
 import { createConversation } from '../../testing/conversation.ts'
 import { disclosureSuite } from '../../testing/disclosure-suite.ts'
@@ -26,9 +27,8 @@ const openWith = (key: string, children: string) =>
 
 disclosureSuite(readSection(), {
   tools: ['read_section'],
-  toolFor: () => 'read_section',
   opens: { content: 'in the result', tools: 'by injection' },
-  alreadyFull: 'answered',
+  alreadyFull: { content: 'answered', tools: 'answered' },
   suffixes: {
     content: read('guide'),
     contentWithChildren: read('manual'),
@@ -39,9 +39,8 @@ disclosureSuite(readSection(), {
 
 disclosureSuite(openSections(), {
   tools: ['open_sections'],
-  toolFor: () => 'open_sections',
   opens: { content: 'by restart', tools: 'by restart' },
-  alreadyFull: 'refused',
+  alreadyFull: { content: 'refused', tools: 'refused' },
   suffixes: {
     content: open('guide'),
     contentWithChildren: openWith('manual', 'setup, limits'),
@@ -52,9 +51,8 @@ disclosureSuite(openSections(), {
 
 disclosureSuite(openOrRead(), {
   tools: ['open_sections', 'read_section'],
-  toolFor: (kind) => (kind === 'tools' ? 'open_sections' : 'read_section'),
   opens: { content: 'in the result', tools: 'by injection' },
-  alreadyFull: 'answered',
+  alreadyFull: { content: 'answered', tools: 'refused' },
   suffixes: {
     content: read('guide'),
     contentWithChildren: read('manual'),
@@ -63,11 +61,10 @@ disclosureSuite(openOrRead(), {
   },
 })
 
-disclosureSuite(contextFiles(), {
+disclosureSuite(contextFiles({ readTool: false }), {
   tools: ['open_sections'],
-  toolFor: () => 'open_sections',
   opens: { content: 'in a file', tools: 'by restart' },
-  alreadyFull: 'refused',
+  alreadyFull: { content: 'refused', tools: 'refused' },
   suffixes: {
     content:
       '[This section is summarized. To view full content, call `open_sections` with key "guide". The content will be written to context/guide.md for you to read.]',
@@ -115,7 +112,10 @@ describe('openOrRead', () => {
       const result = await conversation.call('open_sections', { section_keys: keys, reason: '' })
       expect(result).toMatchObject({
         ok: true,
-        message: `Sections requested for expansion: ${keys.join(', ')}.`,
+        message:
+          keys.length === 1
+            ? 'Opened: plain. Its text is now in the system prompt.'
+            : 'Opened: plain, tooled. Their text is now in the system prompt, and their tools are in your tool list.',
         opening: { halts: true, paths: keys },
       })
       expect(conversation.restarts).toBe(1)
@@ -153,7 +153,7 @@ describe('contextFiles', () => {
     const conversation = createConversation({
       bound: bound(...sections),
       session,
-      disclosure: contextFiles(),
+      disclosure: contextFiles({ readTool: false }),
       dynamicTools: true,
       ...(filesystem ? { filesystem } : {}),
     })
@@ -229,9 +229,19 @@ describe('contextFiles', () => {
     expect(await inner.stat('context/second.md')).toBeUndefined()
   })
 
+  it('a render without a tool to read files with is refused, and says what to add', () => {
+    const render = (...sections: AnySection[]) => bound(...sections).render({ disclosure: contextFiles() })
+    expect(() => render(plain)).toThrow(/contextFiles\(\) writes section 'plain' to a file.*Add filesSection\(\)/)
+    expect(() => render(tooled)).not.toThrow()
+    expect(() => render(plain, filesSection())).not.toThrow()
+    expect(() => bound(plain).render({ disclosure: contextFiles({ readTool: 'act' }) })).toThrow(/'act'/)
+    expect(() => bound(plain, tooled).render({ disclosure: contextFiles({ readTool: 'act' }) })).not.toThrow()
+    expect(() => bound(plain).render({ disclosure: contextFiles(), visibility: { plain: 'full' } })).not.toThrow()
+  })
+
   it('R27 writes to the folder it is given', async () => {
     const filesystem = createMemoryFilesystem()
-    const disclosure = contextFiles({ folder: 'notes/open' })
+    const disclosure = contextFiles({ folder: 'notes/open', readTool: false })
     const conversation = createConversation({
       bound: bound(plain),
       session: createSession(),
@@ -242,6 +252,105 @@ describe('contextFiles', () => {
     expect(conversation.rendered.text).toContain('The content will be written to notes/open/plain.md for you to read.]')
     await conversation.call('open_sections', { section_keys: ['plain'], reason: '' })
     expect(await filesystem.read('notes/open/plain.md')).toBe('# Plain\n\nplain text')
+  })
+})
+
+describe('what models read', () => {
+  const other = defineSection({ key: 'intro', title: 'Intro', template: 'Hello.' })
+  const start = (disclosure: DisclosureStrategy, ...sections: AnySection[]) =>
+    createConversation({ bound: bound(other, ...sections), session: createSession(), disclosure, dynamicTools: true })
+  const openOf = (conversation: ReturnType<typeof start>) => (keys: readonly string[], reason?: string) =>
+    conversation.call('open_sections', { section_keys: keys, ...(reason === undefined ? {} : { reason }) })
+
+  it('R29 the result of read_section ends with the tools that can be called now', async () => {
+    const child = defineSection({ key: 'child', title: 'Child', template: 'c', tools: [tool('dig')] })
+    const hidden = defineSection({ key: 'hidden', title: 'Hidden', template: 'h', tools: [tool('hide')], ...folded })
+    const parent = defineSection({
+      key: 'parent',
+      title: 'Parent',
+      template: 'p',
+      tools: [tool('act')],
+      ...folded,
+      children: [child, hidden],
+    })
+    const { message } = await start(readSection(), parent, plain).call('read_section', { section_key: 'parent' })
+    expect(message.endsWith('\n\nTools you can call now: act, dig.')).toBe(true)
+    expect(await start(readSection(), plain).call('read_section', { section_key: 'plain' })).toMatchObject({
+      message: '# Plain\n\nplain text',
+    })
+  })
+
+  it('R29 a section that is open is answered with its content, or refused', async () => {
+    expect(await start(readSection(), plain).call('read_section', { section_key: 'intro' })).toMatchObject({
+      ok: true,
+      message: 'Section is already expanded.\n\n# Intro\n\nHello.',
+    })
+    expect(await openOf(start(openSections(), plain))(['intro'])).toEqual({
+      ok: false,
+      message: "Section 'intro' is already expanded.",
+    })
+  })
+
+  it('R29 only folded sections are named as near, also those below another', async () => {
+    const parent = defineSection({ key: 'parent', title: 'P', template: 'p', ...folded, children: [plain] })
+    expect(await start(readSection(), parent).call('read_section', { section_key: 'intr' })).toEqual({
+      ok: false,
+      message: "Section 'intr' does not exist in this prompt. Nearest keys: parent, parent.plain.",
+    })
+    const long = await start(readSection(), plain).call('read_section', { section_key: 'x'.repeat(100_000) })
+    expect(long.message.length).toBeLessThan(400)
+  })
+
+  it('R29 a title that several sections have is not taken as a key', async () => {
+    const twin = defineSection({ key: 'twin', title: 'Plain', template: 'twin text', ...folded })
+    expect(await start(readSection(), plain, twin).call('read_section', { section_key: 'Plain' })).toMatchObject({
+      ok: false,
+    })
+    expect(await start(readSection(), plain, twin).call('read_section', { section_key: '3' })).toMatchObject({
+      message: '# Plain\n\ntwin text',
+    })
+  })
+
+  it.each([openSections(), openOrRead()])('R29 an empty list fails the call: $name', async (disclosure) => {
+    expect(await openOf(start(disclosure, tooled))([])).toEqual({
+      ok: false,
+      message: 'At least one section key must be provided.',
+    })
+  })
+
+  it.each([openSections(), openOrRead()])('R26 a long reason is cut, and none is needed: $name', async (disclosure) => {
+    const long = await openOf(start(disclosure, tooled))(['tooled'], 'x'.repeat(500))
+    expect(long.ok && long.opening?.reason).toBe('x'.repeat(256))
+    expect(await openOf(start(disclosure, tooled))(['tooled', 'tooled'])).toMatchObject({
+      ok: true,
+      opening: { keys: ['tooled'], reason: '' },
+    })
+  })
+
+  it('the tools say what they are for', () => {
+    const [read] = bound(plain).render({ disclosure: readSection() }).tools
+    expect(read?.description).toBe(
+      'Read the full content of a summarized section and get its tools. Do this before you say that something cannot be done.',
+    )
+    const [open] = bound(plain).render({ disclosure: openSections() }).tools
+    expect(open?.inputSchema['properties']).toMatchObject({
+      reason: { description: 'Why you need them, in a few words' },
+    })
+  })
+
+  it.each([
+    ['a tool that is like another', 'act_now', "Did you mean act? Open section 'tooled' to get it."],
+    ['a part of a name', 'refund', 'Did you mean refund_order?'],
+    ['a slip', 'refnd_order', 'Did you mean refund_order?'],
+    ['something else', 'zzzzzz', 'Call one of the tools in your list.'],
+    ['a very long name', 'q'.repeat(50_000), 'Call one of the tools in your list.'],
+  ])('R36 an unknown tool: %s', async (_, name, hint) => {
+    const shop = defineSection({ key: 'shop', title: 'Shop', tools: [tool('refund_order')] })
+    const { ok: isOk, message } = await start(readSection(), shop, tooled).call(name, {})
+    expect(isOk).toBe(false)
+    expect(message).toMatch(/^There is no tool '/)
+    expect(message.endsWith(hint)).toBe(true)
+    expect(message.length).toBeLessThan(400)
   })
 })
 

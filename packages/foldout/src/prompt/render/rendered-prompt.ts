@@ -1,5 +1,5 @@
 import { tokenCount, type TokenCount } from '../../core/tokens/tokens.ts'
-import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
+import type { DisclosureStrategy, DisclosureView } from '../../disclosure/strategy.ts'
 import { toolTokens, type AnyTool, type PromptView } from '../../tools/tool.ts'
 import type { BudgetTrace } from '../budget.ts'
 import type { PromptDescriptor } from '../overrides/descriptor.ts'
@@ -31,6 +31,8 @@ export interface RenderedPrompt<Keys extends string = string, Output = unknown> 
   readonly summarized: readonly Keys[]
   /** How its folded sections speak to the model. */
   readonly disclosure: DisclosureStrategy
+  /** The render as a strategy sees it. */
+  readonly view: DisclosureView
   /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
   readonly toolsInFolds: ReadonlyMap<string, string>
   /** A tool that an open section offers on demand, by its name, whether or not it was opened. */
@@ -103,6 +105,10 @@ class LazyRenderedPrompt implements RenderedPrompt {
 
   get disclosure(): DisclosureStrategy {
     return this.#view.renderer.options.strategy
+  }
+
+  get view(): DisclosureView {
+    return this.#view
   }
 
   get toolsInFolds(): ReadonlyMap<string, string> {

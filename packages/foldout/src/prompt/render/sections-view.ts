@@ -4,7 +4,7 @@ import { visibility, type Visibility, type VisibilityOverrides } from '../../ses
 import type { AnyTool } from '../../tools/tool.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from '../budget.ts'
 import { FOLDED, OPEN, ABSENT, joinTexts, type Frame } from './frame.ts'
-import type { Slot } from './registry.ts'
+import type { Registry, Slot } from './registry.ts'
 import type { Renderer } from './renderer.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
@@ -156,6 +156,31 @@ export class SectionsView implements DisclosureView {
     return shown === ABSENT ? this.#isInFold(parent) : shown === FOLDED
   }
 
+  resolve(key: string): string | undefined {
+    const { registry } = this.renderer.options
+    if (registry.byPath.has(key)) return key
+    const found = getSectionNames(registry).get(normalizeName(key)) ?? []
+    const enabled = found.filter((path) => this.state(path) !== undefined)
+    return enabled.length === 1 ? enabled[0] : undefined
+  }
+
+  findTool(name: string): AnyTool | undefined {
+    for (const slot of this.renderer.options.registry.withTools) {
+      if (this.state(slot.path) === undefined) continue
+      const tool = this.renderer.getTools(slot).find((candidate) => candidate.name === name)
+      if (tool) return tool
+    }
+    return this.findToolOnDemand(name)
+  }
+
+  toolsIn(path: string): readonly AnyTool[] {
+    const slot = this.renderer.options.registry.byPath.get(path)
+    if (!slot) return []
+    return this.#openWithTools()
+      .filter(({ index }) => index >= slot.index && index < slot.end)
+      .flatMap((open) => this.renderer.getTools(open))
+  }
+
   hasTools(path: string): boolean {
     const slot = this.renderer.options.registry.byPath.get(path)
     return slot !== undefined && this.renderer.hasTools(slot, this.frame.context)
@@ -210,6 +235,33 @@ export class SectionsView implements DisclosureView {
   #slots(): readonly Slot[] {
     return this.renderer.options.registry.slots
   }
+}
+
+const sectionNames = new WeakMap<Registry, ReadonlyMap<string, readonly string[]>>()
+
+/** The paths of a prompt's sections by what a model may call them besides their path: number, title, and both. */
+function getSectionNames(registry: Registry): ReadonlyMap<string, readonly string[]> {
+  const known = sectionNames.get(registry)
+  if (known) return known
+  const names = new Map<string, string[]>()
+  for (const { path, number, section } of registry.slots) {
+    for (const name of [number, section.title, `${number} ${section.title}`].map(normalizeName)) {
+      const paths = names.get(name)
+      if (paths) paths.push(path)
+      else names.set(name, [path])
+    }
+  }
+  sectionNames.set(registry, names)
+  return names
+}
+
+const LONGEST_NAME = 1000
+
+/** A name without the marks of a heading, letter case and outer blanks. */
+function normalizeName(name: string): string {
+  let text = name.slice(0, LONGEST_NAME).trim()
+  while (text.startsWith('#')) text = text.slice(1)
+  return text.trim().toLowerCase()
 }
 
 /** Later ones win. One that is alone stays itself, so that equal states are seen at a glance. */

@@ -50,6 +50,8 @@ export interface StoredSessionOptions extends Omit<SessionOptions, 'snapshot'> {
 /** A session whose events are written to a store as they happen. */
 export interface KeptSession extends Session {
   readonly id: string
+  /** The store that it is kept in. */
+  readonly store: SessionStore
   /**
    * Resolves when everything dispatched so far is in the store. Rejects if it could not be written; what is missing is
    * kept and tried again with the next event or call.
@@ -123,6 +125,7 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
   return {
     ...session,
     id,
+    store,
     saved: () => enqueue(flush),
     async compact() {
       const snapshot = session.snapshot()

@@ -110,13 +110,13 @@ describe('createDisclosure', () => {
       ['start', 'read_section', 'delete', 'search'],
     ])
     expect(requests.map(getResults).slice(1)).toEqual([
-      [{ type: 'text', value: '# Admin\n\nHow to administrate.' }],
+      [{ type: 'text', value: '# Admin\n\nHow to administrate.\n\nTools you can call now: delete.' }],
       [{ type: 'text', value: 'delete done.' }],
       [
         {
           type: 'text',
           value:
-            '# Docs\n\nAll of the docs.\n\n## Deep\n\nThere is more.\n\n---\n[This section is summarized. To view full content, call `read_section` with key "docs.deep".]',
+            '# Docs\n\nAll of the docs.\n\n## Deep\n\nThere is more.\n\n---\n[This section is summarized. To view full content, call `read_section` with key "docs.deep".]\n\nTools you can call now: search.',
         },
       ],
       [{ type: 'text', value: 'search done.' }],
@@ -150,7 +150,12 @@ describe('createDisclosure', () => {
     expect(getSystem(second!)).toContain('Deep docs.')
     expect(getSystem(second!)).toBe(bound.render({ session, disclosure }).text)
     expect(getSystem(third!)).toBe(getSystem(second!))
-    expect(getResults(second)).toEqual([{ type: 'text', value: 'Sections requested for expansion: docs.deep.' }])
+    expect(getResults(second)).toEqual([
+      {
+        type: 'text',
+        value: 'Opened: docs.deep. Its text is now in the system prompt, and its tools are in your tool list.',
+      },
+    ])
     expect(getResults(third)).toEqual([{ type: 'text', value: 'dig done.' }])
   })
 
@@ -177,8 +182,8 @@ describe('createDisclosure', () => {
   })
 
   it.each([
-    ['readSection', readSection(), 'Open that section with `read_section` first.'],
-    ['openSections', openSections(), 'Open that section with `open_sections` first.'],
+    ['readSection', readSection(), 'Call `read_section` with section_key "docs.deep" first.'],
+    ['openSections', openSections(), 'Call `open_sections` with section_keys ["docs.deep"] first.'],
   ])('R36 answers a call of a tool not disclosed yet with how to disclose it: %s', async (_name, disclosure, how) => {
     const session = createSession()
     const model = answering((number) => (number === 0 ? [calling('dig', {}), calling('start', {})] : done))
@@ -347,7 +352,7 @@ describe('createDisclosure', () => {
       ...(await createDisclosure({
         bound: prompt.bind(),
         session: createSession(),
-        disclosure: contextFiles(),
+        disclosure: contextFiles({ readTool: false }),
         filesystem,
       })),
       prompt: 'Go.',

@@ -1,15 +1,16 @@
 import type { ToolSet } from 'ai'
+import { loadAi, schemaFor } from '../../../adapters/ai-sdk/package.ts'
 import { FoldoutError } from '../../../core/errors.ts'
+import { describeFoldedTool } from '../../../disclosure/hints.ts'
+import { applyOpening, chooseAnswer, describeOpened } from '../../../disclosure/opening.ts'
+import type { Filesystem } from '../../../files/filesystem.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../../session/session.ts'
-import { visibility } from '../../../session/visibility.ts'
 import { executeTool } from '../../../tools/execute.ts'
-import type { Filesystem } from '../../../files/filesystem.ts'
-import type { Opening } from '../../../tools/result.ts'
+import type { ToolSuccess } from '../../../tools/result.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
 import { everyTool } from './every-tool.ts'
-import { loadAi, schemaFor } from '../../../adapters/ai-sdk/package.ts'
 import { createTurnstile } from './turnstile.ts'
 
 export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
@@ -20,11 +21,16 @@ export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
   readonly filesystem?: Filesystem
   /** Your own tools, which are offered all the time beside those of the prompt. */
   readonly tools?: ToolSet
+  /**
+   * Whether the output of a disclosure tool is the section's text, which `toUIMessageStream` sends to the browser. By default
+   * the output is a short notice, and only the model reads the text.
+   */
+  readonly showTextInOutput?: boolean
 }
 
 /** What a step of the AI SDK's loop is told. */
 export interface StepSettings {
-  /** The tools disclosed by now. */
+  /** The tools disclosed so far. */
   activeTools: string[]
   /** The prompt as it is rendered since an opening asked for that. */
   system?: string
@@ -43,12 +49,17 @@ export interface AiSdkDisclosure {
 }
 
 /**
- * Puts a prompt into the AI SDK's own loop, where the model opens what it needs:
- * `generateText({ model, ...(await createDisclosure({ bound, session })), prompt: '…', stopWhen: stepCountIs(20) })`.
- * Make a new one for each call; what was opened is in the session.
+ * Puts a prompt into the AI SDK's own loop, where the model opens what it needs. Make a new one for each call; what was
+ * opened is in the session.
+ *
+ * @example
+ * ```ts
+ * const disclosure = await createDisclosure({ bound, session })
+ * const { text } = await generateText({ model, ...disclosure, prompt: 'Go.', stopWhen: stepCountIs(20) })
+ * ```
  */
 export async function createDisclosure(options: AiSdkDisclosureOptions): Promise<AiSdkDisclosure> {
-  const { bound, session, filesystem, tools: own = {}, ...renderOptions } = options
+  const { bound, session, filesystem, tools: own = {}, showTextInOutput = false, ...renderOptions } = options
   const ai = await loadAi()
   const render = (): RenderedPrompt => bound.render({ ...renderOptions, session })
   const first = render()
@@ -56,19 +67,25 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
   let mustRender = false
 
   const turnstile = createTurnstile()
+  /** What the model reads where the output says less, by call. */
+  const texts = new Map<string, string>()
   const executable = (tool: AnyTool): ToolSet[string] =>
     ai.dynamicTool({
       description: tool.description,
       inputSchema: schemaFor(ai, tool.inputSchema),
-      async execute(input, { abortSignal }) {
+      async execute(input, { abortSignal, toolCallId }) {
         const signal = abortSignal ?? new AbortController().signal
         const context = { session, signal, deadline: options.deadline, filesystem, prompt: rendered }
         const result = await turnstile(tool, () => executeTool(tool, input, context))
         // Thrown, so that the SDK marks the result as an error; the model reads the message as it is.
         if (!result.ok) throw new FoldoutError('tool-failed', result.message)
-        if (result.opening) apply(result.opening)
-        return result.message
+        take(result)
+        if (showTextInOutput || !first.disclosure.toolNames.includes(tool.name)) return result.message
+        texts.set(toolCallId, result.message)
+        return describeOutput(result)
       },
+      // A call of an earlier request is not known here: its section is in the system text by now, as the notice says.
+      toModelOutput: ({ toolCallId, output }) => ({ type: 'text', value: texts.get(toolCallId) ?? String(output) }),
     })
 
   const tools: ToolSet = { ...own }
@@ -87,10 +104,10 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
       active.add(tool.name)
     }
   }
-  function apply({ paths, tools: added, halts }: Opening): void {
-    if (halts) mustRender = true
-    else disclose(added)
-    for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
+  function take({ opening }: ToolSuccess): void {
+    if (!opening) return
+    if (chooseAnswer(opening, true) === 'restart') mustRender = true
+    applyOpening(session, opening)
   }
   disclose(first.tools)
 
@@ -99,26 +116,25 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
     tools,
     activeTools: [...active],
     prepareStep() {
-      if (mustRender) {
-        mustRender = false
-        rendered = render()
-        disclose(rendered.tools)
-      }
+      const now = render()
+      // Whatever is visible can be called, by whatever means it became so.
+      disclose(now.tools)
+      if (mustRender) rendered = now
+      mustRender = false
       return { activeTools: [...active], ...(rendered === first ? {} : { system: rendered.text }) }
     },
-    experimental_repairToolCall({ toolCall }) {
+    experimental_repairToolCall({ toolCall: { toolName } }) {
       const now = render()
-      const path = now.toolsInFolds.get(toolCall.toolName)
-      if (path === undefined || active.has(toolCall.toolName)) return Promise.resolve(null)
-      return Promise.reject(new FoldoutError('tool-not-disclosed', howToDisclose(toolCall.toolName, path, now)))
+      const path = now.toolsInFolds.get(toolName)
+      if (path === undefined || active.has(toolName)) return Promise.resolve(null)
+      return Promise.reject(new FoldoutError('tool-not-disclosed', describeFoldedTool(toolName, path, now)))
     },
   }
 }
 
-function howToDisclose(tool: string, path: string, { tools, nodes }: RenderedPrompt): string {
-  const ofSections = new Set(nodes.flatMap((node) => node.tools.map(({ name }) => name)))
-  const opening = tools.filter(({ name }) => !ofSections.has(name)).map(({ name }) => `\`${name}\``)
-  return `Tool '${tool}' belongs to the section '${path}', which is not open yet. Open that section with ${opening.join(' or ')} first.`
+/** What people see of a disclosure call: which sections it opened, and nothing of what they say. */
+function describeOutput({ opening }: ToolSuccess): string {
+  return opening ? describeOpened({ keys: opening.keys, tools: opening.tools.length > 0 }) : 'Nothing new was opened.'
 }
 
 function nameTaken(name: string): FoldoutError {

@@ -8,11 +8,12 @@ import { DISCOVER_AND_USE, runTool, getTarget } from '../../../catalog/meta-tool
 import { USE_TOOL, createUseTool } from '../../../catalog/meta-tools/use-tool.ts'
 import { formatSignature } from '../../../catalog/signatures/signature.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../../../catalog/tool.ts'
-import { checkKeys, getOpening, planOpening } from '../../../disclosure/engine.ts'
+import { getOpening, planOpening, resolveKeys } from '../../../disclosure/engine.ts'
+import { describeFoldedTool } from '../../../disclosure/hints.ts'
+import { applyOpening } from '../../../disclosure/opening.ts'
 import type { DisclosureView } from '../../../disclosure/strategy.ts'
 import { READ_SECTION } from '../../../disclosure/tools.ts'
 import type { Session, SessionReader } from '../../../session/session.ts'
-import { visibility } from '../../../session/visibility.ts'
 import type { ServedClient } from '../client.ts'
 import type { SectionSource } from './source.ts'
 
@@ -94,7 +95,7 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
       return createErrorResult(
         path === undefined
           ? `Tool '${call.name}' is not there at the moment.`
-          : `Tool '${call.name}' belongs to the section '${path}', which is not open yet. Call \`${READ_SECTION}\` with section_key "${path}" first.`,
+          : describeFoldedTool(call.name, path, prompt),
       )
     }
     const result = await runTool(own, call, { ...context, session: used, prompt })
@@ -105,16 +106,17 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
   async function read(args: unknown): Promise<CallResult> {
     const given = readArguments(args)
     if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
-    const { section_key: key } = given.args
-    if (key === undefined || key === '') return createTextResult(source.render(scope.asAtFirst).text)
-    if (typeof key !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
+    const { section_key: asked } = given.args
+    if (asked === undefined || asked === '') return createTextResult(source.render(scope.asAtFirst).text)
+    if (typeof asked !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
     const view = source.view(keepsState ? session : scope.asAtFirst)
-    const fault = checkKeys(view, [key], { takesFull: true })
-    if (fault) return createErrorResult(fault.message)
+    const resolved = resolveKeys(view, [asked], { takesFull: true })
+    if ('fault' in resolved) return createErrorResult(resolved.fault.message)
+    const [key = asked] = resolved.keys
     const { text, paths } = toContent(view, key)
     const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
     if (keepsState) {
-      for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
+      applyOpening(session, { paths })
       refresh()
     }
     return createTextResult([text, ...toolLines(tools, keepsState)].join('\n\n'))

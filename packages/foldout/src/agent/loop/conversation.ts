@@ -1,0 +1,152 @@
+import type { AssistantMessage, Message, ToolCall, TurnOutcome, ToolMessage } from '../../adapters/contract.ts'
+import { isApplied } from '../../disclosure/opening.ts'
+import type { AnyTool } from '../../tools/tool.ts'
+import { toolsInjected } from '../events.ts'
+import { mergeOpenings, type Expansion } from '../policy.ts'
+import { findStop, type StopReason } from './bounds.ts'
+import { getTarget } from './call.ts'
+import type { RunCore } from './core.ts'
+import { resumeRun } from './journal.ts'
+import { agentRun, type PendingOpening } from './run-state.ts'
+import { runTurn, type TurnEnd } from './turn.ts'
+
+/** Why an evaluation came to an end. */
+export type Ended =
+  /** `stop` says that the run may not go on if the answer has to be fixed. */
+  | { readonly type: 'answer'; readonly text: string; readonly stop?: StopReason | undefined }
+  | Restart
+  | { readonly type: 'stop'; readonly reason: StopReason }
+
+export interface Restart {
+  readonly type: 'restart'
+  readonly expansion: Expansion
+  /** The calls that asked for it. */
+  readonly callIds: readonly string[]
+}
+
+/** What follows from a turn. */
+export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
+  | { readonly type: 'continue'; readonly added: readonly AnyTool[] }
+  | Restart
+  | { readonly type: 'stop'; readonly reason: StopReason }
+)
+
+/** Begins a conversation, or goes on with one. */
+export function beginConversation({ options, journal, held, tell }: RunCore): void {
+  const { input } = options
+  const said: Message[] = input === undefined ? [] : [{ role: 'user', text: input }]
+  const isResumed = journal.state.status !== 'new'
+  tell({ type: 'run/started', isResumed, ...(input === undefined ? {} : { input }) })
+  if (isResumed) {
+    resumeRun(journal, said.length > 0, options.state)
+    // What the user says goes behind the results of calls that a killed process has left, or no provider takes them.
+    held.push(...said)
+    return
+  }
+  // A conversation has to begin with the user; no provider takes an empty one.
+  const messages: Message[] = said.length > 0 ? said : [{ role: 'user', text: 'Begin.' }]
+  journal.record(agentRun.events.started({ messages }))
+}
+
+/** Finishes what another process has left, and says why the model need not be asked, if so. */
+export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
+  const { journal, scribe, held } = core
+  const left = findUnfinished(journal.state.messages)
+  const decision = left.length > 0 ? await runCalls(core, left) : undefined
+  for (const result of decision?.results ?? []) await scribe.say(result)
+  if (decision?.type === 'continue' && decision.added.length > 0) {
+    await scribe.say({ role: 'tools', names: decision.added.map(({ name }) => name) })
+  }
+  const said = held.splice(0)
+  for (const message of said) await scribe.say(message)
+  // Bounds are for one input: a new one is heard, whatever the turn before it came to.
+  if (decision?.type === 'stop' && said.length === 0) return decision
+  if (decision?.type === 'restart') return decision
+  return findPending(core) ?? (said.length === 0 ? findAnswer(journal.state.messages) : undefined)
+}
+
+/** The calls of the last reply that have no result yet. */
+function findUnfinished(messages: readonly Message[]): readonly ToolCall[] {
+  const at = messages.findLastIndex(({ role }) => role === 'assistant')
+  const reply = messages[at]
+  if (reply?.role !== 'assistant') return []
+  const later = messages.slice(at + 1)
+  const answered = new Set(later.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])))
+  return reply.toolCalls.filter(({ id }) => !answered.has(id))
+}
+
+/** The answer of a run that was left after it was given and before it was taken. */
+function findAnswer(messages: readonly Message[]): Ended | undefined {
+  const last = messages.at(-1)
+  return last?.role === 'assistant' && last.toolCalls.length === 0 ? { type: 'answer', text: last.text } : undefined
+}
+
+/** The openings that an earlier run has accepted and not shown, unless the session has them open by now. */
+function findPending({ journal, session }: RunCore): Restart | undefined {
+  const { pending } = journal.state
+  if (pending.length === 0) return undefined
+  if (!pending.every((opening) => isApplied(session, opening))) return getRestart(pending)
+  journal.record(agentRun.events.settled())
+  return undefined
+}
+
+/** Runs the calls of a reply and decides what follows from them. */
+export async function runCalls(core: RunCore, calls: readonly ToolCall[]): Promise<TurnDecision> {
+  const { journal, toolbox, tell, turn } = core
+  for (const call of calls.slice(0, turn.callsPerReply)) {
+    const target = getTarget(call, toolbox)
+    tell({ type: 'tool/called', call, ...(target ? { target } : {}) })
+  }
+  const running = runTurn(calls, turn, journal.state.finished)
+  core.running = running
+  const end = await running
+  await journal.saved()
+  return decide(core, calls, end)
+}
+
+function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDecision {
+  const { journal, scribe, turns, turn, options } = core
+  const { results, added } = end
+  const message: AssistantMessage = scribe.lastReply ?? { role: 'assistant', text: '', toolCalls: calls }
+  const restart = findRestart(core, end)
+  if (restart) turns.push({ type: 'restart', message, results, expansion: restart.expansion })
+  else if (added.length > 0 && turn.canAddTools()) {
+    addTools(core, end)
+    turns.push({ type: 'injection', message, results, tools: added.map(({ name }) => name) })
+  } else turns.push({ type: 'tools', message, results })
+  const reason = findStop(options, turns, journal.state)
+  if (reason) return { type: 'stop', reason, results }
+  return restart ? { ...restart, results } : { type: 'continue', results, added }
+}
+
+/** Whether the prompt must be rendered again after a turn, and for what. */
+function findRestart({ journal, turn }: RunCore, { added, keys, isOpening }: TurnEnd): Restart | undefined {
+  const { pending } = journal.state
+  const mustWait = turn.policy === 'batched' && isOpening
+  const mustShow = added.length > 0 && !turn.canAddTools()
+  if (!mustShow && (pending.length === 0 || mustWait)) return undefined
+  return getRestart(pending, mustShow ? keys : [])
+}
+
+/** A restart for openings, and for sections that opened by other means. */
+export function getRestart(pending: readonly PendingOpening[], keys: readonly string[] = []): Restart {
+  return {
+    type: 'restart',
+    expansion: mergeOpenings([...pending, { keys, paths: [], reason: '' }]),
+    callIds: pending.map(({ callId }) => callId),
+  }
+}
+
+function addTools({ session, journal, toolbox, tell }: RunCore, { added, keys }: TurnEnd): void {
+  const event = { names: added.map(({ name }) => name), keys }
+  toolbox.add(added)
+  session.dispatch(toolsInjected(event))
+  tell({ type: 'tools/injected', ...event })
+  journal.record(agentRun.events.disclosed({ names: event.names }))
+}
+
+/** What an adapter is told of a decision. */
+export function toOutcome(decision: TurnDecision): TurnOutcome {
+  const { type, results } = decision
+  return type === 'continue' ? { type, results, added: decision.added } : { type: 'halt', results }
+}

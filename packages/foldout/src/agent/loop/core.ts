@@ -1,0 +1,170 @@
+import type { Message } from '../../adapters/contract.ts'
+import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import type { BoundPrompt } from '../../prompt/prompt.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
+import { createSession, type Session } from '../../session/session.ts'
+import { promptRendered, toolInvoked, type AgentEvent } from '../events.ts'
+import { DEFAULT_CALLS_PER_REPLY, DEFAULT_PARALLEL_CALLS } from '../limits.ts'
+import type { AgentOptions, AgentTurn } from '../options.ts'
+import { checkTokens } from './bounds.ts'
+import { createScribe, type Scribe } from './evaluation.ts'
+import { createJournal, type RunJournal } from './journal.ts'
+import { claimSession } from './live-runs.ts'
+import { quietSession } from './quiet-session.ts'
+import { createRunSignal, type RunSignal } from './run-signal.ts'
+import { agentRun } from './run-state.ts'
+import { createToolbox, type Toolbox } from './toolbox.ts'
+import type { TurnContext } from './turn.ts'
+import { createWindowCheck } from './window.ts'
+
+/** What the parts of a run share. */
+export interface RunCore {
+  readonly options: AgentOptions
+  readonly session: Session
+  readonly journal: RunJournal
+  readonly signal: RunSignal
+  readonly scribe: Scribe
+  readonly toolbox: Toolbox
+  readonly turn: TurnContext
+  /** What happened in this process, reply by reply. */
+  readonly turns: AgentTurn[]
+  /** What the user says, to be put behind the results of calls that another process has left. */
+  readonly held: Message[]
+  /** The prompt as the conversation was last begun with. */
+  rendered: RenderedPrompt
+  /** The turn whose calls run now, or the last one. It ends by itself when the run is cancelled. */
+  running: Promise<unknown> | undefined
+  /** The prompt as the session has it now. */
+  render(): RenderedPrompt
+  /** Throws if the run may not go on. */
+  check(): void
+  tell(event: AgentEvent): void
+  /** Lets others use the session, and stops listening to signals. */
+  release(): void
+}
+
+/** Everything a run needs, with its session claimed. Throws if the run cannot begin. */
+export function createCore(
+  bound: Pick<BoundPrompt, 'render'>,
+  options: AgentOptions,
+  tell: (event: AgentEvent) => void,
+): RunCore {
+  const given = options.session ?? createSession({ slices: [agentRun] })
+  const signal = createRunSignal(options.signal, options.deadline)
+  const unclaim = claim(given, signal)
+  const release = (): void => {
+    signal.close()
+    unclaim()
+  }
+  try {
+    const warn = (message: string): void => tell({ type: 'warning', message })
+    const session = quietSession(given, warn)
+    const journal = createJournal(session, options.state)
+    const render = (): RenderedPrompt => bound.render(getRenderOptions(session, options))
+    const check = (): void => {
+      signal.check(journal.state)
+      checkTokens(options.limits ?? {}, journal.state)
+    }
+    const isDisclosed = (name: string): boolean => journal.state.disclosed.includes(name)
+    const parts = { options, session, journal, signal, render, check, tell, release }
+    const toolbox = createToolbox({ render, isDisclosed })
+    let rendered: RenderedPrompt | undefined
+    const core = {
+      ...parts,
+      scribe: createScribe(journal),
+      toolbox,
+      turns: [],
+      held: [],
+      running: undefined,
+      get rendered() {
+        return (rendered ??= render())
+      },
+      set rendered(now: RenderedPrompt) {
+        rendered = now
+      },
+    }
+    return Object.assign(core, { turn: createTurnContext(core, warn) })
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function claim(session: Session, signal: RunSignal): () => void {
+  try {
+    return claimSession(session)
+  } catch (error) {
+    signal.close()
+    throw error
+  }
+}
+
+function getRenderOptions(session: Session, options: AgentOptions): Parameters<BoundPrompt['render']>[0] {
+  return {
+    session,
+    ...(options.visibility ? { visibility: options.visibility } : {}),
+    ...(options.overrides ? { overrides: options.overrides } : {}),
+    ...(options.disclosure ? { disclosure: options.disclosure } : {}),
+    ...(options.counter ? { counter: options.counter } : {}),
+    ...(options.budget ? { budget: options.budget } : {}),
+    ...(options.deadline ? { deadline: options.deadline } : {}),
+  }
+}
+
+function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) => void): TurnContext {
+  const { options, session, journal, signal, toolbox, tell } = core
+  const { adapter } = options
+  return {
+    session,
+    toolbox,
+    warn,
+    policy: options.opening ?? 'eager',
+    parallelCalls: options.maxParallelCalls ?? DEFAULT_PARALLEL_CALLS,
+    callsPerReply: options.maxCallsPerReply ?? DEFAULT_CALLS_PER_REPLY,
+    render: core.render,
+    check: core.check,
+    fork: () => signal.fork(options.toolTimeoutMs),
+    canAddTools: () => adapter.supportsDynamicTools,
+    isDisclosure: (name) => core.rendered.disclosure.toolNames.includes(name),
+    getPending: () => journal.state.pending,
+    get tools() {
+      return { session, deadline: options.deadline, filesystem: options.filesystem, prompt: core.rendered }
+    },
+    settled({ message, invoked }, opening) {
+      journal.record(agentRun.events.called({ result: message, ...(opening ? { opening } : {}) }))
+      session.dispatch(toolInvoked(invoked))
+      tell({ type: 'tool/invoked', ...invoked })
+    },
+    refuseOpening: createWindowCheck({
+      size: options.contextWindow ?? adapter.contextWindow,
+      counter: options.counter ?? estimatedTokens,
+      getRendered: () => core.rendered,
+      getMessages: () => journal.state.messages,
+    }),
+  }
+}
+
+/** Begins a conversation, or goes on with one, with the prompt as it is now. */
+export function takeRender(core: RunCore): void {
+  const rendered = core.render()
+  core.rendered = rendered
+  core.toolbox.take(rendered)
+  const event = {
+    tools: rendered.tools.map(({ name }) => name),
+    full: rendered.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
+    summarized: rendered.summarized,
+  }
+  core.session.dispatch(promptRendered(event))
+  core.tell({
+    type: 'prompt/rendered',
+    ...event,
+    // Counted only if somebody asks.
+    get tokens() {
+      return rendered.tokens
+    },
+    get tokensIfAllOpen() {
+      return rendered.tokensIfAllOpen
+    },
+  })
+  core.journal.record(agentRun.events.disclosed({ names: event.tools }))
+}

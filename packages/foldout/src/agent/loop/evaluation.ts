@@ -1,0 +1,141 @@
+import {
+  NO_USAGE,
+  addUsage,
+  type AssistantMessage,
+  type Evaluation,
+  type EvaluationResult,
+  type Message,
+  type ToolCall,
+  type TurnOutcome,
+  type Usage,
+} from '../../adapters/contract.ts'
+import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
+import type { AnyTool } from '../../tools/tool.ts'
+import type { AgentEvent } from '../events.ts'
+import type { RunJournal } from './journal.ts'
+import { agentRun } from './run-state.ts'
+import type { RunSignal } from './run-signal.ts'
+import type { Toolbox } from './toolbox.ts'
+
+/** Writes messages of a conversation down. */
+export interface Scribe {
+  /** The model's last reply. */
+  readonly lastReply: AssistantMessage | undefined
+  say(message: Message): Promise<void>
+}
+
+export function createScribe(journal: RunJournal): Scribe {
+  let lastReply: AssistantMessage | undefined
+  return {
+    get lastReply() {
+      return lastReply
+    },
+    async say(message) {
+      if (message.role === 'assistant') lastReply = message
+      journal.record(agentRun.events.said({ message }))
+      await journal.saved()
+    },
+  }
+}
+
+export interface EvaluationParts {
+  readonly rendered: RenderedPrompt
+  readonly journal: RunJournal
+  readonly scribe: Scribe
+  readonly toolbox: Toolbox
+  readonly signal: RunSignal
+  /** Throws if the run may not go on. */
+  check(): void
+  callTools(calls: readonly ToolCall[]): Promise<TurnOutcome>
+  tell(event: AgentEvent): void
+}
+
+/** What an adapter gets, and what is known of it when it has returned. */
+export interface OpenEvaluation {
+  readonly evaluation: Evaluation
+  /** Counts what the adapter returns and has not told of yet. */
+  count(result: EvaluationResult): void
+  /** From now on an adapter that goes on by itself has no effect. */
+  close(): void
+}
+
+/** An evaluation of a conversation as it is now. */
+export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
+  const { rendered, journal, scribe, toolbox, signal, check, tell } = parts
+  const addedTools = findAddedTools(journal.state.messages, rendered, toolbox)
+  toolbox.add([...addedTools.values()])
+  let told = NO_USAGE
+  let isOpen = true
+  const assertOpen = (): void => {
+    if (!isOpen) throw signal.getError(journal.state)
+  }
+  const evaluation: Evaluation = {
+    system: rendered.text,
+    tools: rendered.tools,
+    addedTools,
+    messages: journal.state.messages,
+    output: rendered.output,
+    signal: signal.signal,
+    async beforeRequest() {
+      assertOpen()
+      await journal.saved()
+      check()
+    },
+    callTools(calls) {
+      assertOpen()
+      return parts.callTools(calls)
+    },
+    record(message) {
+      assertOpen()
+      return scribe.say(message)
+    },
+    emit(event) {
+      if (!isOpen) return
+      if (event.type === 'reply/received') {
+        told = addUsage(told, event.usage)
+        journal.record(agentRun.events.used({ usage: event.usage }))
+      }
+      tell(event)
+    },
+  }
+  return {
+    evaluation,
+    count({ usage }) {
+      const rest = subtractUsage(usage, told)
+      if (Object.values(rest).some((tokens) => tokens > 0)) journal.record(agentRun.events.used({ usage: rest }))
+    },
+    close() {
+      isOpen = false
+    },
+  }
+}
+
+/** Definitions of the tools that were added in a conversation and are not in its render. */
+function findAddedTools(
+  messages: readonly Message[],
+  rendered: RenderedPrompt,
+  toolbox: Toolbox,
+): ReadonlyMap<string, AnyTool> {
+  const names = new Set(rendered.tools.map(({ name }) => name))
+  const added = new Map<string, AnyTool>()
+  for (const message of messages) {
+    if (message.role !== 'tools') continue
+    for (const name of message.names) {
+      if (names.has(name) || added.has(name)) continue
+      const found = toolbox.find(name)
+      if ('tool' in found) added.set(name, found.tool)
+    }
+  }
+  return added
+}
+
+/** What is left of a usage, never less than nothing. */
+function subtractUsage(all: Usage, part: Usage): Usage {
+  const left = (field: keyof Usage): number => Math.max(0, (all[field] || 0) - part[field])
+  return {
+    inputTokens: left('inputTokens'),
+    outputTokens: left('outputTokens'),
+    cachedInputTokens: left('cachedInputTokens'),
+    cacheWriteTokens: left('cacheWriteTokens'),
+  }
+}

@@ -1,0 +1,67 @@
+import { nearest, shortened } from '../core/text.ts'
+import { MAX_NAME_SHOWN } from './limits.ts'
+import type { DisclosureStrategy, DisclosureView, OpeningCall } from './strategy.ts'
+
+/** A render, as far as hints need it. A rendered prompt is one. */
+export interface HintSource {
+  readonly view: DisclosureView
+  readonly disclosure: DisclosureStrategy
+  /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
+  readonly toolsInFolds: ReadonlyMap<string, string>
+}
+
+/** What a model reads that calls a tool of a folded section. */
+export function describeFoldedTool(name: string, path: string, source: HintSource): string {
+  return `Tool '${name}' belongs to the section '${path}', which is not open yet. ${describeHowToOpen(path, source)}`
+}
+
+function describeHowToOpen(path: string, { view, disclosure }: HintSource): string {
+  const calls = disclosure.getCalls?.(view, [path]) ?? []
+  if (calls.length > 0) return `${calls.map(formatCall).join(' ')}`
+  const tools = disclosure.toolNames.map((name) => `\`${name}\``)
+  return `Open that section with ${tools.join(' or ')} first.`
+}
+
+function formatCall({ name, arguments: args }: OpeningCall): string {
+  const given = Object.entries((args ?? {}) as Record<string, unknown>).filter(([, value]) => value !== '')
+  const said = given.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(' and ')
+  return said === '' ? `Call \`${name}\` first.` : `Call \`${name}\` with ${said} first.`
+}
+
+/** What a model reads that calls a tool that does not exist. */
+export function describeUnknownTool(name: string, callable: Iterable<string>, source: HintSource): string {
+  const missing = `There is no tool '${shortened(name, MAX_NAME_SHOWN)}'.`
+  const meant = findMeant(name, [...callable, ...source.toolsInFolds.keys()])
+  if (meant === undefined) return `${missing} Call one of the tools in your list.`
+  const path = source.toolsInFolds.get(meant)
+  return `${missing} Did you mean ${meant}?${path === undefined ? '' : ` Open section '${path}' to get it.`}`
+}
+
+/** The known name that was most likely meant; nothing if none is alike. */
+function findMeant(given: string, known: readonly string[]): string | undefined {
+  const name = given.slice(0, MAX_NAME_SHOWN).toLowerCase()
+  const related = known.filter((candidate) => isRelated(name, candidate.toLowerCase()))
+  if (related.length > 0) return nearest(name, related, 1)[0]
+  const [best] = nearest(name, known, 1)
+  return best !== undefined && getLikeness(name, best.toLowerCase()) >= 0.4 ? best : undefined
+}
+
+function isRelated(name: string, candidate: string): boolean {
+  if (name.length < 3 || candidate.length < 3) return false
+  return candidate.includes(name) || name.includes(candidate)
+}
+
+/** How many pairs of letters two words share, from 0 to 1. */
+function getLikeness(one: string, other: string): number {
+  const pairs = getPairs(one)
+  const others = getPairs(other)
+  let shared = 0
+  for (const pair of pairs) if (others.has(pair)) shared += 1
+  return (2 * shared) / Math.max(1, pairs.size + others.size)
+}
+
+function getPairs(word: string): Set<string> {
+  const pairs = new Set<string>()
+  for (let i = 0; i + 1 < word.length; i++) pairs.add(word.slice(i, i + 2))
+  return pairs
+}

@@ -1,0 +1,61 @@
+import type { Session } from '../session/session.ts'
+import { visibility } from '../session/visibility.ts'
+import type { Opening } from '../tools/result.ts'
+import type { AnyTool } from '../tools/tool.ts'
+
+/**
+ * How a model that opens sections is answered: `'in-place'`, where the conversation goes on with the text in the result and
+ * added tools, or `'restart'`, where the prompt is rendered again.
+ */
+export type OpeningAnswer = 'in-place' | 'restart'
+
+/** How an opening is answered, depending on whether tools can be added to the conversation. */
+export function chooseAnswer({ halts, tools }: Opening, canAddTools: boolean): OpeningAnswer {
+  return halts || (tools.length > 0 && !canAddTools) ? 'restart' : 'in-place'
+}
+
+/** Opens sections in a session. This is the only place that applies an opening. */
+export function applyOpening(session: Session, { paths }: Pick<Opening, 'paths'>): void {
+  for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
+}
+
+/** Whether a session has everything open that an opening opens. */
+export function isApplied(session: Session, { paths }: Pick<Opening, 'paths'>): boolean {
+  const opened = session.get(visibility)
+  return paths.every((path) => Object.hasOwn(opened, path) && opened[path] === 'full')
+}
+
+/** The tools that a view offers and a conversation does not have yet, in the view's order. */
+export function getNewTools(
+  view: { readonly tools: readonly AnyTool[] },
+  offered: { has(name: string): boolean },
+): readonly AnyTool[] {
+  return view.tools.filter(({ name }) => !offered.has(name))
+}
+
+/** What a model reads once sections are open in a new render. */
+export function describeOpened({ keys, tools }: { readonly keys: readonly string[]; readonly tools: boolean }): string {
+  const whose = keys.length === 1 ? 'Its' : 'Their'
+  const text = `Opened: ${keys.join(', ')}. ${whose} text is now in the system prompt`
+  return tools ? `${text}, and ${whose.toLowerCase()} tools are in your tool list.` : `${text}.`
+}
+
+/** What a model reads of sections that it has to ask for again. */
+export function describeLeft(keys: readonly string[]): string {
+  return `Not opened yet: ${keys.join(', ')}. Ask again if you still need ${keys.length === 1 ? 'it' : 'them'}.`
+}
+
+/** What a model reads while openings are collected. */
+export function describeWaiting(keys: readonly string[]): string {
+  const verb = keys.length === 1 ? 'opens' : 'open'
+  return `Requested: ${keys.join(', ')}, which ${verb} as soon as you reply without opening more.`
+}
+
+/** What a model reads below a section's text; empty without tools. */
+export function describeCallable(tools: readonly AnyTool[]): string {
+  return tools.length === 0 ? '' : `Tools you can call now: ${tools.map(({ name }) => name).join(', ')}.`
+}
+
+/** What a model reads of a call that stood behind an opening. */
+export const NOT_RUN =
+  'Not run, because sections were being opened. They are open now; call it again if you still need it.'
