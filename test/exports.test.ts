@@ -93,10 +93,11 @@ describe('exports', () => {
         "defineSlice",
         "defineTool",
         "estimatedTokens",
-        "evaluate",
+        "evaluatePrompt",
         "executeTool",
         "fail",
         "fromJsonSchema",
+        "getRunState",
         "md",
         "ok",
         "openOrRead",
@@ -105,6 +106,7 @@ describe('exports', () => {
         "parseOutput",
         "readSection",
         "runAgent",
+        "streamAgent",
       ]
     `)
   })

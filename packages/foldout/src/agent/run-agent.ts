@@ -105,7 +105,7 @@ function start<Params, Keys extends string, Output>(
     const result = guard<Output>(core, () => loop(core, (ended) => restart(core, ended)))
     return { result, cancel: core.signal.cancel }
   } catch (error) {
-    return { result: Promise.reject(error as Error), cancel: () => undefined }
+    return { result: Promise.reject(error), cancel: () => undefined }
   }
 }
 

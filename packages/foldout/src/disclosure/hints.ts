@@ -17,7 +17,7 @@ export function describeFoldedTool(name: string, path: string, source: HintSourc
 
 function describeHowToOpen(path: string, { view, disclosure }: HintSource): string {
   const calls = disclosure.getCalls?.(view, [path]) ?? []
-  if (calls.length > 0) return `${calls.map(formatCall).join(' ')}`
+  if (calls.length > 0) return calls.map(formatCall).join(' ')
   const tools = disclosure.toolNames.map((name) => `\`${name}\``)
   return `Open that section with ${tools.join(' or ')} first.`
 }

@@ -86,7 +86,7 @@ describe('counters', () => {
   })
 
   it('R40 sections written to files are opened without a restart', async () => {
-    const options = { disclosure: contextFiles(), filesystem: createMemoryFilesystem() }
+    const options = { disclosure: contextFiles({ readTool: false }), filesystem: createMemoryFilesystem() }
     expect(await counted([open('rules'), open('cart'), says('Done.')], options)).toMatchObject({
       'foldout.disclosure.restarts': 1,
       'foldout.disclosure.dynamic': 1,

@@ -68,8 +68,8 @@ describe('a recording', () => {
     const { text } = shop().render({ counter: words })
     const initial = price('look', 'spoil', 'read_section')
     const later = initial + price('add', 'clear')
-    // `# Cart`, its body, and the coupons' summary.
-    const content = 2 + 10 + 18
+    // `# Cart`, its body, the coupons' summary, and 'Tools you can call now: add, clear.'
+    const content = 2 + 10 + 18 + 7
     const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
     const common = { render: 0, systemTokens: words.count(text), outputTokens: 5, usage, retries: 0 }
     expect(run.requests).toEqual([
@@ -142,16 +142,16 @@ describe('a recording', () => {
     expect(run.renders[1]!.tools.map(({ name }) => name)).toEqual(['look', 'spoil', 'add', 'clear', 'open_sections'])
     expect(run.requests.map(({ render }) => render)).toEqual([0, 1])
     expect(run.restarts).toEqual([{ keys: ['cart'], request: 0 }])
-    // The name, the arguments, and 'Sections requested for expansion: cart.'
+    // The name, the arguments, and 'Opened: cart. Its text is now in the system prompt, and its tools are in your tool list.'
     expect(run.openings).toEqual([
-      { callId: 'call-1-2', keys: ['cart'], request: 0, answeredBy: 'restart', tokens: 1 + 1 + 5 },
+      { callId: 'call-1-2', keys: ['cart'], request: 0, answeredBy: 'restart', tokens: 1 + 1 + 18 },
     ])
   })
 
   it('R40 a restart of an adapter without dynamic tools leaves the text out of the conversation', async () => {
     const run = await recorded([read('cart'), says('Done.')], { scripted: { supportsDynamicTools: false } })
-    expect(run.openings).toMatchObject([{ answeredBy: 'restart', tokens: 7 }])
-    expect(run.requests.map(({ conversationTokens }) => conversationTokens)).toEqual([4, 11])
+    expect(run.openings).toMatchObject([{ answeredBy: 'restart', tokens: 20 }])
+    expect(run.requests.map(({ conversationTokens }) => conversationTokens)).toEqual([4, 24])
   })
 
   it('R40 holds what became of runs: stopped, failed, left, and one under way', async () => {

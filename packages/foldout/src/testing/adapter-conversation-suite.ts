@@ -133,7 +133,8 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(result.turns.map(({ type }) => type)).toEqual([opening, 'tools', 'answer'])
       expect(result.expansions).toBe(supportsDynamicTools ? 0 : 1)
       expect(events.filter(({ type }) => type === 'tools/injected')).toHaveLength(supportsDynamicTools ? 1 : 0)
-      if (supportsDynamicTools) expect(getResults(second!)).toEqual(['# Rain\n\nAll about rain.'])
+      if (supportsDynamicTools)
+        expect(getResults(second!)).toEqual(['# Rain\n\nAll about rain.\n\nTools you can call now: measure_rain.'])
     },
   )
 

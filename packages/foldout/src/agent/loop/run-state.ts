@@ -181,9 +181,9 @@ export function readRunState(json: unknown): RunState {
       'This is not the state of a run: it needs version 1 and messages. Pass the state of a result or an error, or that after JSON.parse.',
     )
   }
-  const { messages, finished = [], ...fields } = json as unknown as RunState
+  const { messages, finished, ...fields } = { ...NEW_FIELDS, ...(json as unknown as RunState) }
   return createState(
-    { ...NEW_FIELDS, ...fields, finished: Object.values(finished) },
+    { ...fields, finished: Object.values(finished) },
     Log.of(messages.map((message) => freezeChanges(message))),
   )
 }

@@ -250,7 +250,7 @@ describe('simulate()', () => {
     const { requests, restarts } = await simulated({ strategy: mixed }, { ...run, steps })
     expect(restarts).toBe(1)
     const call = count('read_section') + count('{"section_key":"rules"}')
-    const result = count('Sections requested for expansion: rules.')
+    const result = count('Opened: rules. Its text is now in the system prompt.')
     const added = toolTokens(refund, estimatedTokens)
     expect(requests[2]!.messages).toBe(requests[1]!.messages + call + result - added)
     expect(requests[2]!.tools).toBe(requests[1]!.tools + added)
