@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { fillTemplate, md, parseTemplate, templateSource, type PlaceholderNames, type Template } from './template.ts'
+import { fillTemplate, md, parseTemplate, toTemplateSource, type PlaceholderNames, type Template } from './template.ts'
 
 const fill = (source: string | Template, values: Record<string, unknown>): string =>
   fillTemplate(parseTemplate(source), values, 'x')
@@ -63,7 +63,7 @@ describe('R4 placeholders', () => {
           `|${last}|`.replaceAll('${', () => '$${')
         const expected = pairs.map(([text, name]) => `|${text}|${{ x: '${y}', y: '$' }[name]}`).join('') + `|${last}|`
         expect(fill(source, { x: '${y}', y: '$' })).toBe(expected)
-        expect(templateSource(parseTemplate(source))).toBe(source)
+        expect(toTemplateSource(parseTemplate(source))).toBe(source)
       }),
     )
   })
@@ -109,8 +109,8 @@ describe('md', () => {
   })
 
   it('R16 has a string form unless a dollar sign stands before a placeholder', () => {
-    expect(templateSource(md`a \${b} ${'c'}`)).toBe('a $${b} ${c}')
-    expect(templateSource(md`$${'c'}`)).toBeUndefined()
+    expect(toTemplateSource(md`a \${b} ${'c'}`)).toBe('a $${b} ${c}')
+    expect(toTemplateSource(md`$${'c'}`)).toBeUndefined()
   })
 })
 
@@ -120,5 +120,41 @@ describe('long templates', () => {
     expect(parseTemplate(many).names).toHaveLength(900)
     const long = `${'x'.repeat(999)}\n`.repeat(500)
     expect(fill(`${long}\${a}`, { a: 'end' })).toBe(`${long}end`)
+  })
+})
+
+describe('a template of any length', () => {
+  const timed = (work: () => void): number => {
+    const start = performance.now()
+    work()
+    return performance.now() - start
+  }
+
+  it.each([
+    { case: 'placeholders that never end', text: (n: number) => '${'.repeat(n) },
+    { case: 'placeholders of which the last ends', text: (n: number) => `${'${'.repeat(n)}}` },
+    { case: 'escapes', text: (n: number) => '$${'.repeat(n) },
+    { case: 'dollar signs', text: (n: number) => '$'.repeat(n) },
+    { case: 'placeholders', text: (n: number) => '${a}'.repeat(n) },
+    { case: 'blanks between words', text: (n: number) => `a${' '.repeat(n)}b` },
+    { case: 'blank lines between words', text: (n: number) => `  a${'\n \t'.repeat(n)}  b` },
+    { case: 'blanks around a placeholder', text: (n: number) => `${' '.repeat(n)}\${a}${' '.repeat(n)}b` },
+    { case: 'other white space', text: (n: number) => `a${'\u00a0\u2003'.repeat(n)}b` },
+  ])('R4 is read in linear time: $case', ({ text }) => {
+    const long = text(500_000)
+    expect(timed(() => parseTemplate(long))).toBeLessThan(2_000)
+  })
+
+  it.each([
+    ['${', ['${'], []],
+    ['a ${b', ['a ${b'], []],
+    ['${${a}b', ['', 'b'], ['${a']],
+    ['$$${a}', ['$${a}'], []],
+    ['$${${a}', ['${', ''], ['a']],
+    ['${a}$${b}${c}', ['', '${b}', ''], ['a', 'c']],
+    ['${a}${b', ['', '${b'], ['a']],
+    ['${a\nb}', ['', ''], ['a\nb']],
+  ])('R4 reads %j', (text, literals, names) => {
+    expect(parseTemplate(text)).toEqual({ literals, names })
   })
 })

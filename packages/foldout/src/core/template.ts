@@ -28,10 +28,11 @@ export interface Template<out Names extends string = string> {
 export type NamesOf<T> =
   T extends Template<infer Names> ? Names : T extends string ? (string extends T ? never : PlaceholderNames<T>) : never
 
-// Never constructed: their names and arguments are the compiler's messages.
+/** A compiler message, never a value: a template names a placeholder that its params do not declare. */
 export interface UnknownPlaceholder<Name, Declared> {
   readonly '~unknown': [Name, Declared]
 }
+/** A compiler message, never a value: a placeholder's value is an object or a list, which must be formatted first. */
 export interface UnprintablePlaceholder<Name> {
   readonly '~unprintable': Name
 }
@@ -51,40 +52,48 @@ export type CheckedTemplate<T, Params> = [Exclude<NamesOf<T>, keyof Params>] ext
 export type InferredParams<T> = [NamesOf<T>] extends [never] ? {} : { readonly [K in NamesOf<T>]: Printable }
 
 /**
- * A template with placeholders as JavaScript substitutions: `` md`Hello ${'name'}` ``. Unlike the string form it can put a
- * literal `$` directly before a placeholder, and a literal `${` needs no escape of ours.
+ * Writes a template with placeholders as JavaScript substitutions. Unlike the string form it can put a literal `$` directly
+ * before a placeholder, and a literal `${` needs no escape of ours.
+ *
+ * @example
+ * ```ts
+ * const greeting = defineSection({ key: 'greeting', title: 'Greeting', template: md`Greet ${'customer'} by name.` })
+ * ```
  */
 export function md<const Names extends readonly string[]>(
   strings: TemplateStringsArray,
   ...names: Names
 ): Template<Names[number]> {
-  return compiled(dedent(strings), names)
+  return compile(dedent(strings), names)
 }
 
-/** Reads the string form, or passes on what `md` has made. */
+/** Reads the string form, or passes on what `md` has made. In time linear in the text, whatever stands in it. */
 export function parseTemplate(template: string | Template): Template {
   if (typeof template !== 'string') return template
-  const literals: string[] = ['']
+  const literals: string[] = []
   const names: string[] = []
+  let literal = ''
   let from = 0
-  for (const match of template.matchAll(PLACEHOLDER)) {
-    literals[names.length] += template.slice(from, match.index)
-    from = match.index + match[0].length
-    if (match[1] === undefined) {
-      literals[names.length] += '${'
-    } else {
-      names.push(match[1])
-      literals.push('')
+  for (let at = template.indexOf('${'); at !== -1; at = template.indexOf('${', from)) {
+    if (at > from && template[at - 1] === '$') {
+      literal += `${template.slice(from, at - 1)}\${`
+      from = at + 2
+      continue
     }
+    const end = template.indexOf('}', at)
+    // Without a closing brace here there is none further on.
+    if (end === -1) break
+    literals.push(literal + template.slice(from, at))
+    names.push(template.slice(at + 2, end))
+    literal = ''
+    from = end + 1
   }
-  literals[names.length] += template.slice(from)
-  return compiled(dedent(literals), names)
+  literals.push(literal + template.slice(from))
+  return compile(dedent(literals), names)
 }
 
-const PLACEHOLDER = /\$\$\{|\$\{([^}]*)\}/g
-
-function compiled<Names extends string>(literals: readonly string[], names: readonly Names[]): Template<Names> {
-  if (names.some((name) => name === '')) {
+function compile<Names extends string>(literals: readonly string[], names: readonly Names[]): Template<Names> {
+  if (names.length > 0 && names.some((name) => name === '')) {
     throw new PromptValidationError(
       'A template contains the placeholder ${} without a name. Name it, or write $${} for the literal text.',
       { placeholder: '' },
@@ -97,44 +106,44 @@ function compiled<Names extends string>(literals: readonly string[], names: read
  * The string form of a template, or `undefined` where there is none: a literal `$` directly before a placeholder would
  * read as an escape.
  */
-export function templateSource(template: Template): string | undefined {
+export function toTemplateSource(template: Template): string | undefined {
   const { literals, names } = template
-  let source = escaped(literals[0]!)
-  for (let i = 0; i < names.length; i++) {
+  let source = escapeTemplate(literals[0] ?? '')
+  for (const [i, name] of names.entries()) {
     if (source.endsWith('$')) return undefined
-    source += `\${${names[i]!}}${escaped(literals[i + 1]!)}`
+    source += `\${${name}}${escapeTemplate(literals[i + 1] ?? '')}`
   }
   return source
 }
 
 /** A text as a template that says just it. */
 // A function, because `$$` means `$` in a replacement text.
-export const escaped = (literal: string): string => literal.replaceAll('${', () => '$${')
+export const escapeTemplate = (literal: string): string => literal.replaceAll('${', () => '$${')
 
 /** Removes the common indentation and the blank edges of a text given in pieces. Placeholders between them stay put. */
 function dedent(pieces: readonly string[]): string[] {
-  let indent = Infinity
-  pieces.forEach((piece, at) => {
-    const lines = piece.split('\n')
-    lines.forEach((line, i) => {
-      // The first line of a later piece goes on where a placeholder ended: it has no indentation of its own.
-      if (i === 0 && at > 0) return
-      const width = line.length - line.trimStart().length
-      const endsInPlaceholder = i === lines.length - 1 && at < pieces.length - 1
-      if (width < line.length || endsInPlaceholder) indent = Math.min(indent, width)
-    })
-  })
-  const cut = indent === Infinity ? 0 : indent
-  const result = pieces.map((piece, at) =>
-    piece
-      .split('\n')
-      .map((line, i) => (i === 0 && at > 0 ? line : line.slice(cut)))
-      .join('\n'),
-  )
+  const result = pieces.some((piece) => piece.includes('\n')) ? removeIndent(pieces) : [...pieces]
   // The text as a whole may begin or end with a placeholder, which is not to be stripped.
-  result[0] = result[0]!.replace(/^\s+/, '')
-  result[result.length - 1] = result[result.length - 1]!.replace(/\s+$/, '')
+  const last = result.length - 1
+  result[0] = (result[0] ?? '').trimStart()
+  result[last] = (result[last] ?? '').trimEnd()
   return result
+}
+
+function removeIndent(pieces: readonly string[]): string[] {
+  let indent = Infinity
+  const lines = pieces.map((piece) => piece.split('\n'))
+  for (const [at, own] of lines.entries()) {
+    for (const [i, line] of own.entries()) {
+      // The first line of a later piece goes on where a placeholder ended: it has no indentation of its own.
+      if (i === 0 && at > 0) continue
+      const width = line.length - line.trimStart().length
+      const endsInPlaceholder = i === own.length - 1 && at < pieces.length - 1
+      if (width < line.length || endsInPlaceholder) indent = Math.min(indent, width)
+    }
+  }
+  if (indent === 0 || indent === Infinity) return [...pieces]
+  return lines.map((own, at) => own.map((line, i) => (i === 0 && at > 0 ? line : line.slice(indent))).join('\n'))
 }
 
 /** Whether a template shows something whatever its values are. */
@@ -143,10 +152,11 @@ export function hasInk(template: Template): boolean {
 }
 
 /** A template between two texts. */
-export function wrapped(before: string, template: Template, after: string): Template {
+export function wrapTemplate(before: string, template: Template, after: string): Template {
   const literals = [...template.literals]
-  literals[0] = before + literals[0]!
-  literals[literals.length - 1] += after
+  const last = literals.length - 1
+  literals[0] = before + (literals[0] ?? '')
+  if (after !== '') literals[last] = (literals[last] ?? '') + after
   return { literals, names: template.names }
 }
 
@@ -155,14 +165,15 @@ type Values = Readonly<Record<string, unknown>>
 /** Puts values into a template, each once and as it is. */
 export function fillTemplate(template: Template, values: Values, path: string): string {
   checkValues(template, values, path)
-  return filled(template, values)
+  return fillChecked(template, values)
 }
 
 /** As `fillTemplate`, for values that have been checked. */
-export function filled(template: Template, values: Values): string {
+export function fillChecked(template: Template, values: Values): string {
   const { literals, names } = template
-  let text = literals[0]!
-  for (let i = 0; i < names.length; i++) text += String(values[names[i]!]) + literals[i + 1]!
+  let text = literals[0] ?? ''
+  let i = 1
+  for (const name of names) text += String(values[name]) + (literals[i++] ?? '')
   return text
 }
 
@@ -171,7 +182,8 @@ export function checkValues(template: Template, values: Values, path: string): v
   for (const name of template.names) {
     const value = values[name]
     if (typeof value === 'string' || isPrintable(value)) continue
-    const fault = value === undefined ? 'is missing. Bind it' : `is ${getKind(value)}. Bind a string, number or boolean`
+    const isMissing = value === undefined || !Object.hasOwn(values, name)
+    const fault = isMissing ? 'is missing. Bind it' : `is ${getKind(value)}. Bind a string, number or boolean`
     throw new PromptRenderError(`Section '${path}' cannot be rendered: the value '${name}' ${fault}.`, {
       path,
       placeholder: name,

@@ -1,5 +1,5 @@
 import { FoldoutError } from '../core/errors.ts'
-import { escaped } from '../core/template.ts'
+import { escapeTemplate } from '../core/template.ts'
 import { defineSection, type AnySection, type Section } from '../prompt/section.ts'
 import type { FileEntry, Filesystem } from '../files/filesystem.ts'
 import { readSkill } from './skill.ts'
@@ -62,7 +62,7 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
     title: name,
     // A custom renderer that returns nothing would leave the section out.
     render: () => body || description,
-    summary: escaped(description),
+    summary: escapeTemplate(description),
     visibility: 'summary',
     children,
   })
@@ -91,7 +91,7 @@ async function fileSection(
     key: freeKey(name, keys),
     title: name,
     render: () => (text === undefined || name.endsWith('.md') ? shown : fenced(shown, name)),
-    summary: escaped(`The file ${name}, ${size}.`),
+    summary: escapeTemplate(`The file ${name}, ${size}.`),
     visibility: 'summary',
   })
 }

@@ -1,4 +1,4 @@
-import { templateSource, type Template } from '../../core/template.ts'
+import { toTemplateSource, type Template } from '../../core/template.ts'
 import {
   applyOverrides,
   type IgnoredOverride,
@@ -33,7 +33,7 @@ export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
 
 /** A template that has no string form is left out; its hash is there, so that a new text can be written in. */
 function text(key: 'body' | 'summary', template: Template | undefined): { body?: string; summary?: string } {
-  const source = template && templateSource(template)
+  const source = template && toTemplateSource(template)
   return source === undefined ? {} : { [key]: source }
 }
 
