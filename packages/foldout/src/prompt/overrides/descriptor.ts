@@ -36,26 +36,35 @@ export function describePrompt(ns: string, key: string, registry: Registry): Pro
     key,
     sections: Object.freeze(
       registry.slots.map(({ path, number, section }) =>
-        Object.freeze({ path, number, hash: sectionHash(section), acceptsOverrides: section.acceptsOverrides }),
+        Object.freeze({ path, number, hash: hashSection(section), acceptsOverrides: section.acceptsOverrides }),
       ),
     ),
-    tools: Object.freeze(
-      registry.withTools.flatMap(({ path, section }) =>
-        section.tools.map((tool) =>
-          Object.freeze({ name: tool.name, path, hash: toolHash(tool), acceptsOverrides: section.acceptsOverrides }),
-        ),
-      ),
-    ),
+    tools: Object.freeze(describeTools(registry)),
   })
 }
 
-export function sectionHash({ body, summary }: AnySection): string {
+/** Each tool once, at the first section that has it; one that any of its sections keeps as it is takes no overrides. */
+function describeTools(registry: Registry): ToolDescriptor[] {
+  const tools = new Map<AnyTool, ToolDescriptor>()
+  for (const { path, section } of registry.withTools) {
+    for (const tool of section.tools) {
+      const known = tools.get(tool)
+      const acceptsOverrides = section.acceptsOverrides && (known?.acceptsOverrides ?? true)
+      if (known?.acceptsOverrides === acceptsOverrides) continue
+      const first = known ?? { name: tool.name, path, hash: hashTool(tool) }
+      tools.set(tool, Object.freeze({ ...first, acceptsOverrides }))
+    }
+  }
+  return [...tools.values()]
+}
+
+export function hashSection({ body, summary }: AnySection): string {
   const parts = (template: Template | undefined): unknown => template && [template.literals, template.names]
   return sha256Hex(
     canonicalJson({ body: typeof body === 'function' ? null : parts(body), summary: parts(summary) ?? null }),
   )
 }
 
-export function toolHash(tool: AnyTool): string {
+export function hashTool(tool: AnyTool): string {
   return sha256Hex(canonicalJson(toolDefinition(tool)))
 }

@@ -41,3 +41,8 @@ export class RenderedNode {
     return `${'#'.repeat(Math.min(depth + 1, 6))} ${section.title}${this.text.slice(heading.length)}`
   }
 }
+
+/** The tools of some nodes in walking order; one that several of them have is there once. */
+export function collectTools(nodes: readonly RenderedNode[]): AnyTool[] {
+  return [...new Set(nodes.flatMap((node) => node.tools))]
+}

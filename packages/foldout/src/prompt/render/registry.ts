@@ -1,7 +1,8 @@
 import { PromptValidationError } from '../../core/errors.ts'
 import { fieldNames } from '../../core/schema/schema.ts'
 import { listed } from '../../core/text.ts'
-import { hasInk, wrapped, type Template } from '../../core/template.ts'
+import { isThenable, swallow } from '../../core/promises.ts'
+import { getKind, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { examplesText } from './examples.ts'
@@ -78,6 +79,16 @@ export const UNDECIDED = 255
 export const numberedHeading: Heading = ({ title, number, depth }) =>
   `${'#'.repeat(Math.min(depth + 2, 6))} ${number} ${title}`
 
+function makeHeading(heading: Heading, parts: HeadingParts): string {
+  const made: unknown = heading(parts)
+  if (typeof made === 'string') return made
+  if (isThenable(made)) swallow(made)
+  throw new PromptValidationError(
+    `The \`heading\` of the prompt returned ${isThenable(made) ? 'a promise' : getKind(made)} for section '${parts.path}'. It must return a string.`,
+    { path: parts.path },
+  )
+}
+
 export function createRegistry(
   sections: readonly AnySection[],
   heading: Heading,
@@ -85,7 +96,7 @@ export function createRegistry(
 ): Registry {
   const slots: Mutable<Slot>[] = []
   const byPath = new Map<string, Slot>()
-  const toolPaths = new Map<string, string>()
+  const tools = new Map<string, PlacedTool>()
 
   function add(section: AnySection, parent: Mutable<Slot> | undefined, position: number): Mutable<Slot> {
     const path = parent ? `${parent.path}.${section.key}` : section.key
@@ -97,7 +108,7 @@ export function createRegistry(
         { path },
       )
     }
-    const ownHeading = heading({ title: section.title, number, depth, path })
+    const ownHeading = makeHeading(heading, { title: section.title, number, depth, path })
     const examples = examplesText(section.tools)
     const slot: Mutable<Slot> = {
       index: slots.length,
@@ -122,7 +133,7 @@ export function createRegistry(
     }
     slots.push(slot)
     byPath.set(path, slot)
-    for (const tool of section.tools) addTool(tool, path, toolPaths, reservedTools)
+    for (const tool of section.tools) addTool(tools, { tool, path }, reservedTools)
     if (slot.outputNames) refuseUnknown(slot, slot.outputNames)
     const children: number[] = []
     section.children.forEach((child, i) => {
@@ -163,26 +174,33 @@ function fixedShown({ section, dynamic, dynamicBelow }: Slot): number {
 
 function fullTemplate(heading: string, body: AnySection['body'], examples: string): Template | undefined {
   if (typeof body === 'function' || !hasInk(body)) return undefined
-  return wrapped(`${heading}\n\n`, body, examples === '' ? '' : `\n\n${examples}`)
+  return wrapTemplate(`${heading}\n\n`, body, examples === '' ? '' : `\n\n${examples}`)
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-function addTool(tool: AnyTool, path: string, toolPaths: Map<string, string>, reserved: readonly string[]): void {
+interface PlacedTool {
+  readonly tool: AnyTool
+  readonly path: string
+}
+
+/** Several sections may have one and the same tool; two tools of one name are refused. */
+function addTool(known: Map<string, PlacedTool>, { tool, path }: PlacedTool, reserved: readonly string[]): void {
   if (reserved.includes(tool.name)) {
     throw new PromptValidationError(
       `Tool '${tool.name}' of section '${path}' has the name of a disclosure tool (${listed(reserved)}), which belongs to the prompt itself. Rename it.`,
       { path },
     )
   }
-  const other = toolPaths.get(tool.name)
-  if (other !== undefined) {
+  const other = known.get(tool.name)
+  if (other === undefined) {
+    known.set(tool.name, { tool, path })
+  } else if (other.tool !== tool) {
     throw new PromptValidationError(
-      `Two tools are named '${tool.name}', in section '${other}' and in section '${path}'. A model tells tools apart by name; rename one of them.`,
+      `Two tools are named '${tool.name}', in section '${other.path}' and in section '${path}'. A model tells tools apart by name; rename one of them, or give both sections the same tool.`,
       { path },
     )
   }
-  toolPaths.set(tool.name, path)
 }
 
 function templateNames({ body, summary }: AnySection): string[] {

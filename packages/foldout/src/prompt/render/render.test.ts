@@ -249,6 +249,44 @@ describe('enabled and visibility', () => {
     expect(render).toThrow(expect.objectContaining({ code: 'prompt-render', path: 'top.a' }))
   })
 
+  it.each([
+    ['enabled', { enabled: async () => Promise.reject(new Error('late')) }],
+    ['visibility', { visibility: async () => Promise.reject(new Error('late')) }],
+    ['render', { template: undefined, render: async () => Promise.reject(new Error('late')) }],
+    // oxlint-disable-next-line unicorn/no-thenable -- what the test is about
+    [
+      'enabled',
+      { enabled: () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('late')) }) },
+    ],
+  ])('R7 an async `%s` that rejects is a render error, and no unhandled rejection', async (what, fault) => {
+    const unhandled = vi.fn<() => void>()
+    process.on('unhandledRejection', unhandled)
+    const section = defineSection({ key: 'a', title: 'A', template: 'x', summary: 's', ...fault } as never)
+    const folded = defineSection({ key: 'f', title: 'F', summary: 's', visibility: 'summary', children: [section] })
+    const top = bound(defineSection({ key: 'top', title: 'Top', children: [section] }), folded)
+    const error = expect.objectContaining({
+      code: 'prompt-render',
+      path: 'top.a',
+      message: expect.stringContaining(`its \`${what}\` returned a promise. It must return`) as string,
+    })
+    expect(() => top.render()).toThrow(error)
+    expect(() => top.render({ disclosure: openSections({ showCost: true }) })).toThrow(error)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    process.off('unhandledRejection', unhandled)
+    expect(unhandled).not.toHaveBeenCalled()
+  })
+
+  it('R9 a heading that is async or not a string is refused, naming the section', async () => {
+    const sections = [defineSection({ key: 'a', title: 'A' })]
+    const define = (heading: unknown) => () =>
+      definePrompt({ ns: 'test', key: 'prompt', sections, heading: heading as () => string })
+    expect(define(async () => Promise.reject(new Error('late')))).toThrow(
+      "The `heading` of the prompt returned a promise for section 'a'. It must return a string.",
+    )
+    expect(define(() => 1)).toThrow("returned a number for section 'a'")
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+
   it('R6 asking for a summary that is not there is refused, naming the path', () => {
     const section = defineSection({ key: 'a', title: 'A', template: 'x' })
     const error = expect.objectContaining({
@@ -440,3 +478,59 @@ describe('tools and the rendered prompt', () => {
 function boom(): never {
   throw new Error('boom')
 }
+
+describe('one tool in several sections', () => {
+  const look = tool('look')
+  const folded = (key: string, ...children: AnySection[]) =>
+    defineSection({ key, title: key, template: 'x', summary: 's', visibility: 'summary', tools: [look], children })
+  const open = (key: string) => defineSection({ key, title: key, template: 'x', tools: [look, tool(`use_${key}`)] })
+
+  it('R11 is listed once, where the first open one stands', () => {
+    const rendered = bound(open('one'), open('two')).render()
+    expect(names(rendered)).toEqual(['look', 'use_one', 'use_two'])
+    expect(rendered.nodes.map((node) => names(node))).toEqual([
+      ['look', 'use_one'],
+      ['look', 'use_two'],
+    ])
+    expect(rendered.tokensIfAllOpen).toEqual(rendered.tokens)
+  })
+
+  it('R11 is listed as soon as one of them is open, and until then has a section to open', () => {
+    const prompt = bound(folded('one'), folded('two', open('in')))
+    const session = createSession()
+    const first = prompt.render({ session })
+    expect(names(first)).toEqual(['read_section'])
+    expect([...first.toolsInFolds]).toEqual([
+      ['look', 'one'],
+      ['use_in', 'two.in'],
+    ])
+    session.dispatch(visibility.events.set({ path: 'two', visibility: 'full' }))
+    const second = prompt.render({ session })
+    expect(names(second)).toEqual(['look', 'use_in', 'read_section'])
+    expect([...second.toolsInFolds]).toEqual([])
+    expect(second.findSection('look')).toBe('two')
+  })
+
+  it('R11 R16 has one descriptor, and takes an override unless a section of its forbids it', () => {
+    const both = prompt(open('one'), open('two'))
+    expect(both.descriptor.tools.map(({ name, path }) => `${path} ${name}`)).toEqual([
+      'one look',
+      'one use_one',
+      'two use_two',
+    ])
+    const closed = defineSection({ key: 'closed', title: 'Closed', tools: [look], acceptsOverrides: false })
+    const { tools } = prompt(open('one'), closed).descriptor
+    expect(tools.map(({ acceptsOverrides }) => acceptsOverrides)).toEqual([false, true])
+    const hash = both.descriptor.tools[0]!.hash
+    const rendered = both.bind().render({ overrides: { tools: { look: { hash, description: 'Other words.' } } } })
+    expect(rendered.tools.map(({ description }) => description)).toEqual([
+      'Other words.',
+      'Does use_one.',
+      'Does use_two.',
+    ])
+  })
+
+  it('R11 may be named twice in one section', () => {
+    expect(names(bound(defineSection({ key: 'a', title: 'A', tools: [look, look] })).render())).toEqual(['look'])
+  })
+})

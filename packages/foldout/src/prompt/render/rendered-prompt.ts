@@ -4,7 +4,7 @@ import { toolTokens, type AnyTool, type PromptView } from '../../tools/tool.ts'
 import type { BudgetTrace } from '../budget.ts'
 import type { PromptDescriptor } from '../overrides/descriptor.ts'
 import type { Frame } from './frame.ts'
-import type { RenderedNode } from './node.ts'
+import { collectTools, type RenderedNode } from './node.ts'
 import type { OutputSpec } from '../output.ts'
 import type { IgnoredOverride } from '../overrides/overrides.ts'
 import type { SectionsView } from './sections-view.ts'
@@ -134,8 +134,7 @@ class LazyRenderedPrompt implements RenderedPrompt {
   get tokensIfAllOpen(): TokenCount {
     if (this.#tokensIfAllOpen) return this.#tokensIfAllOpen
     const open = this.#view.allOpen()
-    const tools = open.nodes().flatMap((node) => node.tools)
-    return (this.#tokensIfAllOpen = this.#measured(open, tools))
+    return (this.#tokensIfAllOpen = this.#measured(open, collectTools(open.nodes())))
   }
 
   get trace(): readonly TraceEntry[] {

@@ -1,12 +1,23 @@
 import { PromptRenderError, PromptValidationError, getErrorMessage } from '../../core/errors.ts'
-import { checkValues, fillTemplate, filled, hasInk, wrapped, type Template } from '../../core/template.ts'
+import { isThenable, swallow } from '../../core/promises.ts'
+import {
+  checkValues,
+  fillTemplate,
+  fillChecked,
+  getKind,
+  hasInk,
+  isPrintable,
+  wrapTemplate,
+  type Template,
+} from '../../core/template.ts'
+import { shortened } from '../../core/text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
 import { FOLDED, OPEN, Frame, ABSENT, joinTexts, type Shown, type SlotSource } from './frame.ts'
 import { FoldedSlot } from './folded-slot.ts'
-import { RenderedNode } from './node.ts'
+import { collectTools, RenderedNode } from './node.ts'
 import type { AppliedOverrides } from '../overrides/overrides.ts'
 import { UNDECIDED, type Registry, type Slot } from './registry.ts'
 import type { SelectorContext } from '../section.ts'
@@ -145,10 +156,7 @@ export class Renderer implements SlotSource {
     )
     if (typeof body === 'string') return this.#make(slot, 'full', composed(slot, isBlank(body) ? '' : body), draft)
     if (body !== undefined && body !== null) {
-      throw new PromptRenderError(
-        `Section '${slot.path}': its \`render\` returned ${describe(body)}. It must return a string, or nothing to leave the section out.`,
-        { path: slot.path },
-      )
+      throw this.#wrongResult('render', slot, body, 'a string, or nothing to leave the section out')
     }
     draft.shown[slot.index] = ABSENT
     draft.made.delete(slot.index)
@@ -164,7 +172,7 @@ export class Renderer implements SlotSource {
   textAt(index: number, shown: Shown): string {
     const { registry, strategy, values, overrides } = this.options
     const template = shown === OPEN ? registry.full[index] : registry.folds.get(strategy)?.[index]
-    if (template && registry.fixed[index] !== UNDECIDED && !overrides) return filled(template, values.flat)
+    if (template && registry.fixed[index] !== UNDECIDED && !overrides) return fillChecked(template, values.flat)
     const slot = registry.slots[index]!
     return shown === OPEN ? this.#fullText(slot) : this.#foldedText(slot)
   }
@@ -187,10 +195,7 @@ export class Renderer implements SlotSource {
       enabled(this.options.values.asGiven(slot) as never, context),
     )
     if (typeof result === 'boolean') return result
-    throw new PromptRenderError(
-      `Section '${slot.path}': its \`enabled\` returned ${describe(result)}. It must return true or false.`,
-      { path: slot.path },
-    )
+    throw this.#wrongResult('enabled', slot, result, 'true or false')
   }
 
   #visibility(slot: Slot, input: ResolvedInput): Visibility {
@@ -211,15 +216,13 @@ export class Renderer implements SlotSource {
       visibility(this.options.values.of(slot) as never, input.context),
     )
     if (isVisibility(result)) return result
-    throw new PromptRenderError(
-      `Section '${slot.path}': its \`visibility\` returned ${describe(result)}. It must return 'full' or 'summary'.`,
-      { path: slot.path },
-    )
+    throw this.#wrongResult('visibility', slot, result, "'full' or 'summary'")
   }
 
   #select(what: string, slot: Slot, select: () => unknown): unknown {
+    let result: unknown
     try {
-      return select()
+      result = select()
     } catch (error) {
       if (error instanceof PromptRenderError) throw error
       throw new PromptRenderError(`Section '${slot.path}': its \`${what}\` threw: ${getErrorMessage(error)}`, {
@@ -227,6 +230,19 @@ export class Renderer implements SlotSource {
         cause: error,
       })
     }
+    // It is refused for what it is; its rejection must not end the process.
+    if (isThenable(result)) swallow(result)
+    return result
+  }
+
+  #wrongResult(what: string, slot: Slot, result: unknown, wanted: string): PromptRenderError {
+    const advice = isThenable(result)
+      ? ' A render does not wait: find out what it needs before, and keep that in the session or bind it.'
+      : ''
+    return new PromptRenderError(
+      `Section '${slot.path}': its \`${what}\` returned ${describe(result)}. It must return ${wanted}.${advice}`,
+      { path: slot.path },
+    )
   }
 
   #bodyOf(slot: Slot): Template {
@@ -236,15 +252,15 @@ export class Renderer implements SlotSource {
   #fullText(slot: Slot): string {
     const values = this.options.values.of(slot)
     const body = this.#bodyOf(slot)
-    if (slot.full && body === slot.section.body) return filled(slot.full, values)
-    const text = filled(body, values)
+    if (slot.full && body === slot.section.body) return fillChecked(slot.full, values)
+    const text = fillChecked(body, values)
     return composed(slot, isBlank(text) ? '' : text)
   }
 
   /** The text of a summary that depends on nothing but the bound values. */
   #foldedText(slot: Slot): string {
     const template = this.#foldTemplate(slot)
-    return template ? filled(template, this.options.values.of(slot)) : this.#summaryText(slot, NO_CONTEXT)
+    return template ? fillChecked(template, this.options.values.of(slot)) : this.#summaryText(slot, NO_CONTEXT)
   }
 
   /** With `input`, also what opening costs where the strategy says so. */
@@ -265,7 +281,7 @@ export class Renderer implements SlotSource {
     const known = templates[slot.index]
     if (known || !hasInk(summary)) return known
     const suffix = `\n\n---\n${this.#suffix(slot, NO_CONTEXT)}`
-    return (templates[slot.index] = wrapped(`${slot.heading}\n\n`, summary, suffix))
+    return (templates[slot.index] = wrapTemplate(`${slot.heading}\n\n`, summary, suffix))
   }
 
   /** What a section would cost as its summary. */
@@ -289,7 +305,7 @@ export class Renderer implements SlotSource {
 
   #suffix(slot: Slot, context: SelectorContext): string {
     const { section, path } = slot
-    if (section.summarySuffix) return filled(section.summarySuffix, { section_key: path })
+    if (section.summarySuffix) return fillChecked(section.summarySuffix, { section_key: path })
     return this.options.strategy.suffix(this.folded(slot, context))
   }
 
@@ -300,7 +316,7 @@ export class Renderer implements SlotSource {
     const opened = { ...input, asked: { ...input.asked, [slot.path]: 'full' as const } }
     this.#walk(draft, slot.index, slot.end, this.#resolved(opened))
     const nodes = new Frame({ ...draft, ...opened }, this).nodes(slot.index, slot.end)
-    const tools = nodes.flatMap((node) => node.tools).reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+    const tools = collectTools(nodes).reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
     const tokens = counter.count(joinTexts(nodes.map((node) => node.text))) + tools
     return `[Opening it costs ${counter.exact ? '' : 'about '}${tokens} tokens.]`
   }
@@ -375,6 +391,7 @@ function isBlank(text: string): boolean {
 }
 
 function describe(value: unknown): string {
-  if (value instanceof Promise) return 'a promise'
-  return typeof value === 'string' ? `'${value}'` : String(value)
+  if (isThenable(value)) return 'a promise'
+  if (typeof value === 'string') return `'${shortened(value)}'`
+  return value === undefined || isPrintable(value) ? String(value) : getKind(value)
 }

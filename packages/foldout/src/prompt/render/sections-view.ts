@@ -79,7 +79,8 @@ export class SectionsView implements DisclosureView {
   get tools(): readonly AnyTool[] {
     if (this.#tools) return this.#tools
     const { strategy } = this.renderer.options
-    const tools = this.#openWithTools().flatMap((slot) => this.renderer.getTools(slot))
+    // Several sections may have one tool; it is listed once, where the first of them that is open stands.
+    const tools = [...new Set(this.#openWithTools().flatMap((slot) => this.renderer.getTools(slot)))]
     tools.push(...this.#openedTools(tools))
     if (this.frame.isFolded) tools.push(...strategy.tools(this))
     return (this.#tools = Object.freeze(tools))
@@ -210,9 +211,13 @@ export class SectionsView implements DisclosureView {
 
   /** The tools that lie in folded sections, by name, each with the path of its section. */
   toolsInFolds(): ReadonlyMap<string, string> {
+    const offered = new Set(this.tools.map(({ name }) => name))
     const inFolds = new Map<string, string>()
     for (const slot of this.renderer.options.registry.withTools) {
-      if (this.state(slot.path) === 'folded') for (const { name } of slot.section.tools) inFolds.set(name, slot.path)
+      if (this.state(slot.path) !== 'folded') continue
+      for (const { name } of slot.section.tools) {
+        if (!offered.has(name) && !inFolds.has(name)) inFolds.set(name, slot.path)
+      }
     }
     return inFolds
   }

@@ -26,7 +26,7 @@ export interface SectionSource {
 
 export function createSectionSource(bound: ServedPrompt): SectionSource {
   const registry = getRegistry(bound.prompt)
-  const tools = createCatalog(registry.withTools.flatMap(({ section }) => section.tools))
+  const tools = createCatalog([...new Set(registry.withTools.flatMap(({ section }) => section.tools))])
   const { showCost } = bound.render().disclosure
   const strategy = readSection({ showCost })
   const render = (session: SessionReader): RenderedPrompt => bound.render({ session, disclosure: strategy })
@@ -38,9 +38,10 @@ export function createSectionSource(bound: ServedPrompt): SectionSource {
     toolsIn(view, path) {
       const slot = registry.byPath.get(path)
       const inside = slot ? registry.slots.slice(slot.index, slot.end) : []
-      return inside
-        .filter((one) => view.state(one.path) === 'full')
-        .flatMap(({ section }) => section.tools.map(({ name }) => tools.resolve(name)))
+      const open = inside.filter((one) => view.state(one.path) === 'full')
+      // Several sections may have one tool.
+      return [...new Set(open.flatMap(({ section }) => section.tools))]
+        .map(({ name }) => tools.resolve(name))
         .filter((found): found is CatalogEntry => !isUnknown(found))
     },
   }
