@@ -1,6 +1,7 @@
 import { isPlainObject } from '../core/json/json.ts'
 import {
   describeShape,
+  getBranchFields,
   isUnion,
   kindName,
   getKind,
@@ -9,11 +10,12 @@ import {
   listedValues,
   quoted,
   requiredFields,
+  rootShape,
   shapeBelow,
   takesOtherFields,
   type Shape,
 } from '../core/schema/shape.ts'
-import { issueKeys, issuePath, type StandardSchemaV1 } from '../core/schema/schema.ts'
+import { issueKeys, issuePath, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
 
 export type ProblemKind = 'missing-field' | 'extra-field' | 'invalid-value'
 
@@ -42,21 +44,40 @@ interface FieldFaults {
 /** Of each sort; a long list of wrong items need not be told to its end. */
 const MAX_PROBLEMS = 1000
 
-/** Whether a value has fields that its schema does not know, which many libraries drop in silence. */
-export function hasExtraFields(value: unknown, shape: Shape): boolean {
-  return fieldFaults(value, shape).extra.length > 0
+/** A value that a model gave, what its schema says, and what the schema's library made of it, if it took it. */
+export interface CheckedValue {
+  readonly value: unknown
+  readonly schema: JsonSchema
+  readonly result: StandardSchemaV1.Result<unknown>
 }
 
-function fieldFaults(value: unknown, shape: Shape): FieldFaults {
+/** Whether a value has fields that its schema does not know, which many libraries drop in silence. */
+export function hasExtraFields(checked: CheckedValue): boolean {
+  return findFieldFaults(checked).extra.length > 0
+}
+
+function findFieldFaults({ value, schema, result }: CheckedValue): FieldFaults {
   const faults: FieldFaults = { missing: [], extra: [] }
-  collectFaults(value, shape, [], faults)
+  const taken = result.issues ? undefined : result.value
+  collectFaults({ value, taken, shape: rootShape(schema, value), path: [] }, faults)
   return faults
 }
 
-function collectFaults(value: unknown, shape: Shape, path: Path, faults: FieldFaults): void {
+interface Place {
+  readonly value: unknown
+  /** What the library made of the value, where that can be told. */
+  readonly taken: unknown
+  readonly shape: Shape
+  readonly path: Path
+}
+
+/** As deep as the value, which was read with a limit on its depth. */
+function collectFaults(place: Place, faults: FieldFaults): void {
+  const { value, taken, shape, path } = place
   const below = (inner: unknown, key: string | number): void => {
-    if (typeof inner === 'object' && inner !== null)
-      collectFaults(inner, shapeBelow(shape, key), [...path, key], faults)
+    if (typeof inner !== 'object' || inner === null) return
+    const shapeThere = shapeBelow(shape, key, inner)
+    collectFaults({ value: inner, taken: getInner(taken, key), shape: shapeThere, path: [...path, key] }, faults)
   }
   if (Array.isArray(value)) {
     value.forEach(below)
@@ -69,11 +90,34 @@ function collectFaults(value: unknown, shape: Shape, path: Path, faults: FieldFa
   for (const name of requiredFields(shape)) {
     if (!Object.hasOwn(value, name)) add(faults.missing, name)
   }
-  const known = takesOtherFields(shape) ? undefined : knownFields(shape)
+  const unknown = findUnknownFields(value, taken, shape)
   for (const [name, inner] of Object.entries(value)) {
-    if (known && !known.has(name)) add(faults.extra, name)
+    if (unknown.has(name)) add(faults.extra, name)
     else below(inner, name)
   }
+}
+
+/** The fields that a shape does not name, and those of several branches of a union that the library has dropped. */
+function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape: Shape): ReadonlySet<string> {
+  if (takesOtherFields(shape)) return NONE
+  const known = knownFields(shape)
+  const names = Object.keys(value)
+  const unknown = new Set(names.filter((name) => !known.has(name)))
+  if (!isPlainObject(taken)) return unknown
+  const dropped = names.filter((name) => !Object.hasOwn(taken, name) && value[name] !== undefined)
+  if (dropped.length === 0) return unknown
+  // What one branch names in full was taken by that branch: what is not there now was renamed or left out on purpose.
+  const branches = getBranchFields(shape, value)
+  const own = knownFields({ ...shape, some: [] })
+  if (!branches || branches.some((fields) => names.every((name) => fields.has(name) || own.has(name)))) return unknown
+  return new Set([...unknown, ...dropped])
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function getInner(holder: unknown, key: string | number): unknown {
+  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) return undefined
+  return (holder as Record<string | number, unknown>)[key]
 }
 
 interface PlacedIssue {
@@ -87,8 +131,11 @@ interface PlacedIssue {
 type Sentence = () => string
 
 /** Sorts out what is wrong with a value that its schema found issues with or that has extra fields. */
-export function findProblems(value: unknown, shape: Shape, issues: readonly StandardSchemaV1.Issue[]): Problems {
-  const faults = fieldFaults(value, shape)
+export function findProblems(checked: CheckedValue): Problems {
+  const { value, schema } = checked
+  const issues = checked.result.issues ?? []
+  const shape = rootShape(schema)
+  const faults = findFieldFaults(checked)
   const placed = issues.slice(0, MAX_PROBLEMS).map((issue) => locate(value, issue))
   const told = new Set(placed.flatMap(fieldsNamed))
   const missing = new Map<string, Sentence>()
@@ -103,13 +150,18 @@ export function findProblems(value: unknown, shape: Shape, issues: readonly Stan
   const extra = new Map(faults.extra.map((fault) => [fieldOfFault(fault), extraField(fault)]))
   const others = placed.filter((issue) => !fieldsNamed(issue).some((field) => missing.has(field) || extra.has(field)))
   const invalid = invalidValues(value, shape, others)
-  const kind = missing.size > 0 ? 'missing-field' : extra.size > 0 ? 'extra-field' : 'invalid-value'
-  const ofKind = { 'missing-field': missing, 'extra-field': extra, 'invalid-value': invalid }[kind]
+  const kind = getProblemKind(missing.size > 0, extra.size > 0)
+  const sameKind = { 'missing-field': missing, 'extra-field': extra, 'invalid-value': invalid }[kind]
   return {
     kind,
-    fields: [...ofKind.keys()].filter((field) => field !== ''),
+    fields: [...sameKind.keys()].filter((field) => field !== ''),
     message: getErrorMessage([...missing.values(), ...extra.values(), ...invalid.values()]),
   }
+}
+
+function getProblemKind(isMissing: boolean, isExtra: boolean): ProblemKind {
+  if (isMissing) return 'missing-field'
+  return isExtra ? 'extra-field' : 'invalid-value'
 }
 
 /** Where in a value an issue is: its path as far as the value goes. */
@@ -129,7 +181,7 @@ function locate(value: unknown, { message, path = [] }: StandardSchemaV1.Issue):
 /** The fields an issue may be about: the one at its path, or one in the object there that its message names. */
 function fieldsNamed({ path, message }: PlacedIssue): readonly string[] {
   const names = [/"([^"]*)"/g, /'([^']*)'/g].flatMap((quote) =>
-    Array.from(message.matchAll(quote), ([, name]) => name!),
+    Array.from(message.matchAll(quote), ([, name = '']) => name),
   )
   return [getField(path), ...names.map((name) => getField([...path, name]))]
 }

@@ -652,3 +652,98 @@ describe('R17 hostile answers', () => {
     expect(failure(recursive, nested(100_000)).kind).toBe('no-json')
   })
 })
+
+describe('a field of another branch of a union', () => {
+  const circle = {
+    type: 'object',
+    properties: { kind: { const: 'circle' }, r: { type: 'number' } },
+    required: ['kind', 'r'],
+  }
+  const square = {
+    type: 'object',
+    properties: { kind: { const: 'square' }, side: { type: 'number' } },
+    required: ['kind', 'side'],
+  }
+  const zCircle = z.object({ kind: z.literal('circle'), r: z.number() })
+  const zSquare = z.object({ kind: z.literal('square'), side: z.number() })
+  const SHAPES: readonly (readonly [string, ToolSchema | JsonSchema])[] = [
+    ['zod discriminated union', z.discriminatedUnion('kind', [zCircle, zSquare])],
+    ['zod union', z.union([zCircle, zSquare])],
+    [
+      'valibot',
+      toStandardJsonSchema(
+        v.variant('kind', [
+          v.object({ kind: v.literal('circle'), r: v.number() }),
+          v.object({ kind: v.literal('square'), side: v.number() }),
+        ]),
+      ),
+    ],
+    ['arktype', type({ kind: '"circle"', r: 'number' }).or({ kind: '"square"', side: 'number' })],
+    ['JSON Schema, anyOf', { anyOf: [circle, square] }],
+    ['JSON Schema, oneOf', { type: 'object', oneOf: [circle, square] }],
+    [
+      'JSON Schema, references',
+      { $ref: '#/$defs/u', $defs: { u: { anyOf: [{ $ref: '#/$defs/c' }, square] }, c: circle } },
+    ],
+    [
+      'JSON Schema, a base',
+      { type: 'object', properties: { kind: { enum: ['circle', 'square'] } }, anyOf: [circle, square] },
+    ],
+  ]
+
+  it.each(SHAPES)('R17 is refused like any unknown field: %s', (_, schema) => {
+    const read = (value: unknown): unknown => parseOutput(schema, JSON.stringify(value))
+    expect(read({ kind: 'circle', r: 1 })).toEqual({ kind: 'circle', r: 1 })
+    expect(read({ kind: 'square', side: 1 })).toEqual({ kind: 'square', side: 1 })
+    const error = expect.objectContaining({ kind: 'extra-field', fields: ['side'] })
+    expect(() => read({ kind: 'circle', r: 1, side: 2 })).toThrow(error)
+    expect(() => read({ kind: 'circle', r: 1, other: 2 })).toThrow(expect.objectContaining({ fields: ['other'] }))
+    expect(() => read({ kind: 'triangle', side: 2 })).toThrow(OutputParseError)
+  })
+
+  it('R17 is refused in lists and fields, with its place and what is allowed there', () => {
+    const schema = z.object({ shapes: z.array(z.discriminatedUnion('kind', [zCircle, zSquare])) })
+    const text = JSON.stringify({
+      shapes: [
+        { kind: 'square', side: 1 },
+        { kind: 'square', side: 1, r: 2 },
+      ],
+    })
+    expect(() => parseOutput(schema, text)).toThrow(
+      "The field 'shapes[1].r' is not allowed; only 'kind' and 'side' are allowed there.",
+    )
+  })
+
+  it('R17 is refused where no field tells the branches apart and the library takes one of them', () => {
+    const schema = z.union([z.object({ a: z.number() }), z.object({ b: z.number() })])
+    expect(parseOutput(schema, '{"b":1}')).toEqual({ b: 1 })
+    expect(() => parseOutput(schema, '{"a":1,"b":1}')).toThrow(
+      expect.objectContaining({ kind: 'extra-field', fields: ['b'] }),
+    )
+  })
+
+  it('R17 is taken where the schema lets several branches hold, and nothing is dropped', () => {
+    const contact = (name: string) => ({ properties: { [name]: { type: 'string' } }, required: [name] })
+    const schema = { type: 'object', anyOf: [contact('mail'), contact('phone')] }
+    expect(parseOutput(schema, '{"mail":"a","phone":"b"}')).toEqual({ mail: 'a', phone: 'b' })
+    const both = z.intersection(
+      z.object({ a: z.number() }),
+      z.union([z.object({ b: z.number() }), z.object({ c: z.number() })]),
+    )
+    expect(parseOutput(both, '{"a":1,"c":2}')).toEqual({ a: 1, c: 2 })
+  })
+
+  it('R17 is not what a branch has left out of its own on purpose', () => {
+    const branch = z.object({ kind: z.literal('a'), raw: z.string() }).transform(({ kind }) => ({ kind }))
+    const schema = z.union([branch, z.object({ kind: z.literal('b') })])
+    expect(parseOutput(schema, '{"kind":"a","raw":"x"}')).toEqual({ kind: 'a' })
+  })
+
+  it('R17 may be taken by a branch that takes any', () => {
+    const schema = z.discriminatedUnion('kind', [zCircle.loose(), zSquare])
+    expect(parseOutput(schema, '{"kind":"circle","r":1,"side":2}')).toEqual({ kind: 'circle', r: 1, side: 2 })
+    expect(() => parseOutput(schema, '{"kind":"square","r":1,"side":2}')).toThrow(
+      expect.objectContaining({ fields: ['r'] }),
+    )
+  })
+})

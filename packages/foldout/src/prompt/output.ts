@@ -20,7 +20,7 @@ import {
   type StandardSchemaV1,
   type ToolSchema,
 } from '../core/schema/schema.ts'
-import { findProblems, hasExtraFields, type ProblemKind } from './output-problems.ts'
+import { findProblems, hasExtraFields, type CheckedValue, type ProblemKind } from './output-problems.ts'
 
 export type OutputParseErrorKind = 'no-json' | 'wrong-container' | ProblemKind
 
@@ -65,7 +65,7 @@ export function outputSpec<const S extends ToolSchema | JsonSchema>(schema: S): 
     schema: validator,
     jsonSchema,
     container,
-    parse: (text) => parse(text, validator, shape, container),
+    parse: (text) => parse(text, { validator, jsonSchema, shape, container }),
   }
   return Object.freeze(spec) as OutputSpec<OutputValue<S>>
 }
@@ -136,17 +136,24 @@ function getName(value: unknown): string {
 /** So that thousands of small pieces of JSON between other words cannot keep a validator busy. */
 const MAX_CANDIDATES = 1000
 
-function parse(text: string, schema: ToolSchema, shape: Shape, container: JsonKind): unknown {
+interface Reading {
+  readonly validator: ToolSchema
+  readonly jsonSchema: JsonSchema
+  readonly shape: Shape
+  readonly container: JsonKind
+}
+
+function parse(text: string, { validator, jsonSchema, shape, container }: Reading): unknown {
   const { found, broken } = findJson(text)
-  let meant: (FoundJson & { readonly issues: readonly StandardSchemaV1.Issue[] }) | undefined
+  let meant: { readonly checked: CheckedValue; readonly length: number } | undefined
   for (const { value, length } of found.filter((one) => getKind(one.value) === container).slice(0, MAX_CANDIDATES)) {
-    const result = validate(schema, value)
-    if (!result.issues && !hasExtraFields(value, shape)) return result.value
-    if (!meant || length > meant.length) meant = { value, length, issues: result.issues ?? [] }
+    const checked = { value, schema: jsonSchema, result: validate(validator, value) }
+    if (!checked.result.issues && !hasExtraFields(checked)) return checked.result.value
+    if (!meant || length > meant.length) meant = { checked, length }
   }
   if (broken?.container === container && broken.length > (meant?.length ?? 0)) throw brokenError(text, broken, shape)
   if (meant) {
-    const { kind, message, fields } = findProblems(meant.value, shape, meant.issues)
+    const { kind, message, fields } = findProblems(meant.checked)
     throw new OutputParseError(kind, message, text, fields)
   }
   const other = longest(found)

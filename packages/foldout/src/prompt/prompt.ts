@@ -20,7 +20,7 @@ import { bindValues, type BoundValues, type FlatValues } from './values.ts'
 
 type Flat<T> = { [K in keyof T]: T[K] } & {}
 
-// Never constructed: its name and argument are the compiler's message.
+/** A compiler message, never a value: two sections give one name different types. */
 export interface ConflictingValue<Name> {
   readonly '~conflicting': Name
 }
@@ -32,6 +32,7 @@ type CheckedSections<S extends readonly AnySection[]> = [NeedsOf<S>] extends [ne
     ? S
     : ConflictingValue<Conflicts<NeedsOf<S>>>
 
+/** What {@link definePrompt} takes. */
 export interface PromptOptions<S extends readonly AnySection[], Output extends ToolSchema | JsonSchema | undefined> {
   /** A group of prompts: keys joined by `/`, such as `agents/support`. */
   readonly ns: string
@@ -61,18 +62,35 @@ export interface AnyPrompt {
   readonly descriptor: PromptDescriptor
 }
 
-export interface Prompt<Params = never, Keys extends string = string, Output = unknown> extends AnyPrompt {
+/** What reads the answers to a prompt: there if the prompt has an output. */
+type SpecFor<Output> = Output extends undefined ? undefined : OutputSpec<OutputValue<Output>>
+
+/** A prompt whose values are not bound yet. */
+export interface Prompt<
+  Params = never,
+  Keys extends string = string,
+  Output = unknown,
+  Spec = OutputSpec<Output> | undefined,
+> extends AnyPrompt {
   /** Gives the prompt its values, as one flat object. Two sections that name the same value share it. */
-  bind(...args: {} extends Params ? [values?: Params] : [values: Params]): BoundPrompt<Params, Keys, Output>
+  bind(...args: {} extends Params ? [values?: Params] : [values: Params]): BoundPrompt<Params, Keys, Output, Spec>
 }
 
-export interface BoundPrompt<Params = never, Keys extends string = string, Output = unknown> {
+/** A prompt with its values, which can be rendered and run. */
+export interface BoundPrompt<
+  Params = never,
+  Keys extends string = string,
+  Output = unknown,
+  Spec = OutputSpec<Output> | undefined,
+> {
   readonly prompt: AnyPrompt
   /** The same prompt with some values replaced. */
-  bind(values: Partial<Params>): BoundPrompt<Params, Keys, Output>
-  render(options?: RenderOptions<Keys>): RenderedPrompt<Keys, Output>
+  bind(values: Partial<Params>): BoundPrompt<Params, Keys, Output, Spec>
+  /** The prompt as a model is to see it, as a session has it open. */
+  render(options?: RenderOptions<Keys>): RenderedPrompt<Keys, Output, Spec>
 }
 
+/** What {@link BoundPrompt.render} takes. */
 export interface RenderOptions<Keys extends string = string> {
   /** Decides what is open, and is what selectors see. */
   readonly session?: SessionReader
@@ -88,12 +106,21 @@ export interface RenderOptions<Keys extends string = string> {
   readonly deadline?: Date
 }
 
+/**
+ * Defines a prompt: a tree of sections that can be folded, with everything that follows from the definition worked out once.
+ *
+ * @example
+ * ```ts
+ * const prompt = definePrompt({ ns: 'agents', key: 'support', sections: [role, refunds] })
+ * const { text, tools } = prompt.bind({ customer: 'Acme' }).render()
+ * ```
+ */
 export function definePrompt<
   const S extends readonly AnySection[],
   Output extends ToolSchema | JsonSchema | undefined = undefined,
 >(
   options: PromptOptions<S, Output>,
-): Prompt<Flat<NeedsOf<S>>, KeysOf<S>, Output extends undefined ? undefined : OutputValue<Output>> {
+): Prompt<Flat<NeedsOf<S>>, KeysOf<S>, Output extends undefined ? undefined : OutputValue<Output>, SpecFor<Output>> {
   const { ns, key, name = key } = options
   if (!ns.split('/').every((segment) => KEY_PATTERN.test(segment))) {
     throw new PromptValidationError(

@@ -9,6 +9,8 @@ import {
   md,
   ok,
   type AnySection,
+  type BoundPrompt,
+  type OutputSpec,
   type Printable,
 } from '../entries/index.ts'
 
@@ -61,7 +63,7 @@ describe('types', () => {
       sections: [],
       output: type({ answer: 'string', 'sure?': 'boolean' }),
     })
-    expectTypeOf(prompt.bind().render().output!.parse).returns.toEqualTypeOf<{ answer: string; sure?: boolean }>()
+    expectTypeOf(prompt.bind().render().output.parse).returns.toEqualTypeOf<{ answer: string; sure?: boolean }>()
   })
 
   it("R18 a tool's params are what its schema gives out, and unknown for a raw JSON Schema", () => {
@@ -109,5 +111,17 @@ describe('types', () => {
     expectTypeOf(definePrompt({ ns: 't', key: 't', sections: [section] }).bind)
       .parameter(0)
       .toEqualTypeOf<{ list: string[] }>()
+  })
+
+  it('R12 R17 the output of a render follows the prompt', () => {
+    const sections = [defineSection({ key: 'a', title: 'A' })]
+    const plain = definePrompt({ ns: 't', key: 't', sections })
+    expectTypeOf(plain.bind().render().output).toEqualTypeOf<undefined>()
+    const raw = definePrompt({ ns: 't', key: 't', sections, output: { type: 'object' } })
+    expectTypeOf(raw.bind().render().output.parse('{}')).toEqualTypeOf<unknown>()
+    const typed = definePrompt({ ns: 't', key: 't', sections, output: z.array(z.number()) })
+    expectTypeOf(typed.bind().bind({}).render().output.parse('[1]')).toEqualTypeOf<number[]>()
+    const any: readonly BoundPrompt[] = [plain.bind(), raw.bind(), typed.bind()]
+    expectTypeOf(any[0]!.render().output).toEqualTypeOf<OutputSpec<unknown> | undefined>()
   })
 })

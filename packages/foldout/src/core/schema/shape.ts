@@ -1,4 +1,4 @@
-import { isPlainObject } from '../json/json.ts'
+import { isPlainObject, isSameJson } from '../json/json.ts'
 import { resolvePointer } from '../json/json-pointer.ts'
 import type { JsonSchema } from './schema.ts'
 import { listed } from '../text.ts'
@@ -16,11 +16,18 @@ export interface Shape {
   readonly opaque: boolean
 }
 
-export function rootShape(root: JsonSchema): Shape {
-  return getShape(root, [root], [], false)
+/** With a value, a union counts only with the branches that the value can be of. */
+export function rootShape(root: JsonSchema, value?: unknown): Shape {
+  return getShape(root, [root], [], false, value)
 }
 
-function getShape(root: JsonSchema, all: readonly unknown[], some: readonly unknown[], opaque: boolean): Shape {
+function getShape(
+  root: JsonSchema,
+  all: readonly unknown[],
+  some: readonly unknown[],
+  opaque: boolean,
+  value?: unknown,
+): Shape {
   const into = { all: new Set<JsonSchema>(), some: new Set<JsonSchema>() }
   let hidden = opaque
   const add = (schema: unknown, as: 'all' | 'some'): void => {
@@ -33,25 +40,64 @@ function getShape(root: JsonSchema, all: readonly unknown[], some: readonly unkn
       else add(target, as)
     }
     for (const part of listAt(schema, 'allOf')) add(part, as)
-    for (const part of getBranches(schema)) add(part, 'some')
+    for (const part of getBranches(schema, root, value)) add(part, 'some')
   }
   for (const schema of all) add(schema, 'all')
   for (const schema of some) add(schema, 'some')
   return { root, all: [...into.all], some: [...into.some], opaque: hidden }
 }
 
-function getBranches(schema: JsonSchema): readonly unknown[] {
+function getBranches(schema: JsonSchema, root: JsonSchema, value: unknown): readonly unknown[] {
   const dependent = schema['dependentSchemas']
   return [
-    ...listAt(schema, 'anyOf'),
-    ...listAt(schema, 'oneOf'),
+    ...getFittingBranches(listAt(schema, 'anyOf'), root, value),
+    ...getFittingBranches(listAt(schema, 'oneOf'), root, value),
     ...['if', 'then', 'else'].filter((keyword) => keyword in schema).map((keyword) => schema[keyword]),
     ...(isPlainObject(dependent) ? Object.values(dependent) : []),
   ]
 }
 
+/** The branches of a union that an object can be of; all of them where it can be of none. */
+function getFittingBranches(branches: readonly unknown[], root: JsonSchema, value: unknown): readonly unknown[] {
+  if (branches.length === 0 || !isPlainObject(value)) return branches
+  const fitting = branches.filter((branch) => canFit(branch, root, value, 0))
+  return fitting.length > 0 ? fitting : branches
+}
+
+/** Whether an object can be of a schema, going by the fields that it requires and those with listed values. */
+function canFit(schema: unknown, root: JsonSchema, value: Record<string, unknown>, depth: number): boolean {
+  if (!isPlainObject(schema) || depth > MAX_UNION_DEPTH) return schema !== false
+  const fits = (part: unknown): boolean => canFit(part, root, value, depth + 1)
+  const { type, $ref } = schema
+  if (type !== undefined && ![type].flat().includes('object')) return false
+  if (typeof $ref === 'string' && !fits(resolvePointer(root, $ref))) return false
+  if (!listAt(schema, 'required').every((name) => typeof name !== 'string' || Object.hasOwn(value, name))) return false
+  if (!Object.entries(fieldsAt(schema)).every(([name, field]) => isListedIn(field, value, name))) return false
+  if (!listAt(schema, 'allOf').every(fits)) return false
+  return ['anyOf', 'oneOf'].every((union) => !(union in schema) || listAt(schema, union).some(fits))
+}
+
+/** Whether a field is absent, has one of the values its schema lists, or has a schema that lists none. */
+function isListedIn(field: unknown, value: Record<string, unknown>, name: string): boolean {
+  if (!isPlainObject(field) || !Object.hasOwn(value, name)) return true
+  const values = 'const' in field ? [field['const']] : field['enum']
+  return !Array.isArray(values) || values.some((one) => isSameJson(one, value[name]))
+}
+
+/** The fields that each branch of a shape's only union names; `undefined` where it has no union, or more than one. */
+export function getBranchFields(shape: Shape, value: unknown): readonly ReadonlySet<string>[] | undefined {
+  const unions = shape.all.flatMap((schema) =>
+    ['anyOf', 'oneOf'].filter((union) => union in schema).map((union) => listAt(schema, union)),
+  )
+  const [union] = unions
+  if (unions.length !== 1 || union === undefined) return undefined
+  return getFittingBranches(union, shape.root, value).map((branch) =>
+    knownFields(getShape(shape.root, [branch], [], false, value)),
+  )
+}
+
 /** What is said of the values below a place: of a field by its name, of an item by its index. */
-export function shapeBelow(shape: Shape, key: PropertyKey): Shape {
+export function shapeBelow(shape: Shape, key: PropertyKey, value?: unknown): Shape {
   let opaque = shape.opaque || shape.some.some(isFreeBranch)
   const below = (schema: JsonSchema): unknown => {
     if (typeof key === 'number') {
@@ -65,7 +111,7 @@ export function shapeBelow(shape: Shape, key: PropertyKey): Shape {
   }
   const all = shape.all.map(below)
   const some = shape.some.map(below)
-  return getShape(shape.root, all, some, opaque)
+  return getShape(shape.root, all, some, opaque, value)
 }
 
 /** The fields that some part of a shape names. */

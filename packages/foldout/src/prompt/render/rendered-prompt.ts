@@ -21,7 +21,11 @@ export interface IgnoredVisibility {
 export type TraceEntry = IgnoredVisibility | IgnoredOverride | BudgetTrace
 
 /** A prompt as a model is to see it. Immutable; what is costly is worked out when first asked for. */
-export interface RenderedPrompt<Keys extends string = string, Output = unknown> extends PromptView {
+export interface RenderedPrompt<
+  Keys extends string = string,
+  Output = unknown,
+  Spec = OutputSpec<Output> | undefined,
+> extends PromptView {
   readonly text: string
   /** The open sections' tools in walking order, then the strategy's if anything is folded. */
   readonly tools: readonly AnyTool[]
@@ -37,8 +41,8 @@ export interface RenderedPrompt<Keys extends string = string, Output = unknown> 
   readonly toolsInFolds: ReadonlyMap<string, string>
   /** A tool that an open section offers on demand, by its name, whether or not it was opened. */
   findToolOnDemand(name: string): AnyTool | undefined
-  /** What the answer must look like, if the prompt says so. */
-  readonly output: OutputSpec<Output> | undefined
+  /** What the answer must look like and how it is read; there if the prompt has an `output`. */
+  readonly output: Spec
   readonly descriptor: PromptDescriptor
   /** When the run must be finished, as given to `render`. */
   readonly deadline: Date | undefined
