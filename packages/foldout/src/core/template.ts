@@ -93,7 +93,7 @@ export function parseTemplate(template: string | Template): Template {
 }
 
 function compile<Names extends string>(literals: readonly string[], names: readonly Names[]): Template<Names> {
-  if (names.length > 0 && names.some((name) => name === '')) {
+  if (names.includes('' as Names)) {
     throw new PromptValidationError(
       'A template contains the placeholder ${} without a name. Name it, or write $${} for the literal text.',
       { placeholder: '' },

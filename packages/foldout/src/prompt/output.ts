@@ -1,6 +1,7 @@
 import { FoldoutError, getErrorMessage, PromptValidationError } from '../core/errors.ts'
-import { findJson, MAX_JSON_DEPTH, type BrokenJson, type FoundJson } from '../core/json/json-in-text.ts'
+import { findJson, type BrokenJson, type FoundJson } from '../core/json/json-in-text.ts'
 import { deepFreeze, isPlainObject } from '../core/json/json.ts'
+import { MAX_JSON_DEPTH } from '../core/json/limits.ts'
 import {
   describeShape,
   kindName,

@@ -180,3 +180,36 @@ describe('R17 stays linear on hostile text', () => {
     expect(performance.now() - start).toBeLessThan(3000)
   })
 })
+
+describe('R17 four megabytes of brackets', () => {
+  const repeat = (text: string): string => text.repeat(Math.floor(4_000_000 / text.length))
+  it.each([
+    '{',
+    '[',
+    '{[',
+    '[]',
+    '{} ',
+    '["',
+    '{"',
+    '["\\"',
+    '[1',
+    '[1,',
+    '[1,]',
+    '[true ',
+    '{"a":',
+    '[ \n',
+    '```\n{\n',
+  ])('%j again and again are read at once', (text) => {
+    const start = performance.now()
+    findJson(repeat(text))
+    expect(performance.now() - start).toBeLessThan(4_000)
+  })
+
+  it('that are closed again do not overflow the stack', () => {
+    const deep = '['.repeat(2_000_000) + ']'.repeat(2_000_000)
+    expect(findJson(deep)).toMatchObject({ found: [], broken: { reason: 'too-deep' } })
+    expect(findJson(`So: ${'{"a":'.repeat(500_000)}1${'}'.repeat(500_000)}. Or {"b":2}`).found).toEqual([
+      { value: { b: 2 }, length: 7 },
+    ])
+  })
+})

@@ -1,3 +1,7 @@
+import { MAX_JSON_DEPTH, MAX_JSON_STARTS } from './limits.ts'
+
+export { MAX_JSON_DEPTH }
+
 /** A piece of JSON that stands complete in a text. */
 export interface FoundJson {
   readonly value: unknown
@@ -5,7 +9,7 @@ export interface FoundJson {
   readonly length: number
 }
 
-/** What began as JSON and then was none. */
+/** What began as JSON and then was not. */
 export interface BrokenJson {
   readonly container: 'object' | 'array'
   readonly length: number
@@ -17,12 +21,9 @@ export interface BrokenJson {
 export interface JsonInText {
   /** The whole text; else the fenced blocks and then the objects and lists between other words, in reading order. */
   readonly found: readonly FoundJson[]
-  /** The longest piece that is broken. What stands inside such a piece is not found: it is no answer by itself. */
+  /** The longest piece that is broken. What stands inside such a piece is not found: it is not an answer by itself. */
   readonly broken: BrokenJson | undefined
 }
-
-/** Validators descend into values recursively, and the stack must hold. */
-export const MAX_JSON_DEPTH = 100
 
 /** Finds the JSON in what a model wrote, in time linear in the text. */
 export function findJson(text: string): JsonInText {
@@ -39,8 +40,9 @@ export function findJson(text: string): JsonInText {
     starts.add(block.start + content.length - content.trimStart().length)
   }
   let broken: BrokenJson | undefined
-  let partners: ReadonlyMap<number, number> | undefined
-  for (let at = nextOpener(text, 0); at < text.length;) {
+  let partners: Int32Array | undefined
+  let left = MAX_JSON_STARTS
+  for (let at = nextOpener(text, 0); at < text.length && left > 0; left--) {
     const scan = scanContainer(text, at)
     if ('end' in scan) {
       if (!starts.has(at)) found.push({ value: JSON.parse(text.slice(at, scan.end)), length: scan.end - at })
@@ -52,7 +54,7 @@ export function findJson(text: string): JsonInText {
         broken = { container, length, reason: scan.reason, offset: scan.offset }
       }
       partners ??= matchBrackets(text)
-      at = nextOpener(text, Math.max(scan.offset, partners.get(at) ?? 0))
+      at = nextOpener(text, Math.max(scan.offset, partners[at] ?? 0))
     } else {
       at = nextOpener(text, scan.innermost + 1)
     }
@@ -99,20 +101,49 @@ function fencedBlocks(text: string): { readonly start: number; readonly end: num
   return blocks
 }
 
+/** The next bracket with which JSON can begin, going by what stands behind it; the end of the text if there is none. */
 function nextOpener(text: string, from: number): number {
-  let at = from
-  while (at < text.length && text[at] !== '{' && text[at] !== '[') at++
-  return at
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      const next = skipSpace(text, at + 1)
+      if (next === text.length || canFollow(code, text.charCodeAt(next))) return at
+      // The blanks have been looked at, and no bracket is among them.
+      at = next - 1
+    }
+  }
+  return text.length
 }
 
-/** The offset behind the bracket that closes each opening one, by counting alone: inside broken JSON strings mean little. */
-function matchBrackets(text: string): ReadonlyMap<number, number> {
-  const partners = new Map<number, number>()
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const QUOTE = 0x22
+
+function canFollow(opener: number, code: number): boolean {
+  if (code === QUOTE) return true
+  if (opener === OPEN_BRACE) return code === CLOSE_BRACE
+  const isDigitOrMinus = (code >= 0x30 && code <= 0x39) || code === 0x2d
+  const beginsWord = code === 0x74 || code === 0x66 || code === 0x6e
+  return isDigitOrMinus || beginsWord || code === OPEN_BRACE || code === OPEN_BRACKET || code === CLOSE_BRACKET
+}
+
+/**
+ * For each opening bracket the offset behind the one that closes it, or 0, by counting alone: inside broken JSON strings
+ * mean little.
+ */
+function matchBrackets(text: string): Int32Array {
+  const partners = new Int32Array(text.length)
   const open: number[] = []
   for (let at = 0; at < text.length; at++) {
-    const char = text[at]
-    if (char === '{' || char === '[') open.push(at)
-    else if ((char === '}' || char === ']') && open.length > 0) partners.set(open.pop()!, at + 1)
+    const code = text.charCodeAt(at)
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      open.push(at)
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      const opener = open.pop()
+      if (opener !== undefined) partners[opener] = at + 1
+    }
   }
   return partners
 }
@@ -163,8 +194,9 @@ function scanContainer(text: string, start: number): Scan {
       expected = 'comma-or-end'
     } else if (expected === 'comma-or-end' || expected === 'colon') {
       if (char !== (expected === 'colon' ? ':' : ',')) return fail('malformed', at)
-      if (expected === 'colon' || !inner!.isObject) inner!.begun = true
-      expected = expected === 'colon' || !inner!.isObject ? 'value' : 'key'
+      const isInList = inner?.isObject === false
+      if (inner && (expected === 'colon' || isInList)) inner.begun = true
+      expected = expected === 'colon' || isInList ? 'value' : 'key'
       at++
     } else if (expected === 'key' || expected === 'key-or-end') {
       const end = scanString(text, at)
@@ -207,7 +239,7 @@ function scanString(text: string, start: number): number {
       HEX.lastIndex = at + 1
       if (!HEX.test(text)) return ~at
       at += 4
-    } else if (at < text.length && !'"\\/bfnrt'.includes(text[at]!)) return ~at
+    } else if (at < text.length && !'"\\/bfnrt'.includes(text.charAt(at))) return ~at
   }
   return ~text.length
 }

@@ -1,12 +1,10 @@
+import { MAX_NESTING } from './limits.ts'
+
+/** A value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
+/** An object that JSON can carry. */
 export type JsonObject = { readonly [key: string]: Json }
-
-/**
- * As deep as a value may be nested to be kept: what the engine's own JSON and cloning go through without running out of
- * stack, with room to spare.
- */
-export const MAX_NESTING = 1_000
 
 /**
  * Where a value first is something that JSON cannot carry without loss, in words (`"a Date at .items[2].when"`), or

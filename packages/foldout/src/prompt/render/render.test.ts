@@ -19,6 +19,9 @@ const names = (rendered: { readonly tools: readonly { readonly name: string }[] 
 const SUFFIX = (key: string) =>
   `---\n[This section is summarized. To view full content, call \`read_section\` with key "${key}".]`
 
+// oxlint-disable-next-line unicorn/no-thenable -- what a test is about
+const lateThenable = { then: (_: unknown, reject: (error: Error) => void) => reject(new Error('late')) }
+
 const flag = defineSlice({ name: 'flag', initial: false, reducers: { raised: () => true, lowered: () => false } })
 
 describe('text', () => {
@@ -253,11 +256,7 @@ describe('enabled and visibility', () => {
     ['enabled', { enabled: async () => Promise.reject(new Error('late')) }],
     ['visibility', { visibility: async () => Promise.reject(new Error('late')) }],
     ['render', { template: undefined, render: async () => Promise.reject(new Error('late')) }],
-    // oxlint-disable-next-line unicorn/no-thenable -- what the test is about
-    [
-      'enabled',
-      { enabled: () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('late')) }) },
-    ],
+    ['enabled', { enabled: () => lateThenable }],
   ])('R7 an async `%s` that rejects is a render error, and no unhandled rejection', async (what, fault) => {
     const unhandled = vi.fn<() => void>()
     process.on('unhandledRejection', unhandled)
