@@ -1,15 +1,32 @@
 /**
- * What work gives, or a rejection with the signal's reason as soon as it aborts: work that does not look at its signal must
- * not hold up whoever waits for it.
+ * Runs work and waits for its result, or rejects with the signal's reason as soon as the signal aborts: work that ignores
+ * its signal must not hold up its caller. The listener is removed when the work settles, so that one long-lived signal can
+ * serve any number of calls.
  */
 export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   if (!signal) return work()
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const onAbort = (): void => reject(signal.reason as Error)
+    const stopListening = (): void => signal.removeEventListener('abort', onAbort)
     signal.addEventListener('abort', onAbort, { once: true })
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', onAbort))
+    let pending: Promise<T>
+    try {
+      pending = work()
+    } catch (error) {
+      // A throw before the first promise would leave the listener on the signal.
+      stopListening()
+      throw error
+    }
+    pending.then(
+      (value) => {
+        stopListening()
+        resolve(value)
+      },
+      (error: unknown) => {
+        stopListening()
+        reject(error)
+      },
+    )
   })
 }

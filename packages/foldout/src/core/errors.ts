@@ -130,13 +130,44 @@ export class PromptRenderError extends PromptError {
   }
 }
 
-/** What a thrown thing says, whatever was thrown. */
+/** A message is cut beyond this many characters: it may end up in a prompt, a log or an answer. */
+export const MAX_ERROR_MESSAGE = 10_000
+
+/**
+ * What a thrown value says, whatever was thrown: an error's message, or the value as text. Never throws, and cuts what is
+ * longer than {@link MAX_ERROR_MESSAGE}.
+ */
 export function getErrorMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+  const message = attempt(() => (isErrorLike(thrown) ? thrown.message : undefined))
+  const text = typeof message === 'string' ? message : (attempt(() => String(thrown)) ?? describeUnprintable(thrown))
+  if (text.length <= MAX_ERROR_MESSAGE) return text
+  // Never half of a surrogate pair, which some providers refuse.
+  const shown = text.slice(0, MAX_ERROR_MESSAGE).replace(/[\ud800-\udbff]$/, '')
+  return `${shown}… (${text.length - shown.length} more characters)`
 }
 
-/** A short name of a thrown thing that says nothing of its content: an error's code, or its name. */
+/** A short name of a thrown value that says nothing of its content: an error's code, or its name. Never throws. */
 export function getErrorType(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return typeof thrown
-  return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name
+  if (!isErrorLike(thrown)) return typeof thrown
+  const type = attempt(() => ('code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name))
+  return typeof type === 'string' ? type.slice(0, MAX_ERROR_TYPE) : 'Error'
+}
+
+const MAX_ERROR_TYPE = 200
+
+/** `instanceof` runs foreign code where the value is a proxy. */
+function isErrorLike(thrown: unknown): thrown is Error {
+  return attempt(() => thrown instanceof Error) ?? false
+}
+
+function describeUnprintable(thrown: unknown): string {
+  return `Something was thrown that cannot be shown (${thrown === null ? 'null' : typeof thrown}).`
+}
+
+function attempt<Value>(work: () => Value): Value | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }

@@ -1,0 +1,147 @@
+import { getErrorMessage } from '../errors.ts'
+import { MAX_PATTERN_LENGTH, MAX_PATTERN_STEPS } from './limits.ts'
+import { Machine, OutOfSteps, type Steps } from './machine.ts'
+import { AT_BOUNDARY, AT_END, AT_START, FIRST_LOOK, compileProgram } from './program.ts'
+import { UnsupportedPattern, nativeTest, parsePattern, type CharacterTest } from './syntax.ts'
+
+/** A regular expression from outside that answers in time that grows with the text, never with the powers of it. */
+export interface LinearPattern {
+  /** Whether the pattern matches somewhere in a text; `undefined` where that takes more steps than allowed. */
+  test(text: string): boolean | undefined
+}
+
+export type CompiledPatternResult =
+  | { readonly pattern: LinearPattern }
+  /** `invalid`: it is not a regular expression. `unsupported`: it is, and cannot be run in linear time here. */
+  | { readonly problem: 'invalid' | 'unsupported'; readonly message: string }
+
+export interface PatternOptions {
+  readonly ignoreCase?: boolean
+  /** How many steps one test may take. Default: {@link MAX_PATTERN_STEPS}. */
+  readonly maxSteps?: number
+}
+
+/**
+ * Compiles a JavaScript regular expression so that no text can make it slow. Everything but back references is supported,
+ * with the meaning it has in JavaScript. Patterns that only Unicode mode refuses are read without it, as browsers do.
+ */
+export function compilePattern(source: string, options: PatternOptions = {}): CompiledPatternResult {
+  if (source.length > MAX_PATTERN_LENGTH)
+    return { problem: 'unsupported', message: `is longer than ${MAX_PATTERN_LENGTH} characters` }
+  const caseFlag = options.ignoreCase ? 'i' : ''
+  const accepted = findFlags(source, [`u${caseFlag}`, caseFlag])
+  if ('message' in accepted) return { problem: 'invalid', message: accepted.message }
+  try {
+    const { main, looks } = compileProgram(parsePattern(source, accepted.flags))
+    const text = { isWord: nativeTest('\\w', accepted.flags), isUnicode: accepted.flags.includes('u') }
+    const machines = looks.map((program) => new Machine(program))
+    const search = new Search(new Machine(main), machines, text)
+    return { pattern: { test: (input) => search.test(input, options.maxSteps ?? MAX_PATTERN_STEPS) } }
+  } catch (error) {
+    if (!(error instanceof UnsupportedPattern)) throw error
+    return { problem: 'unsupported', message: error.message }
+  }
+}
+
+function findFlags(
+  source: string,
+  choices: readonly string[],
+): { readonly flags: string } | { readonly message: string } {
+  let message = ''
+  for (const flags of choices) {
+    try {
+      RegExp(source, flags)
+      return { flags }
+    } catch (error) {
+      message = getErrorMessage(error)
+    }
+  }
+  return { message }
+}
+
+interface TextMode {
+  readonly isWord: CharacterTest
+  /** Whether a character is a code point, and not half of one. */
+  readonly isUnicode: boolean
+}
+
+class Search {
+  constructor(
+    private readonly main: Machine,
+    private readonly looks: readonly Machine[],
+    private readonly mode: TextMode,
+  ) {}
+
+  test(text: string, maxSteps: number): boolean | undefined {
+    const steps: Steps = { left: maxSteps }
+    try {
+      // Those inside others come first, so that each finds the answers it needs.
+      const held: Uint8Array[] = []
+      for (const look of this.looks) held.push(this.findPlaces(look, text, held, steps))
+      return this.run(this.main, { text, held, steps, onMatch: () => true })
+    } catch (error) {
+      if (error instanceof OutOfSteps) return undefined
+      throw error
+    }
+  }
+
+  /** Where in a text the body of a lookaround fits: from there on for a lookahead, up to there for a lookbehind. */
+  private findPlaces(look: Machine, text: string, held: readonly Uint8Array[], steps: Steps): Uint8Array {
+    const places = new Uint8Array(text.length + 1)
+    const onMatch = (at: number): boolean => {
+      places[at] = 1
+      return false
+    }
+    this.run(look, { text, held, steps, onMatch })
+    return places
+  }
+
+  /** Runs over a text until `onMatch` says that it is enough. */
+  private run(machine: Machine, run: Run): boolean {
+    const { text, steps, onMatch } = run
+    const { bits, isBackward } = machine.program
+    let at = isBackward ? text.length : 0
+    let state = machine.start(this.getBits(run, at, bits), steps)
+    for (;;) {
+      if (state.isMatch && onMatch(at)) return true
+      if (isBackward ? at === 0 : at === text.length) return false
+      const code = isBackward ? this.getCodeBefore(text, at) : this.getCodeAt(text, at)
+      const length = code > 0xffff ? 2 : 1
+      at += isBackward ? -length : length
+      state = machine.step(state, code, bits === 0 ? 0 : this.getBits(run, at, bits), steps)
+    }
+  }
+
+  /** What holds at a place, of that which a program asks for. */
+  private getBits({ text, held }: Run, at: number, asked: number): number {
+    let bits = 0
+    if (at === 0) bits |= AT_START
+    if (at === text.length) bits |= AT_END
+    if ((asked & AT_BOUNDARY) !== 0) {
+      const isWordBefore = at > 0 && this.mode.isWord(this.getCodeBefore(text, at))
+      const isWordAfter = at < text.length && this.mode.isWord(this.getCodeAt(text, at))
+      if (isWordBefore !== isWordAfter) bits |= AT_BOUNDARY
+    }
+    for (const [index, places] of held.entries()) if (places[at] === 1) bits |= FIRST_LOOK << index
+    return bits & asked
+  }
+
+  private getCodeAt(text: string, at: number): number {
+    return (this.mode.isUnicode ? text.codePointAt(at) : text.charCodeAt(at)) ?? 0
+  }
+
+  private getCodeBefore(text: string, at: number): number {
+    const unit = text.charCodeAt(at - 1)
+    if (!this.mode.isUnicode || at < 2 || (unit & 0xfc00) !== 0xdc00) return unit
+    const whole = text.codePointAt(at - 2) ?? unit
+    return whole > 0xffff ? whole : unit
+  }
+}
+
+interface Run {
+  readonly text: string
+  /** For each lookaround done so far, the places where it holds. */
+  readonly held: readonly Uint8Array[]
+  readonly steps: Steps
+  readonly onMatch: (at: number) => boolean
+}
