@@ -33,7 +33,10 @@ export class Machine {
   private readonly marks: Uint32Array
   private generation = 0
 
-  constructor(readonly program: Program) {
+  readonly program: Program
+
+  constructor(program: Program) {
+    this.program = program
     this.marks = new Uint32Array(program.instructions.length)
   }
 

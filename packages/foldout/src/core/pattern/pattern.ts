@@ -6,8 +6,11 @@ import { UnsupportedPattern, nativeTest, parsePattern, type CharacterTest } from
 
 /** A regular expression from outside that answers in time that grows with the text, never with the powers of it. */
 export interface LinearPattern {
-  /** Whether the pattern matches somewhere in a text; `undefined` where that takes more steps than allowed. */
-  test(text: string): boolean | undefined
+  /**
+   * Whether the pattern matches somewhere in a text; `undefined` where that takes more steps than are left. Steps may be
+   * shared between tests. Default: {@link MAX_PATTERN_STEPS} for each.
+   */
+  test(text: string, steps?: Steps): boolean | undefined
 }
 
 export type CompiledPatternResult =
@@ -15,10 +18,10 @@ export type CompiledPatternResult =
   /** `invalid`: it is not a regular expression. `unsupported`: it is, and cannot be run in linear time here. */
   | { readonly problem: 'invalid' | 'unsupported'; readonly message: string }
 
+export type { Steps }
+
 export interface PatternOptions {
   readonly ignoreCase?: boolean
-  /** How many steps one test may take. Default: {@link MAX_PATTERN_STEPS}. */
-  readonly maxSteps?: number
 }
 
 /**
@@ -36,7 +39,7 @@ export function compilePattern(source: string, options: PatternOptions = {}): Co
     const text = { isWord: nativeTest('\\w', accepted.flags), isUnicode: accepted.flags.includes('u') }
     const machines = looks.map((program) => new Machine(program))
     const search = new Search(new Machine(main), machines, text)
-    return { pattern: { test: (input) => search.test(input, options.maxSteps ?? MAX_PATTERN_STEPS) } }
+    return { pattern: { test: (input, steps = { left: MAX_PATTERN_STEPS }) => search.test(input, steps) } }
   } catch (error) {
     if (!(error instanceof UnsupportedPattern)) throw error
     return { problem: 'unsupported', message: error.message }
@@ -66,14 +69,17 @@ interface TextMode {
 }
 
 class Search {
-  constructor(
-    private readonly main: Machine,
-    private readonly looks: readonly Machine[],
-    private readonly mode: TextMode,
-  ) {}
+  private readonly main: Machine
+  private readonly looks: readonly Machine[]
+  private readonly mode: TextMode
 
-  test(text: string, maxSteps: number): boolean | undefined {
-    const steps: Steps = { left: maxSteps }
+  constructor(main: Machine, looks: readonly Machine[], mode: TextMode) {
+    this.main = main
+    this.looks = looks
+    this.mode = mode
+  }
+
+  test(text: string, steps: Steps): boolean | undefined {
     try {
       // Those inside others come first, so that each finds the answers it needs.
       const held: Uint8Array[] = []

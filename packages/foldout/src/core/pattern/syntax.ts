@@ -30,10 +30,12 @@ class PatternParser {
   private depth = 0
   private readonly isUnicode: boolean
 
-  constructor(
-    private readonly source: string,
-    private readonly flags: string,
-  ) {
+  private readonly source: string
+  private readonly flags: string
+
+  constructor(source: string, flags: string) {
+    this.source = source
+    this.flags = flags
     this.isUnicode = flags.includes('u')
   }
 

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../json/json.ts'
-import { resolvePointer } from '../json/json-pointer.ts'
-
-type Schema = Readonly<Record<string, unknown>>
+import { compilePattern } from '../pattern/pattern.ts'
+import { SchemaDocument, getSubschemas, type SchemaObject } from './check/document.ts'
+import { shorten } from './check/wording.ts'
 
 /** What a keyword's value must be, in words, and whether one is. */
 interface Rule {
@@ -11,120 +11,141 @@ interface Rule {
 
 const TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
-const anyValue: Rule = { expected: 'value', fits: () => true }
-const aList: Rule = { expected: 'list', fits: (value) => Array.isArray(value) }
-const anObject: Rule = { expected: 'object', fits: isPlainObject }
-const aNumber: Rule = { expected: 'number', fits: (value) => typeof value === 'number' }
-const aCount: Rule = { expected: 'count', fits: (value) => Number.isInteger(value) && Number(value) >= 0 }
+const aList: Rule = { expected: 'a list', fits: (value) => Array.isArray(value) }
+const anObject: Rule = { expected: 'an object', fits: isPlainObject }
+const aNumber: Rule = { expected: 'a number', fits: (value) => typeof value === 'number' }
+const aCount: Rule = {
+  expected: 'a whole number from 0 on',
+  fits: (value) => Number.isInteger(value) && Number(value) >= 0,
+}
 const names: Rule = {
-  expected: 'list of names',
+  expected: 'a list of names',
   fits: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
 }
-const aPattern: Rule = { expected: 'regular expression', fits: isPattern }
+const aPattern: Rule = { expected: 'a regular expression', fits: isPattern }
 const patterns: Rule = {
-  expected: 'object whose names are regular expressions',
+  expected: 'an object whose names are regular expressions',
   fits: (value) => isPlainObject(value) && Object.keys(value).every(isPattern),
 }
 
-/** How the schemas lie in a keyword's value: it is one, a list of them, or each has a name. */
-type Holds = 'one' | 'many' | 'named' | 'none'
-
-const KEYWORDS: ReadonlyMap<string, { readonly rule: Rule; readonly holds: Holds }> = new Map(
+const RULES: ReadonlyMap<string, Rule> = new Map(
   (
     [
-      [anyValue, 'one', 'items additionalItems unevaluatedItems contains additionalProperties unevaluatedProperties'],
-      [anyValue, 'one', 'propertyNames not if then else'],
-      [aList, 'many', 'allOf anyOf oneOf prefixItems'],
-      [anObject, 'named', 'properties $defs definitions dependentSchemas'],
-      [patterns, 'named', 'patternProperties'],
-      [aList, 'none', 'enum'],
-      [names, 'none', 'required'],
-      [aPattern, 'none', 'pattern'],
-      [aNumber, 'none', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'],
-      [aCount, 'none', 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains'],
+      [aList, 'allOf anyOf oneOf prefixItems enum'],
+      [anObject, 'properties $defs definitions dependentSchemas'],
+      [patterns, 'patternProperties'],
+      [names, 'required'],
+      [aPattern, 'pattern'],
+      [aNumber, 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'],
+      [aCount, 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains'],
     ] as const
-  ).flatMap(([rule, holds, keywords]) => keywords.split(' ').map((keyword) => [keyword, { rule, holds }] as const)),
+  ).flatMap(([rule, keywords]) => keywords.split(' ').map((keyword) => [keyword, rule] as const)),
 )
+
+/** A schema on the way through a document; paths are put together only for what is told. */
+interface Visit {
+  readonly schema: unknown
+  readonly name: string
+  readonly outer: Visit | undefined
+  readonly depth: number
+}
+
+/** Deeper than any schema a person or a generator writes. */
+const MAX_SCHEMA_DEPTH = 500
 
 /** Why a JSON Schema cannot be used to check a value, as a sentence that names the place; nothing if it can. */
 export function schemaFault(root: unknown): string | undefined {
+  const document = new SchemaDocument(root)
+  for (const visit of visitSchemas(root)) {
+    if (visit.depth > MAX_SCHEMA_DEPTH) return 'it is nested too deeply.'
+    const what = describeFault(visit.schema, document)
+    if (what !== undefined) return `${formatPlace(visit)} ${what}.`
+  }
+  return undefined
+}
+
+/**
+ * The patterns in a schema that are right and cannot be run in bounded time here, as sentences that name the place. Values
+ * are not checked by them.
+ */
+export function uncheckedPatterns(root: unknown): readonly string[] {
+  const notes: string[] = []
+  for (const visit of visitSchemas(root)) {
+    if (visit.depth > MAX_SCHEMA_DEPTH || notes.length === MAX_NOTES) break
+    for (const pattern of getPatterns(visit.schema)) {
+      const result = compilePattern(pattern)
+      if ('problem' in result && result.problem === 'unsupported')
+        notes.push(`${formatPlace(visit)} has the pattern ${shorten(pattern)}, which ${result.message}.`)
+    }
+  }
+  return notes
+}
+
+const MAX_NOTES = 10
+
+function getPatterns(schema: unknown): readonly string[] {
+  if (!isPlainObject(schema)) return []
+  const { pattern, patternProperties } = schema
+  const own = typeof pattern === 'string' ? [pattern] : []
+  return isPlainObject(patternProperties) ? [...own, ...Object.keys(patternProperties)] : own
+}
+
+/** All schemas of a document, outer ones first and in the order of their keywords. */
+function* visitSchemas(root: unknown): Generator<Visit> {
   const seen = new Set<unknown>()
-  const look = (schema: unknown): Fault | undefined => {
-    if (typeof schema === 'boolean' || seen.has(schema)) return undefined
-    if (!isPlainObject(schema)) return { path: '', what: 'is no schema' }
+  const open: Visit[] = [{ schema: root, name: '', outer: undefined, depth: 0 }]
+  for (let visit = open.pop(); visit; visit = open.pop()) {
+    const { schema, depth } = visit
+    if (typeof schema === 'boolean' || seen.has(schema)) continue
+    yield visit
     seen.add(schema)
-    for (const keyword of Object.keys(schema)) {
-      const value = schema[keyword]
-      const what = keywordFault(root, keyword, value)
-      if (what !== undefined) return { path: '', what }
-      const holds = KEYWORDS.get(keyword)?.holds ?? 'none'
-      const fault = holds === 'none' ? undefined : lookInside(keyword, value, holds)
-      if (fault) return fault
-    }
-    return undefined
-  }
-  const lookInside = (keyword: string, value: unknown, holds: Holds): Fault | undefined => {
-    // A list of items is the older form of a tuple.
-    if (holds === 'one' && !(keyword === 'items' && Array.isArray(value))) return within(look(value), keyword)
-    for (const [name, part] of Object.entries(value as Schema)) {
-      const fault = look(part)
-      if (!fault) continue
-      return within(
-        fault,
-        holds !== 'named' ? `${keyword}[${name}]` : keyword === 'properties' ? name : `${keyword}.${name}`,
-      )
-    }
-    return undefined
-  }
-  try {
-    const fault = look(root)
-    return fault && `${fault.path === '' ? 'it' : `'${fault.path}'`} ${fault.what}.`
-  } catch {
-    return 'it is nested too deeply.'
+    if (!isPlainObject(schema)) continue
+    const inside: Visit[] = []
+    for (const { keyword, name, part } of getSubschemas(schema))
+      inside.push({ schema: part, name: formatName(keyword, name, schema), outer: visit, depth: depth + 1 })
+    for (const inner of inside.toReversed()) open.push(inner)
   }
 }
 
-// The path is put together on the way back, so that looking through what is fine costs no strings.
-interface Fault {
-  readonly path: string
-  readonly what: string
+function formatName(keyword: string, name: string | undefined, schema: SchemaObject): string {
+  if (name === undefined) return keyword
+  if (Array.isArray(schema[keyword])) return `${keyword}[${name}]`
+  return keyword === 'properties' ? name : `${keyword}.${name}`
 }
 
-function within(fault: Fault | undefined, name: string): Fault | undefined {
-  return fault && { path: fault.path === '' ? name : `${name}.${fault.path}`, what: fault.what }
+function formatPlace(visit: Visit): string {
+  const path: string[] = []
+  for (let at: Visit | undefined = visit; at?.outer; at = at.outer) path.push(at.name)
+  return path.length === 0 ? 'it' : `'${shorten(path.toReversed().join('.'))}'`
 }
 
-function keywordFault(root: unknown, keyword: string, value: unknown): string | undefined {
-  if (keyword === 'type')
-    return [value].flat().every((name) => TYPES.has(name))
-      ? undefined
-      : `has the type ${JSON.stringify(value)}, which JSON Schema does not have`
-  if (keyword === '$ref') {
-    if (typeof value !== 'string') return "has a '$ref' that is no text"
-    return resolves(root, value) ? undefined : `refers to ${value}, which is not there`
+function describeFault(schema: unknown, document: SchemaDocument): string | undefined {
+  if (!isPlainObject(schema)) return 'is not a schema'
+  for (const keyword of Object.keys(schema)) {
+    const fault = describeKeywordFault(schema, keyword, document)
+    if (fault !== undefined) return fault
   }
-  const rule = KEYWORDS.get(keyword)?.rule
-  return !rule || rule.fits(value) ? undefined : `has a '${keyword}' that is no ${rule.expected}`
+  return undefined
+}
+
+function describeKeywordFault(schema: SchemaObject, keyword: string, document: SchemaDocument): string | undefined {
+  const value = schema[keyword]
+  if (keyword === 'type') {
+    if ([value].flat().every((name) => TYPES.has(name))) return undefined
+    return `has the type ${shorten(JSON.stringify(value) ?? 'undefined')}, which JSON Schema does not have`
+  }
+  if (keyword === '$ref' || keyword === '$dynamicRef') {
+    if (typeof value !== 'string') return `has a '${keyword}' that is not a string`
+    if (document.resolve(schema, value) !== undefined) return undefined
+    return `refers to ${shorten(value)}, which is not there`
+  }
+  const rule = RULES.get(keyword)
+  if (!rule || rule.fits(value)) return undefined
+  return `has ${/^[aeiou]/.test(keyword) ? 'an' : 'a'} '${keyword}' that is not ${rule.expected}`
 }
 
 function isPattern(pattern: unknown): boolean {
   if (typeof pattern !== 'string') return false
-  try {
-    RegExp(pattern, 'u')
-    return true
-  } catch {
-    return false
-  }
-}
-
-function resolves(root: unknown, reference: string): boolean {
-  return resolvePointer(root, reference) !== undefined || isNamed(root, reference.replace(/^#/, ''), new Set())
-}
-
-/** Whether a schema in a document bears a name, which other references than pointers go by. */
-function isNamed(value: unknown, name: string, seen: Set<unknown>): boolean {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return false
-  seen.add(value)
-  const { $id: id, $anchor: anchor } = value as { readonly $id?: unknown; readonly $anchor?: unknown }
-  return id === name || anchor === name || Object.values(value).some((inner) => isNamed(inner, name, seen))
+  const result = compilePattern(pattern)
+  return !('problem' in result) || result.problem === 'unsupported'
 }

@@ -1,7 +1,6 @@
-import { Validator, type OutputUnit } from '@cfworker/json-schema'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { isPlainObject } from '../json/json.ts'
-import { pointerKeys } from '../json/json-pointer.ts'
+import { createValueCheck, type ValueCheck } from './check/check.ts'
 
 export type { StandardSchemaV1 }
 
@@ -23,15 +22,28 @@ export function defineParams<Params extends object>(): StandardSchemaV1<Params, 
   }
 }
 
-/** Makes a schema of a raw JSON Schema. `T` is what you promise of the values that pass; nothing infers it. */
+/**
+ * Makes a schema of a raw JSON Schema (draft 2020-12, and what older drafts wrote differently). `T` is what you promise of
+ * the values that pass; nothing infers it. Checking is bounded: no schema and no value can stall the process.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, fromJsonSchema, ok } from 'foldout'
+ *
+ * const params = fromJsonSchema<{ readonly city: string }>({
+ *   type: 'object',
+ *   properties: { city: { type: 'string' } },
+ *   required: ['city'],
+ * })
+ * const weather = defineTool({ name: 'weather', description: 'Tells the weather.', params, execute: ({ city }) => ok(city) })
+ * ```
+ */
 export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T> {
-  let validator: Validator | undefined
+  let check: ValueCheck | undefined
   const validate = (value: unknown): StandardSchemaV1.Result<T> => {
-    // A copy, because the validator writes into the schema it is given.
-    validator ??= new Validator(structuredClone(schema), '2020-12', false)
-    const { valid, errors } = validator.validate(value)
-    if (valid) return { value: value as T }
-    return { issues: errors.filter((error) => !SUMMARISING.has(error.keyword)).map((error) => toIssue(error, value)) }
+    check ??= createValueCheck(schema)
+    const issues = check(value)
+    return issues.length === 0 ? { value: value as T } : { issues }
   }
   return {
     '~standard': {
@@ -55,32 +67,20 @@ export function shownOnly(schema: JsonSchema): ToolSchema {
   }
 }
 
-// These keywords only repeat that something below them failed.
-const SUMMARISING = new Set([
-  'properties',
-  'items',
-  'prefixItems',
-  '$ref',
-  'allOf',
-  'additionalProperties',
-  'patternProperties',
-])
-
-function toIssue(error: OutputUnit, value: unknown): StandardSchemaV1.Issue {
-  const path: PropertyKey[] = []
-  let at = value
-  for (const name of pointerKeys(error.instanceLocation)) {
-    path.push(Array.isArray(at) ? Number(name) : name)
-    at = isPlainObject(at) || Array.isArray(at) ? (at as Record<string, unknown>)[name] : undefined
-  }
-  // Said of the object that lacks it; a reader looks for the field.
-  const missing = error.keyword === 'required' ? /required property "(.*)"/s.exec(error.error)?.[1] : undefined
-  return missing === undefined ? { message: error.error, path } : { message: 'is required', path: [...path, missing] }
+/**
+ * What is wrong with a value, in one line: `region must be "north" or "south"; there is no argument who`. What other
+ * libraries say stands behind a colon, because it need not go on from the name.
+ */
+export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): string {
+  return issues.map(describeIssue).join('; ')
 }
 
-/** `a.b[0]: must be a string; c: is required` of the issues a schema found. */
-export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): string {
-  return issues.map((issue) => `${issuePath(issue) || 'value'}: ${issue.message.replace(/\.$/, '')}`).join('; ')
+function describeIssue(issue: StandardSchemaV1.Issue): string {
+  const message = issue.message.replace(/\.$/, '')
+  if (message.startsWith('there is no ')) return message
+  const path = issuePath(issue)
+  if (/^(?:must|is|has|cannot) /.test(message)) return `${path || 'the value'} ${message}`
+  return `${path || 'value'}: ${message}`
 }
 
 /** The place an issue is about, as `a.b[0]`; empty for the whole value. */

@@ -1,0 +1,40 @@
+import type { SchemaDocument, SchemaObject } from './document.ts'
+import { ARRAY_KEYWORDS } from './array-keywords.ts'
+import { LOGIC_KEYWORDS, REFERENCE_KEYWORDS } from './logic-keywords.ts'
+import { OBJECT_KEYWORDS } from './object-keywords.ts'
+import type { Outcome, Place, Run } from './run.ts'
+import { UNEVALUATED_KEYWORDS } from './unevaluated-keywords.ts'
+import { VALUE_KEYWORDS } from './value-keywords.ts'
+
+/** Checks one place, and adds what it finds to the outcome. */
+export type Check = (place: Place, run: Run, outcome: Outcome) => void
+
+/** Makes the check of a keyword, or none where its value means nothing. */
+export type Keyword = (value: unknown, schema: SchemaObject, document: SchemaDocument) => Check | undefined
+
+/** A schema made ready to check values. */
+export interface SchemaNode {
+  readonly base: string
+  readonly checks: readonly Check[]
+}
+
+// In this order: what is wrong with the kind of a value is told first, and what others have looked at is known last.
+const KEYWORDS: readonly (readonly [string, Keyword])[] = [
+  ...REFERENCE_KEYWORDS,
+  ...VALUE_KEYWORDS,
+  ...ARRAY_KEYWORDS,
+  ...OBJECT_KEYWORDS,
+  ...LOGIC_KEYWORDS,
+  ...UNEVALUATED_KEYWORDS,
+]
+
+export function compileNode(schema: SchemaObject, document: SchemaDocument): SchemaNode {
+  const isReplaced = document.isLegacy && typeof schema['$ref'] === 'string'
+  const checks: Check[] = []
+  for (const [keyword, make] of isReplaced ? REFERENCE_KEYWORDS : KEYWORDS) {
+    if (!Object.hasOwn(schema, keyword)) continue
+    const check = make(schema[keyword], schema, document)
+    if (check) checks.push(check)
+  }
+  return { base: document.getBase(schema), checks }
+}

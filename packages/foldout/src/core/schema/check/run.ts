@@ -1,0 +1,159 @@
+import type { Steps } from '../../pattern/pattern.ts'
+import { isPlainObject } from '../../json/json.ts'
+import { MAX_CHECK_DEPTH, MAX_ISSUES } from '../limits.ts'
+import { compileNode, type SchemaNode } from './node.ts'
+import type { SchemaDocument } from './document.ts'
+import { Identities } from './identity.ts'
+import type { Kind } from './wording.ts'
+
+/** A value and where it lies in the whole. */
+export class Place {
+  readonly outcomes = new Map<SchemaNode, Outcome>()
+  private readonly inside = new Map<string | number, Place>()
+
+  readonly value: unknown
+  readonly parent: Place | undefined
+  readonly key: string | number
+
+  constructor(value: unknown, parent: Place | undefined = undefined, key: string | number = '') {
+    this.value = value
+    this.parent = parent
+    this.key = key
+  }
+
+  /** The place of a field or an item. The same each time where something can lie below it, so that outcomes are shared. */
+  at(key: string | number, value: unknown): Place {
+    if (typeof value !== 'object' || value === null) return new Place(value, this, key)
+    let place = this.inside.get(key)
+    if (!place) this.inside.set(key, (place = new Place(value, this, key)))
+    return place
+  }
+
+  getPath(): (string | number)[] {
+    const path: (string | number)[] = []
+    for (let place: Place | undefined = this; place?.parent; place = place.parent) path.push(place.key)
+    return path.toReversed()
+  }
+}
+
+/** One thing that is wrong. The message is made when it is asked for: most issues of alternatives never are. */
+export interface CheckIssue {
+  readonly place: Place
+  /** The field that the issue is about, where that is one in the place. */
+  readonly field?: string
+  readonly keyword: string
+  /** The kinds of values that would be right, where the kind is what is wrong. */
+  readonly kinds?: readonly Kind[]
+  describe(): string
+}
+
+/** What came of checking one place by one schema. */
+export class Outcome {
+  readonly issues: CheckIssue[] = []
+  /** The fields that some keyword has looked at; 'all' of them. */
+  fields: Set<string> | 'all' | undefined
+  /** How many items from the first on some keyword has looked at, and which beyond. */
+  items = 0
+  readonly moreItems = new Set<number>()
+
+  add(issue: CheckIssue): void {
+    if (this.issues.length < MAX_ISSUES) this.issues.push(issue)
+  }
+
+  get isFull(): boolean {
+    return this.issues.length >= MAX_ISSUES
+  }
+
+  /** Takes over what another schema for the same place found. */
+  merge(other: Outcome): void {
+    for (const issue of other.issues) this.add(issue)
+    if (other.issues.length === 0) this.mergeEvaluated(other)
+  }
+
+  mergeEvaluated(other: Outcome): void {
+    if (other.fields === 'all') this.fields = 'all'
+    else if (other.fields) for (const field of other.fields) this.markField(field)
+    this.items = Math.max(this.items, other.items)
+    for (const index of other.moreItems) this.moreItems.add(index)
+  }
+
+  markField(name: string): void {
+    if (this.fields === 'all') return
+    this.fields ??= new Set()
+    this.fields.add(name)
+  }
+}
+
+const VALID = Object.freeze(new Outcome())
+
+/** Thrown where a value or its schema is nested too deeply to be checked. */
+export class TooDeep extends Error {}
+/** Thrown where a check takes too many steps. */
+export class TooLong extends Error {}
+
+/** One check of one value. */
+export class Run {
+  readonly identities = new Identities()
+  private depth = 0
+  private readonly scope: string[] = []
+
+  readonly document: SchemaDocument
+  private readonly nodes: Map<object, SchemaNode>
+  readonly steps: Steps
+
+  constructor(document: SchemaDocument, nodes: Map<object, SchemaNode>, steps: Steps) {
+    this.document = document
+    this.nodes = nodes
+    this.steps = steps
+  }
+
+  /** Counts work, and ends the check where there is too much. */
+  spend(count = 1): void {
+    this.steps.left -= count
+    if (this.steps.left < 0) throw new TooLong()
+  }
+
+  getScope(): readonly string[] {
+    return this.scope
+  }
+
+  evaluate(schema: unknown, place: Place): Outcome {
+    this.spend()
+    if (schema === false) return refuse(place)
+    if (!isPlainObject(schema)) return VALID
+    const node = this.getNode(schema)
+    const { hasReferences, hasDynamicReferences } = this.document
+    const isRemembered = hasReferences && !hasDynamicReferences
+    const known = isRemembered ? place.outcomes.get(node) : undefined
+    if (known) return known
+    // A schema that leads back to itself without going into the value adds nothing.
+    if (isRemembered) place.outcomes.set(node, VALID)
+    const outcome = this.check(node, place)
+    if (isRemembered) place.outcomes.set(node, outcome)
+    return outcome
+  }
+
+  private check(node: SchemaNode, place: Place): Outcome {
+    this.depth += 1
+    if (this.depth > MAX_CHECK_DEPTH) throw new TooDeep()
+    const isNewScope = this.scope.at(-1) !== node.base
+    if (isNewScope) this.scope.push(node.base)
+    const outcome = new Outcome()
+    for (const check of node.checks) check(place, this, outcome)
+    if (isNewScope) this.scope.pop()
+    this.depth -= 1
+    return outcome
+  }
+
+  private getNode(schema: Readonly<Record<string, unknown>>): SchemaNode {
+    let node = this.nodes.get(schema)
+    if (!node) this.nodes.set(schema, (node = compileNode(schema, this.document)))
+    return node
+  }
+}
+
+function refuse(place: Place): Outcome {
+  const outcome = new Outcome()
+  outcome.add({ place, keyword: 'false', describe: () => 'is not allowed' })
+  return outcome
+}

@@ -1,0 +1,153 @@
+import { compilePattern, type LinearPattern, type Steps } from '../../pattern/pattern.ts'
+import { getFormat } from './format.ts'
+import type { Keyword } from './node.ts'
+import type { Run } from './run.ts'
+import { countOf, describeKinds, describeValues, getValueKind, shorten, type Kind } from './wording.ts'
+
+const KINDS: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
+
+const type: Keyword = (value) => {
+  const kinds = [value].flat().filter((kind): kind is Kind => KINDS.has(kind))
+  if (kinds.length === 0) return undefined
+  return (place, _run, outcome) => {
+    if (!kinds.some((kind) => isOfKind(place.value, kind)))
+      outcome.add({ place, keyword: 'type', kinds, describe: () => describeKinds(kinds, place.value) })
+  }
+}
+
+function isOfKind(value: unknown, kind: Kind): boolean {
+  if (kind === 'integer') return Number.isInteger(value)
+  return value !== undefined && getValueKind(value) === kind
+}
+
+const enumeration: Keyword = (value) => {
+  if (!Array.isArray(value)) return undefined
+  const values: readonly unknown[] = value
+  const plain = new Set(values.filter((one) => typeof one !== 'object' || one === null))
+  const composed = values.filter((one) => typeof one === 'object' && one !== null)
+  return (place, run, outcome) => {
+    if (isOneOf(place.value, plain, composed, run)) return
+    outcome.add({ place, keyword: 'enum', describe: () => describeValues(values) })
+  }
+}
+
+const constant: Keyword = (value, schema, document) => enumeration([value], schema, document)
+
+function isOneOf(value: unknown, plain: ReadonlySet<unknown>, composed: readonly unknown[], run: Run): boolean {
+  if (typeof value !== 'object' || value === null) return plain.has(value)
+  if (composed.length === 0) return false
+  run.spend(composed.length)
+  const key = run.identities.getKey(value)
+  return composed.some((one) => run.identities.getKey(one) === key)
+}
+
+/** A keyword that compares a number with its own. */
+function comparing(words: string, fits: (value: number, limit: number) => boolean): Keyword {
+  return (limit) => {
+    if (typeof limit !== 'number') return undefined
+    return (place, _run, outcome) => {
+      const { value } = place
+      if (typeof value === 'number' && !fits(value, limit))
+        outcome.add({ place, keyword: 'range', describe: () => `must be ${words} ${limit}` })
+    }
+  }
+}
+
+/** Exact on the digits as they are written: `0.3` is a multiple of `0.1`, though their quotient is not whole. */
+function isMultiple(value: number, step: number): boolean {
+  if (step <= 0 || !Number.isFinite(value)) return true
+  if (Number.isInteger(value / step) && Number.isSafeInteger(value) && Number.isSafeInteger(step)) return true
+  const [a, b] = [toDecimal(value), toDecimal(step)]
+  const digits = Math.max(a.digits, b.digits)
+  return (a.whole * 10n ** BigInt(digits - a.digits)) % (b.whole * 10n ** BigInt(digits - b.digits)) === 0n
+}
+
+function toDecimal(value: number): { readonly whole: bigint; readonly digits: number } {
+  const [mantissa = '0', exponent = '0'] = String(value).split('e')
+  const [before = '0', after = ''] = mantissa.split('.')
+  const digits = after.length - Number(exponent)
+  const whole = BigInt(before + after)
+  return digits >= 0 ? { whole, digits } : { whole: whole * 10n ** BigInt(-digits), digits: 0 }
+}
+
+function lengthKeyword(
+  isTooFar: (length: number, limit: number) => boolean,
+  words: (limit: number) => string,
+): Keyword {
+  return (limit) => {
+    if (typeof limit !== 'number') return undefined
+    return (place, run, outcome) => {
+      const { value } = place
+      if (typeof value !== 'string') return
+      run.spend(Math.ceil(value.length / 16))
+      if (isTooFar(countCharacters(value), limit))
+        outcome.add({ place, keyword: 'length', describe: () => words(limit) })
+    }
+  }
+}
+
+function countCharacters(text: string): number {
+  let count = text.length
+  for (let at = 0; at < text.length - 1; at++)
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) count -= 1
+  return count
+}
+
+const pattern: Keyword = (source) => {
+  if (typeof source !== 'string') return undefined
+  const matches = getMatcher(source)
+  return (place, run, outcome) => {
+    if (typeof place.value !== 'string') return
+    if (!matches(place.value, run.steps))
+      outcome.add({ place, keyword: 'pattern', describe: () => `must match the pattern ${shorten(source)}` })
+    run.spend()
+  }
+}
+
+/** A test by a foreign pattern. What cannot be run here passes: where the pattern comes from checks it, too. */
+export function getMatcher(source: string): (text: string, steps: Steps) => boolean {
+  let compiled: LinearPattern | 'none' | undefined
+  return (text, steps) => {
+    if (compiled === undefined) {
+      const result = compilePattern(source)
+      compiled = 'problem' in result ? 'none' : result.pattern
+    }
+    return compiled === 'none' || (compiled.test(text, steps) ?? true)
+  }
+}
+
+const format: Keyword = (name) => {
+  const known = typeof name === 'string' ? getFormat(name) : undefined
+  if (!known) return undefined
+  return (place, run, outcome) => {
+    if (typeof place.value === 'string' && !known.fits(place.value, run.steps))
+      outcome.add({ place, keyword: 'format', describe: () => `must be ${known.words}` })
+  }
+}
+
+export const VALUE_KEYWORDS: readonly (readonly [string, Keyword])[] = [
+  ['type', type],
+  ['enum', enumeration],
+  ['const', constant],
+  ['minimum', comparing('at least', (value, limit) => value >= limit)],
+  ['maximum', comparing('at most', (value, limit) => value <= limit)],
+  ['exclusiveMinimum', comparing('more than', (value, limit) => value > limit)],
+  ['exclusiveMaximum', comparing('less than', (value, limit) => value < limit)],
+  ['multipleOf', comparing('a multiple of', isMultiple)],
+  [
+    'minLength',
+    lengthKeyword(
+      (length, limit) => length < limit,
+      (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${countOf(limit, 'character')}`),
+    ),
+  ],
+  [
+    'maxLength',
+    lengthKeyword(
+      (length, limit) => length > limit,
+      (limit) => `must have at most ${countOf(limit, 'character')}`,
+    ),
+  ],
+  ['pattern', pattern],
+  ['format', format],
+]

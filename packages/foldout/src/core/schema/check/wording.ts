@@ -1,0 +1,88 @@
+import { MAX_LISTED, MAX_SHOWN } from '../limits.ts'
+
+// What models read of arguments that do not fit. Every text completes a sentence that begins with the argument's name,
+// unless it says by itself what it is about ("there is no argument …").
+
+export type Kind = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
+
+const KIND_WORDS: ReadonlyMap<string, string> = new Map([
+  ['object', 'an object'],
+  ['array', 'a list'],
+  ['string', 'a string'],
+  ['number', 'a number'],
+  ['integer', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['null', 'null'],
+])
+
+const VALUE_WORDS: ReadonlyMap<string, string> = new Map([...KIND_WORDS, ['boolean', 'a boolean']])
+
+export function getValueKind(value: unknown): Kind {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'object' ? 'object' : (typeof value as Kind)
+}
+
+/** `must be a string or null, not a list`. */
+export function describeKinds(kinds: readonly Kind[], value: unknown): string {
+  const kind = getValueKind(value)
+  const isFraction = kind === 'number' && kinds.includes('integer')
+  const got = isFraction ? String(value) : (VALUE_WORDS.get(kind) ?? kind)
+  return `must be ${joinOr(kinds.map((one) => KIND_WORDS.get(one) ?? one))}, not ${got}`
+}
+
+/** `must be "north" or "south"`. */
+export function describeValues(values: readonly unknown[]): string {
+  const listed = values.slice(0, MAX_LISTED).map(showValue)
+  if (values.length === 0) return 'has no value that is allowed'
+  if (values.length > MAX_LISTED) return `must be one of ${listed.join(', ')} or ${values.length - MAX_LISTED} others`
+  return `must be ${joinOr(listed)}`
+}
+
+/** `there is no argument who; there are: name, age`, of the outermost fields, which models know as arguments. */
+export function describeUnknownField(name: string, known: readonly string[], holder: string): string {
+  const [noun, where] = holder === '' ? ['argument', ''] : ['field', ` in ${holder}`]
+  const shown = known.slice(0, MAX_LISTED).map(showName).join(', ')
+  const more = known.length > MAX_LISTED ? ` and ${known.length - MAX_LISTED} more` : ''
+  const others = known.length === 0 ? `${holder === '' ? 'it' : 'that'} takes none` : `there are: ${shown}${more}`
+  return `there is no ${noun} ${showName(name)}${where}; ${others}`
+}
+
+/** A name as it is, where it cannot be mistaken for something else; otherwise in quotes. */
+export function showName(name: string): string {
+  return /^[\w.$-]{1,100}$/.test(name) ? name : shorten(JSON.stringify(name))
+}
+
+export function showValue(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return shorten(JSON.stringify(value) ?? 'nothing')
+  try {
+    return shorten(JSON.stringify(value))
+  } catch {
+    return Array.isArray(value) ? 'a list' : 'an object'
+  }
+}
+
+/** The beginning of a text that somebody gave, never half of a surrogate pair. */
+export function shorten(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : text
+}
+
+/** `3 items`, `1 item`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+export function joinOr(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
+}
+
+/** A path as it is written in messages: `a.b[0]`. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const key of path) {
+    if (typeof key === 'number') text += `[${key}]`
+    else text += text === '' ? showName(String(key)) : `.${showName(String(key))}`
+  }
+  return text
+}
