@@ -230,11 +230,11 @@ describe('R46 a call', () => {
     call.mockClear()
     expect(await catalog.call('send', { to: 'a@b.de', lines: [{ text: 'x' }, { text: 5 }], copies: 9 })).toEqual(
       failed(
-        'Wrong arguments for tool \'send\': lines[1].text: Instance type "number" is invalid. Expected "string"; copies: 9 is greater than 5. Nothing was run. Schema: {"lines[1].text":{"type":"string"},"copies":{"type":"integer","minimum":1,"maximum":5}}',
+        'Wrong arguments for tool \'send\': lines[1].text must be a string, not a number; copies must be at most 5. Nothing was run. Schema: {"lines[1].text":{"type":"string"},"copies":{"type":"integer","minimum":1,"maximum":5}}',
       ),
     )
     expect(getText(await catalog.call('send', {}))).toBe(
-      'Wrong arguments for tool \'send\': to: is required. Nothing was run. Schema: {"to":{"type":"string","description":"Who gets it","format":"email"}}',
+      'Wrong arguments for tool \'send\': to is required. Nothing was run. Schema: {"to":{"type":"string","description":"Who gets it","format":"email"}}',
     )
     expect(getText(await catalog.call('send', [1]))).toBe(
       "Wrong arguments for tool 'send': they must be one JSON object. Nothing was run.",
@@ -253,7 +253,7 @@ describe('R46 a call', () => {
       }),
     ])
     const text = getText(await wide.call('wide', Object.fromEntries(names.map((name) => [name, 1]))))
-    for (const name of names) expect(text).toContain(`${name}: Instance type "number" is invalid`)
+    for (const name of names) expect(text).toContain(`${name} must be a string, not a number`)
     expect(text.split('Schema: ')[1]).toBe('{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"}}')
   })
 
@@ -264,7 +264,7 @@ describe('R46 a call', () => {
       tool('giant', { inputSchema: { type: 'object', properties: { list: { type: 'array', items } } } }),
     ])
     const text = getText(await giant.call('giant', { list: Array.from({ length: 100 }, () => 'x') }))
-    expect(text).toMatch(/^Wrong arguments for tool 'giant': list\[0\]: /)
+    expect(text).toMatch(/^Wrong arguments for tool 'giant': list\[0\] must be one of /)
     expect(text).toContain('; and 95 more. Nothing was run. Schema: {"list[0]":')
     expect(text.length).toBeLessThan(3_000)
   })

@@ -382,7 +382,7 @@ describe('R17 values', () => {
         properties: { u: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'integer' } }] } },
       },
       '{"u": ["a"]}',
-      "The field 'u' is invalid: Instance does not match any subschemas. It must be a string or an array in which each item is an integer.",
+      "The item 'u[0]' is invalid: must be a whole number, not a string.",
     ],
     [
       Point.refine(({ x, y }) => x < y, 'x must be below y.'),
@@ -420,7 +420,7 @@ describe('R17 values', () => {
         anyOf: [{ required: ['a'] }, { required: ['b'] }],
       },
       '{"a": "1"}',
-      "The answer is invalid: Instance does not have at least 2 properties. The field 'a' must be a number, but it is a string.",
+      "The field 'a' must be a number, but it is a string. The answer is invalid: must have at least 2 fields.",
     ],
     [
       z.object({ a: z.json() }),

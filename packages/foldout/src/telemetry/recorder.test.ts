@@ -290,12 +290,12 @@ describe('a recording', () => {
       }
     }
     expect(refused({ ...json(), version: 2 })).toMatch(
-      /^This is no recording of version 1: version: .*with this version of Foldout\.$/,
+      /^This is no recording of version 1: version must be 1\..*with this version of Foldout\.$/,
     )
-    expect(refused('x')).toContain('This is no recording of version 1: value: ')
+    expect(refused('x')).toContain('This is no recording of version 1: the value must be an object')
     const wrong = json()
     delete (wrong.runs[0]!['requests']![1] as Record<string, unknown>)['toolTokens']
-    expect(refused(wrong)).toContain(': runs[0].requests[1].toolTokens: is required. Record')
+    expect(refused(wrong)).toContain(': runs[0].requests[1].toolTokens is required. Record')
     const lost = json()
     ;(lost.runs[0]!['requests']![0] as Record<string, unknown>)['render'] = 7
     expect(refused(lost)).toContain('runs[0].requests[0].render: there is no such render.')

@@ -75,7 +75,7 @@ describe('R18 tools', () => {
       expect(tool.inputSchema).toEqual(schema)
       expect((await call(tool, { n: 2 })).message).toBe('counted 2')
       expect((await call(tool, { n: 0 })).message).toBe(
-        `Wrong arguments for tool 'count': n: 0 is less than 1. Its arguments are: ${JSON.stringify(schema)}`,
+        `Wrong arguments for tool 'count': n must be at least 1. Its arguments are: ${JSON.stringify(schema)}`,
       )
       expect((await call(tool, {})).ok).toBe(false)
       expect((await call(tool, { n: 1, m: 2 })).ok).toBe(false)

@@ -254,12 +254,12 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     [
       { type: 'object', properties: { a: 'string' }, required: ['a', null] },
       { type: 'object', properties: { a: {} }, required: ['a'] },
-      "Its input schema cannot be used: 'a' is no schema. Arguments are passed on unchecked.",
+      "Its input schema cannot be used: it has a 'required' that is not a list of names. Arguments are passed on unchecked.",
     ],
     [
       { type: 'object', properties: [], required: true },
       { type: 'object' },
-      "Its input schema cannot be used: it has a 'properties' that is no object. Arguments are passed on unchecked.",
+      "Its input schema cannot be used: it has a 'properties' that is not an object. Arguments are passed on unchecked.",
     ],
     [
       { type: 'object', properties: { a: { type: 'any' } } },
@@ -274,7 +274,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     [
       { type: 'object', properties: { a: { pattern: '(' } } },
       { type: 'object', properties: { a: { pattern: '(' } } },
-      "Its input schema cannot be used: 'a' has a 'pattern' that is no regular expression. Arguments are passed on unchecked.",
+      "Its input schema cannot be used: 'a' has a 'pattern' that is not a regular expression. Arguments are passed on unchecked.",
     ],
   ]
   it.each(schemas.map(([given, shown, problem]) => ({ given, shown, problem })))(
@@ -298,7 +298,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
   it('R43 an output schema that cannot be used is left out, and one of no object is not listed', () => {
     expect(readOdd({ outputSchema: { type: 'object', required: 'x' } })).toMatchObject({
       outputSchema: undefined,
-      problem: "Its output schema is left out: it has a 'required' that is no list of names.",
+      problem: "Its output schema is left out: it has a 'required' that is not a list of names.",
     })
     expect(readOdd({ outputSchema: 'x' }).problem).toBe('Its output schema is left out: it is not a JSON object.')
     expect(readOdd({ outputSchema: null })).toMatchObject({ outputSchema: undefined, problem: undefined })

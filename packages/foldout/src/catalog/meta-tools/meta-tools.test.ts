@@ -232,7 +232,7 @@ describe('R46 use_tool', () => {
   it('R46 wrong arguments are an error before anything runs', async () => {
     expect(await use({ name: 'water_garden', arguments: { minutes: 90 } })).toEqual(
       failed(
-        'Wrong arguments for tool \'water_garden\': minutes: 90 is greater than 60. Nothing was run. Schema: {"minutes":{"type":"integer","minimum":1,"maximum":60}}',
+        'Wrong arguments for tool \'water_garden\': minutes must be at most 60. Nothing was run. Schema: {"minutes":{"type":"integer","minimum":1,"maximum":60}}',
       ),
     )
     for (const args of [5, [], true, '[]'])

@@ -86,16 +86,16 @@ describe('R48 a recording of a catalog', () => {
   it.each([
     [undefined, 'it is no object'],
     ['text', 'it is no object'],
-    [{}, 'version: is required'],
-    [{ version: 2, tools: [], clients: [] }, 'version: Instance does not match 1'],
-    [{ version: 1, tools: [{ name: 'a', tokens: -1 }], clients: [] }, 'tools[0].tokens: -1 is less than 0'],
+    [{}, 'version is required'],
+    [{ version: 2, tools: [], clients: [] }, 'version must be 1'],
+    [{ version: 1, tools: [{ name: 'a', tokens: -1 }], clients: [] }, 'tools[0].tokens must be at least 0'],
     [
       {
         version: 1,
         tools: [],
         clients: [getClient({ uses: [{ at: 0, name: 'a', through: 'direct', ok: 1, wrappingTokens: 0 }] })],
       },
-      'clients[0].uses[0].ok: Instance type "number" is invalid. Expected "boolean"',
+      'clients[0].uses[0].ok must be true or false, not a number',
     ],
     [
       {

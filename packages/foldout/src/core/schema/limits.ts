@@ -5,7 +5,7 @@ export const MAX_CHECK_STEPS = 5_000_000
 export const MAX_CHECK_DEPTH = 1_000
 
 /** How many issues with one value are kept; more would not help anyone who reads them. */
-export const MAX_ISSUES = 50
+export const MAX_ISSUES = 1_000
 
 /** How many names or values a message lists before it says how many more there are. */
 export const MAX_LISTED = 20

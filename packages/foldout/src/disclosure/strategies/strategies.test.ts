@@ -443,7 +443,7 @@ describe('known traps', () => {
       dynamicTools: true,
     })
     expect((await conversation.call('open_sections', { section_keys: 'plain' })).message).toMatch(
-      /^Wrong arguments for tool 'open_sections': section_keys: /,
+      /^Wrong arguments for tool 'open_sections': section_keys must be a list, not a string/,
     )
   })
 })
