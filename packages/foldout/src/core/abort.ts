@@ -18,15 +18,6 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Pro
       stopListening()
       throw error
     }
-    pending.then(
-      (value) => {
-        stopListening()
-        resolve(value)
-      },
-      (error: unknown) => {
-        stopListening()
-        reject(error)
-      },
-    )
+    pending.then(resolve, reject).finally(stopListening)
   })
 }

@@ -108,7 +108,11 @@ describe('R46 what is wrong with arguments, in words', () => {
       'x',
       'a must fit exactly one of the 2 alternatives in its schema, and fits 2',
     ],
-    [{ if: { type: 'string' }, then: { minLength: 2 } }, 'x', 'a must have at least 2 characters'],
+    [
+      JSON.parse('{"if":{"type":"string"},"then":{"minLength":2}}') as JsonSchema,
+      'x',
+      'a must have at least 2 characters',
+    ],
     [{ if: { type: 'string' }, else: { minimum: 2 } }, 1, 'a must be at least 2'],
     [false as unknown as JsonSchema, 1, 'a is not allowed'],
   ])('%j of %j', (schema, value, message) => {

@@ -15,7 +15,7 @@ export class Place {
   readonly parent: Place | undefined
   readonly key: string | number
 
-  constructor(value: unknown, parent: Place | undefined = undefined, key: string | number = '') {
+  constructor(value: unknown, parent?: Place, key: string | number = '') {
     this.value = value
     this.parent = parent
     this.key = key
@@ -30,8 +30,9 @@ export class Place {
   }
 
   getPath(): (string | number)[] {
-    const path: (string | number)[] = []
-    for (let place: Place | undefined = this; place?.parent; place = place.parent) path.push(place.key)
+    if (!this.parent) return []
+    const path = [this.key]
+    for (let place = this.parent; place.parent; place = place.parent) path.push(place.key)
     return path.toReversed()
   }
 }
