@@ -3,6 +3,9 @@ const MIB = 1024 * KIB
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
+/** The longest time that a timer can wait; with more it would not wait at all. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
 // What a served client is given.
 
 /** Tools, or sections, on one page of a list. Option `pageSize` of `serveMcp`. */
@@ -86,5 +89,5 @@ export const ERROR_DATA_CHARACTERS = 1_000
 export const ERROR_RESULT_CHARACTERS = 100_000
 /** Characters of the message of a progress report that are passed on. */
 export const PROGRESS_CHARACTERS = 1_000
-/** The shortest time between two requests for a list whose server keeps saying that it changed. */
+/** The time between two requests for a list whose server keeps saying that it changed. The first few come sooner. */
 export const RELIST_MS = SECOND

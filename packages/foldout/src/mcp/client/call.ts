@@ -1,9 +1,11 @@
 import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallContext, CallResult, ToolContent } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { ERROR_RESULT_CHARACTERS, MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS } from '../limits.ts'
+import { cutText, isDeeperThan } from '../measure.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { callFailure } from './failure.ts'
-import { following } from './signal.ts'
+import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
 export interface Upstream {
@@ -11,6 +13,8 @@ export interface Upstream {
   readonly server: string
   /** How long a call may go without an answer or progress. */
   readonly timeoutMs: number
+  /** How long a call may take, whatever progress it reports. */
+  readonly maxCallMs: number
 }
 
 /** What a call is sent with. */
@@ -21,13 +25,21 @@ export interface Callee {
 
 /** Runs a tool of a server. Rejects only if the call is aborted. */
 export async function callTool(
-  { client, server, timeoutMs }: Upstream,
+  { client, server, timeoutMs, maxCallMs }: Upstream,
   tool: Callee,
   args: Readonly<Record<string, unknown>>,
   { signal, onProgress, meta }: CallContext,
 ): Promise<CallResult> {
   signal?.throwIfAborted()
-  const own = following(signal)
+  const own = createFollower(signal)
+  let isOverdue = false
+  const overdue = setTimeout(
+    () => {
+      isOverdue = true
+      own.abort()
+    },
+    Math.min(maxCallMs, MAX_TIMER_MS),
+  )
   const report = progressReporter(onProgress)
   const wanted: Wanted = { onProgress: report }
   const { params, release } = markWanted(client, { name: tool.name, arguments: args, ...getMeta(meta) }, wanted)
@@ -47,9 +59,12 @@ export async function callTool(
       server,
       tool: tool.name,
       timeoutMs,
+      maxCallMs,
+      isOverdue,
       isCutOff: isRead && client.transport === undefined,
     })
   } finally {
+    clearTimeout(overdue)
     own.release()
     release()
   }
@@ -75,15 +90,15 @@ function progressReporter(
       onProgress?.({
         progress,
         ...(typeof total === 'number' ? { total } : {}),
-        ...(typeof message === 'string' ? { message } : {}),
+        ...(typeof message === 'string' ? { message: cutText(message, PROGRESS_CHARACTERS) } : {}),
       })
     } catch {
-      // Who listens never steers.
+      // A listener that fails does not stop the call.
     }
   }
 }
 
-/** Keys of the protocol's own hold for one connection only. */
+/** The protocol's own keys hold for one connection only. */
 function getMeta(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<string, unknown>> } {
   const kept = Object.entries(meta ?? {}).filter(
     ([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/'),
@@ -91,12 +106,21 @@ function getMeta(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<
   return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {}
 }
 
-/** All that the server wrote, with content that is a list even where the server made none. */
+/** All that the server wrote, with content that is a list even where the server sent something else. */
 function getAnswer(result: unknown, server: string): CallResult {
-  if (!isPlainObject(result))
-    return createErrorResult(`The server '${server}' gave an answer that is none: it is no object.`)
+  if (!isPlainObject(result)) return createErrorResult(`The server '${server}' gave an answer that is not an object.`)
+  if (isDeeperThan(result, MAX_DEPTH))
+    return createErrorResult(`The server '${server}' gave an answer that is nested deeper than ${MAX_DEPTH} levels.`)
   const { resultType: _era, content, ...rest } = result
-  return { ...rest, content: toContent(content) }
+  const pieces = toContent(content)
+  return { ...rest, content: rest['isError'] === true ? pieces.map(cutPiece) : pieces }
+}
+
+/** An error is made to be read by a model, which has no use for megabytes of it. */
+function cutPiece(piece: ToolContent): ToolContent {
+  const { text } = piece
+  if (typeof text !== 'string' || text.length <= ERROR_RESULT_CHARACTERS) return piece
+  return { ...piece, text: cutText(text, ERROR_RESULT_CHARACTERS) }
 }
 
 function toContent(content: unknown): readonly ToolContent[] {

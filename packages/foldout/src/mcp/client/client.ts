@@ -1,8 +1,14 @@
 import type { StandardSchemaV1 } from '../../core/schema/schema.ts'
 
-/** What a connected client of the official MCP SDK is needed for: `@modelcontextprotocol/client`, or `@modelcontextprotocol/sdk` before it. */
+/**
+ * What `toolsFromMcp` uses of a connected client of the official MCP SDK: `@modelcontextprotocol/client`, or
+ * `@modelcontextprotocol/sdk` before it.
+ *
+ * @example
+ * const client: McpClient = new Client({ name: 'app', version: '1.0.0' })
+ */
 export interface McpClient {
-  /** Nothing while it is not connected. */
+  /** Undefined while it is not connected. */
   readonly transport?: object | undefined
   getServerVersion(): { readonly name: string } | undefined
   getServerCapabilities(): ServerCapabilities | undefined
@@ -27,6 +33,12 @@ interface McpRequest {
   readonly params: Readonly<Record<string, unknown>>
 }
 
+/**
+ * What a request is sent with.
+ *
+ * @example
+ * const options: McpRequestOptions = { timeout: 60_000, signal: AbortSignal.timeout(120_000) }
+ */
 export interface McpRequestOptions {
   readonly signal?: AbortSignal
   readonly timeout?: number
@@ -39,7 +51,7 @@ export interface Subscription {
   readonly closed: Promise<string>
 }
 
-/** Takes any result. Clients of before MCP 2026-07-28 ask it as they ask zod. */
+/** Accepts any result. Clients before MCP 2026-07-28 use it like a zod schema. */
 export const ANY_RESULT: StandardSchemaV1 & { safeParse(data: unknown): { success: true; data: unknown } } = {
   '~standard': { version: 1, vendor: 'foldout', validate: (value) => ({ value }) },
   safeParse: (data) => ({ success: true, data }),
@@ -50,12 +62,16 @@ export function isModern(client: McpClient): boolean {
   return client.getProtocolEra?.() === 'modern'
 }
 
+/** A longer name is cut. */
+const MAX_NAME = 200
+
 /** A name for what comes from a server: `@acme/mcp-server-weather` and `Weather MCP Server` are `weather`. */
-export function serverName(client: McpClient): string {
+export function getServerName(client: McpClient): string {
   const declared = client.getServerVersion()?.name
   if (typeof declared !== 'string') return 'server'
-  const whole = words(declared)
-  const last = words(declared.slice(declared.lastIndexOf('/') + 1))
+  const name = declared.slice(0, MAX_NAME)
+  const whole = words(name)
+  const last = words(name.slice(name.lastIndexOf('/') + 1))
   return (plain(last) ?? plain(whole) ?? whole.join('-')) || 'server'
 }
 
@@ -63,7 +79,7 @@ function words(name: string): readonly string[] {
   return name.toLowerCase().match(/[\p{Letter}\p{Number}_.]+/gu) ?? []
 }
 
-/** Without the words that say no more than what it is. */
+/** Without the words that any server could have in its name. */
 function plain(name: readonly string[]): string | undefined {
   const telling = name.filter((word) => !/^(?:mcp|servers?)$/.test(word))
   return telling.length > 0 ? telling.join('-') : undefined

@@ -1,33 +1,48 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { shortened } from '../../core/text.ts'
 import { ANY_RESULT, type McpClient, type McpRequestOptions } from './client.ts'
-import { following } from './signal.ts'
+import { ERROR_DATA_CHARACTERS, MAX_PAGES } from '../limits.ts'
+import { cutText } from '../measure.ts'
+import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
-
-/** A server may have a great many tools, but not this many pages of them. */
-const MAX_PAGES = 1_000
 
 export interface ToolList {
   /** As the server wrote them, wrong ones included. */
   readonly definitions: readonly unknown[]
   /** For how long the server promises that the list holds. */
   readonly ttlMs: number
+  /** Whether the server has more tools than were wanted. */
+  readonly isCut: boolean
+}
+
+export interface ListOptions extends McpRequestOptions {
+  readonly maxTools: number
 }
 
 /** Every page of a server's tools. */
-export async function listTools(client: McpClient, server: string, options: McpRequestOptions): Promise<ToolList> {
+export async function listTools(
+  client: McpClient,
+  server: string,
+  { maxTools, ...options }: ListOptions,
+): Promise<ToolList> {
   const definitions: unknown[] = []
   const cursors = new Set<string>()
   let ttlMs = Infinity
+  let readSoFar = 0
   for (let cursor: string | undefined; ;) {
     const page = await requestPage(client, server, cursor, options)
     const { tools, nextCursor } = page
     if (!Array.isArray(tools))
       throw new FoldoutError('mcp-list', `The MCP server '${server}' answered a request for its tools without a list.`)
-    for (const definition of tools as readonly unknown[]) definitions.push(definition)
+    readSoFar += tools.length
+    for (const definition of (tools as readonly unknown[]).slice(0, maxTools - definitions.length))
+      definitions.push(definition)
     ttlMs = Math.min(ttlMs, typeof page['ttlMs'] === 'number' ? page['ttlMs'] : 0)
     // Some servers end with an empty cursor, or with null.
-    if (typeof nextCursor !== 'string' || nextCursor === '') return { definitions, ttlMs }
+    const isLast = typeof nextCursor !== 'string' || nextCursor === ''
+    const isFull = definitions.length >= maxTools
+    if (isLast || isFull) return { definitions, ttlMs, isCut: isFull && (!isLast || readSoFar > maxTools) }
     if (cursors.has(nextCursor) || cursors.size >= MAX_PAGES) throw endless(server, nextCursor, cursors)
     cursors.add(nextCursor)
     cursor = nextCursor
@@ -42,13 +57,13 @@ async function requestPage(
 ): Promise<Readonly<Record<string, unknown>>> {
   const wanted: Wanted = {}
   const { params, release } = markWanted(client, cursor === undefined ? {} : { cursor }, wanted)
-  const own = following(options.signal)
+  const own = createFollower(options.signal)
   try {
     const seen = await client.request({ method: 'tools/list', params }, ANY_RESULT, { ...options, signal: own.signal })
     return wanted.result ?? (isPlainObject(seen) ? seen : {})
   } catch (error) {
     options.signal?.throwIfAborted()
-    const text = getErrorMessage(error)
+    const text = cutText(getErrorMessage(error), ERROR_DATA_CHARACTERS)
     throw new FoldoutError('mcp-list', `The MCP server '${server}' did not list its tools: ${text}`, { cause: error })
   } finally {
     own.release()
@@ -57,9 +72,10 @@ async function requestPage(
 }
 
 function endless(server: string, cursor: string, { size }: ReadonlySet<string>): FoldoutError {
-  const what = size >= MAX_PAGES ? `has more than ${MAX_PAGES} pages` : `leads back to the cursor '${cursor}'`
+  const what =
+    size >= MAX_PAGES ? `has more than ${MAX_PAGES} pages` : `leads back to the cursor '${shortened(cursor)}'`
   return new FoldoutError(
     'mcp-list',
-    `The tool list of the MCP server '${server}' has no end: it ${what}. Mend the server's pagination.`,
+    `The tool list of the MCP server '${server}' has no end: it ${what}. Fix the server's pagination.`,
   )
 }

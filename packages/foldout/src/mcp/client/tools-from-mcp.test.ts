@@ -48,7 +48,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     await expect(toolsFromMcp(circle.client)).rejects.toThrow(
       new FoldoutError(
         'mcp-list',
-        "The tool list of the MCP server 'handmade' has no end: it leads back to the cursor 'again'. Mend the server's pagination.",
+        "The tool list of the MCP server 'handmade' has no end: it leads back to the cursor 'again'. Fix the server's pagination.",
       ),
     )
     expect(circle.server.received).toHaveLength(2)

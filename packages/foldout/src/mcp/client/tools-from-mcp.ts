@@ -1,43 +1,84 @@
 import type { RawTool } from '../../catalog/tool.ts'
+import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { CALL_MS, CALL_SILENCE_MS, LIST_TIMEOUT_MS, MAX_DEPTH, MAX_TOOLS } from '../limits.ts'
+import { isDeeperThan } from '../measure.ts'
 import { callTool, type Upstream } from './call.ts'
-import { serverName, type McpClient } from './client.ts'
+import { getServerName, type McpClient } from './client.ts'
 import { listTools } from './list.ts'
 import { watchTools } from './watch.ts'
 
+/**
+ * Options of `toolsFromMcp`.
+ *
+ * @example
+ * const tools = await toolsFromMcp(client, { server: 'github', onChange: (now) => catalog.replace('github', now) })
+ */
 export interface ToolsFromMcpOptions {
-  /** Under which name the tools stand in the catalog. Default: the server's own, without words such as `mcp` and `server`. */
+  /** The name under which the tools stand in the catalog. Default: the server's own, without words such as `mcp` and `server`. */
   readonly server?: string
-  /** Given all tools of the server whenever they have become others. Several changes at once are one. */
+  /** Called with all tools of the server whenever they have changed. Several changes at once are one. */
   readonly onChange?: (tools: readonly RawTool[]) => void
-  /** Told when the list could not be asked for again. The last one stays. */
+  /** Called when the list could not be requested again, in which case the last one stays, and when it was longer than `maxTools`. */
   readonly onError?: (error: unknown) => void
   /** How long a call may go without an answer or progress before it is cancelled. Default: ten minutes. */
   readonly timeoutMs?: number
+  /** How long a call may take in all, whatever progress it reports, before it is cancelled. Default: one hour. */
+  readonly maxCallMs?: number
+  /** How many tools are taken from the server. Of a longer list the rest is left out, and `onError` is called. Default 10,000. */
+  readonly maxTools?: number
   /** Ends the listing, and the waiting for changes. */
   readonly signal?: AbortSignal
 }
 
-const CALL_TIMEOUT_MS = 600_000
-const LIST_TIMEOUT_MS = 60_000
-
 /**
- * The tools of an MCP server, for `createCatalog`. `client` is a connected one of the official SDK. Definitions that break the
- * protocol's schema are given as they are, and the catalog says what is wrong with them.
+ * The tools of an MCP server, for `createCatalog`. `client` is a connected client of the official SDK. Definitions that break
+ * the protocol's schema are passed on as they are, and the catalog says what is wrong with them.
+ *
+ * @example
+ * const catalog = createCatalog(await toolsFromMcp(client))
  */
 export async function toolsFromMcp(client: McpClient, options: ToolsFromMcpOptions = {}): Promise<readonly RawTool[]> {
-  const { server = serverName(client), timeoutMs = CALL_TIMEOUT_MS, signal } = options
+  const { server = getServerName(client), signal } = options
+  const { timeoutMs = CALL_SILENCE_MS, maxCallMs = CALL_MS, maxTools = MAX_TOOLS } = options
   signal?.throwIfAborted()
   if (!client.getServerCapabilities()?.tools) return []
-  const upstream: Upstream = { client, server, timeoutMs }
+  const upstream: Upstream = { client, server, timeoutMs, maxCallMs }
   const list = async (): Promise<Listed> => {
     const timeout = Math.min(timeoutMs, LIST_TIMEOUT_MS)
-    const { definitions, ttlMs } = await listTools(client, server, { timeout, ...(signal ? { signal } : {}) })
-    const tools = Object.freeze(definitions.map((definition) => readDefinition(definition, upstream)))
-    return { tools, ttlMs, fingerprint: JSON.stringify(definitions) }
+    const request = { timeout, maxTools, ...(signal ? { signal } : {}) }
+    const { definitions, ttlMs, isCut } = await listTools(client, server, request)
+    if (isCut) warn(options, tooMany(server, maxTools))
+    const shallow = definitions.map(dropDepth)
+    const tools = Object.freeze(shallow.map((definition) => readDefinition(definition, upstream)))
+    return { tools, ttlMs, fingerprint: JSON.stringify(shallow) }
   }
   const { onChange } = options
   return onChange ? listAndWatch(client, list, { ...options, onChange }) : (await list()).tools
+}
+
+function tooMany(server: string, maxTools: number): FoldoutError {
+  return new FoldoutError(
+    'mcp-list',
+    `The MCP server '${server}' has more than ${maxTools} tools. The rest is left out; pass maxTools to take more.`,
+  )
+}
+
+/** A note that must not get lost: where nobody listens for errors, it is a warning of the process. */
+function warn({ onError }: ToolsFromMcpOptions, note: FoldoutError): void {
+  if (!onError) return process.emitWarning(note.message, { code: note.code })
+  try {
+    onError(note)
+  } catch {
+    // A listener that fails does not stop the listing.
+  }
+}
+
+/** A definition without the fields that are nested too deep to be written or compared. The catalog says what is missing. */
+function dropDepth(definition: unknown): unknown {
+  if (!isDeeperThan(definition, MAX_DEPTH)) return definition
+  if (!isPlainObject(definition)) return null
+  return Object.fromEntries(Object.entries(definition).filter(([, value]) => !isDeeperThan(value, MAX_DEPTH - 1)))
 }
 
 async function listAndWatch(
@@ -50,7 +91,7 @@ async function listAndWatch(
     try {
       if (!signal?.aborted) onError?.(error)
     } catch {
-      // There is nobody left to tell.
+      // A listener that fails does not stop the watch.
     }
   }
   const refresh = async (): Promise<number> => {
@@ -82,7 +123,7 @@ interface Listed {
   readonly fingerprint: string
 }
 
-/** A tool of whatever the server wrote. It is the catalog that judges it. */
+/** A tool as the server wrote it. The catalog decides whether it can be used. */
 function readDefinition(definition: unknown, upstream: Upstream): RawTool {
   const source = upstream.server
   // Without a name, it is listed as broken under the text it has in place of one.

@@ -1,37 +1,38 @@
+import { MAX_TIMER_MS, RELIST_MS } from '../limits.ts'
 import { isModern, type McpClient, type Subscription } from './client.ts'
 import { onToolsChanged } from './wire.ts'
 
-/** News come in bursts, such as one for each tool that a server takes in. */
+/** Announcements come in bursts, such as one for each tool that a server adds. */
 const BURST_MS = 50
-/** Before a subscription that ended is asked for again; twice as long after each time in vain. */
+/** Before a subscription that ended is requested again; twice as long after each failure. */
 const FIRST_PAUSE_MS = 500
 const MAX_ATTEMPTS = 8
-/** However short a server says that a list holds, it is not asked for more often than this on that ground. */
+/** A list that holds for less time is requested again after this time. */
 const SHORTEST_TTL_MS = 10_000
-/** Timers take no more. */
-const LONGEST_TTL_MS = 2 ** 31 - 1
 
 export interface WatchOptions {
   readonly client: McpClient
-  /** Lists the tools anew and tells whoever wants to know. Gives back for how long the list holds. Never rejects. */
+  /** Lists the tools again and reports changes. Returns for how long the list holds. Never rejects. */
   readonly refresh: () => Promise<number>
   readonly onError: (error: unknown) => void
   readonly signal: AbortSignal | undefined
 }
 
 export interface ToolWatch {
-  /** Says that there is a first list, which holds so long. What was heard before is acted on now. */
+  /** Says that there is a first list, and for how long it holds. Changes that were announced before are acted on now. */
   start(ttlMs: number): void
   stop(): void
 }
 
-/** Hears of changes from when it resolves; the list is asked for again when one is announced, or when its time is over. */
+/** Watches for changes once it resolves; the list is requested again when one is announced, or when its time is over. */
 export async function watchTools({ client, refresh, onError, signal }: WatchOptions): Promise<ToolWatch> {
   const end = new AbortController()
   let isStarted = false
   let isStale = false
   let isRunning = false
   let isSubscribed = false
+  let lastRefresh = -Infinity
+  let inARow = 0
   let burst: NodeJS.Timeout | undefined
   let expiry: NodeJS.Timeout | undefined
 
@@ -40,7 +41,7 @@ export async function watchTools({ client, refresh, onError, signal }: WatchOpti
     clearTimeout(expiry)
     // Before MCP 2026-07-28 lists have no time, and who is subscribed hears of changes.
     if (ttlMs <= 0 || isSubscribed || isOver() || !isModern(client)) return
-    expiry = quietTimer(refreshNow, Math.min(Math.max(ttlMs, SHORTEST_TTL_MS), LONGEST_TTL_MS))
+    expiry = quietTimer(refreshNow, Math.min(Math.max(ttlMs, SHORTEST_TTL_MS), MAX_TIMER_MS))
   }
   const refreshNow = (): void => {
     isStale = true
@@ -57,10 +58,16 @@ export async function watchTools({ client, refresh, onError, signal }: WatchOpti
     expire(ttlMs)
   }
   const hear = (): void => {
-    burst ??= setTimeout(() => {
+    if (burst) return
+    // A server that keeps announcing changes is asked less and less often.
+    if (performance.now() - lastRefresh > 2 * RELIST_MS) inARow = 0
+    const pauseMs = Math.min(BURST_MS * 2 ** inARow, RELIST_MS)
+    burst = setTimeout(() => {
       burst = undefined
+      inARow++
+      lastRefresh = performance.now()
       refreshNow()
-    }, BURST_MS)
+    }, pauseMs)
   }
   const stopListening = onToolsChanged(client, hear)
   const stop = (): void => {
@@ -121,7 +128,7 @@ async function pause(ms: number): Promise<void> {
   await new Promise<void>((resolve) => void quietTimer(resolve, ms))
 }
 
-/** One that keeps no process alive, where timers could. */
+/** A timer that does not keep the process alive. */
 function quietTimer(run: () => void, ms: number): NodeJS.Timeout {
   const timer = setTimeout(run, ms)
   const { unref }: Partial<NodeJS.Timeout> = timer

@@ -23,7 +23,7 @@ interface Wire {
  */
 const WANTED = Symbol('foldout/wanted')
 
-/** Whatever is wanted, so that the client has nothing to object to. */
+/** Stands in for any result, so that the client has nothing to object to. */
 const STAND_IN = Object.freeze({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [], content: [] })
 
 const wires = new WeakMap<McpClient, Wire>()
@@ -62,7 +62,7 @@ function toWire(client: McpClient): Wire {
   let wire = wires.get(client)
   if (!wire) wires.set(client, (wire = { pending: new Map(), listeners: new Set() }))
   const transport = client.transport as Transport | undefined
-  // A client may have been connected anew.
+  // A client may have been connected again.
   if (transport && tapped.get(transport) !== client) {
     tap(transport, wire)
     tapped.set(transport, client)
@@ -103,8 +103,8 @@ function read(
     const { progressToken, ...progress } = params
     pending.get(progressToken)?.onProgress?.(progress)
   }
-  if (method !== undefined || !pending.has(id)) return message
-  const wanted = pending.get(id)!
+  const wanted = method === undefined ? pending.get(id) : undefined
+  if (!wanted) return message
   pending.delete(id)
   // Anything but a complete result is a question to the client.
   if (!isPlainObject(result) || (result['resultType'] ?? 'complete') !== 'complete') return message

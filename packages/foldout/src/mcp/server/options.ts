@@ -38,7 +38,8 @@ export interface ServeMcpOptions {
   }
   /** Decides who sent a request over HTTP, or refuses it. Required on addresses that other machines reach, unless `allowedHosts` is given. */
   readonly authorize?: Authorize
-  readonly sessions?: SessionOptions
+  /** Limits for sessions over HTTP, and what clients without one share. */
+  readonly sessions?: HttpSessionOptions
   /** Limits for event streams over HTTP. One more is refused with 429 or 503 and `retry-after`. */
   readonly streams?: {
     /** Default 2,000. */
@@ -54,8 +55,13 @@ export interface ServeMcpOptions {
   readonly onError?: (error: Error) => void
 }
 
-/** Sessions over HTTP. */
-export interface SessionOptions {
+/**
+ * Sessions over HTTP, and what they may take.
+ *
+ * @example
+ * const sessions: HttpSessionOptions = { perPeer: 50, modern: 'principal' }
+ */
+export interface HttpSessionOptions {
   /**
    * How many sessions legacy clients may have together. Beyond it, a peer with more than a fair share loses the session that
    * it has not used for longest; if none can be ended, the client is refused with 503. Default 2,000.

@@ -7,7 +7,7 @@ import { createEndpoint, type Endpoint } from './http/endpoint.ts'
 import { createNodeHandler, serveOverHttp, type HttpOptions, type NodeHandler, type ServedHttp } from './http/http.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { loadServerSdk } from './sdk.ts'
-import { serveOverStdio, type StdioOptions } from './stdio.ts'
+import { serveOverStdio, type StdioOptions } from './stdio/stdio.ts'
 import { createViews } from './views.ts'
 
 /**

@@ -2,7 +2,13 @@ import { FoldoutError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { httpError } from './response.ts'
 
-/** What an `authorize` hook says of a request: who sent it, or why it is refused. */
+/**
+ * What an `authorize` hook says of a request: who sent it, or why it is refused.
+ *
+ * @example
+ * const anna: Authorization = { principal: 'anna' }
+ * const refused: Authorization = { status: 403, message: 'Ask for access first.' }
+ */
 export type Authorization =
   | {
       /** Names who sent the request. Limits and sessions are kept for each principal. */
@@ -17,7 +23,15 @@ export type Authorization =
       readonly challenge?: string
     }
 
-/** Decides who sent a request over HTTP. One that throws refuses the request. */
+/**
+ * Decides who sent a request over HTTP. If it throws, the request is refused.
+ *
+ * @example
+ * const authorize: Authorize = async (request) => {
+ *   const user = await findUser(request.headers.get('authorization'))
+ *   return user ? { principal: user.id } : { status: 401 }
+ * }
+ */
 export type Authorize = (request: Request) => Authorization | Promise<Authorization>
 
 /** The response for a request that a hook refused, or that it answered wrongly. */

@@ -1,4 +1,11 @@
-import { HANDSHAKE_MS, MAX_SESSIONS, SESSION_IDLE_MS, SESSION_KEEP_MS, SESSIONS_PER_PEER } from '../../limits.ts'
+import {
+  HANDSHAKE_MS,
+  MAX_SESSIONS,
+  MAX_TIMER_MS,
+  SESSION_IDLE_MS,
+  SESSION_KEEP_MS,
+  SESSIONS_PER_PEER,
+} from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import { PeerCounter, type Refusal } from './peer.ts'
 
@@ -111,7 +118,7 @@ export function createSessionTable<Session extends SessionUse>(
         sessions.delete(id)
         sessions.set(id, kept)
         session.usedAt = Date.now()
-        session.timer = setTimeout(() => end(session), idleMs)
+        session.timer = setTimeout(() => end(session), Math.min(idleMs, MAX_TIMER_MS))
         // A session that may come back is not a reason for a process to stay.
         session.timer.unref?.()
       }

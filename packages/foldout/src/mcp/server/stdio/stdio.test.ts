@@ -6,14 +6,14 @@ import { text } from 'node:stream/consumers'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { StdioClientTransport as FirstSdkStdio } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { describe, expect, it } from 'vitest'
-import { hybrid } from '../../catalog/exposures/hybrid.ts'
-import { manyKinds, RICH_RESULT } from './catalog.fixtures.ts'
-import { allKinds, clientKinds, getText } from './clients.fixtures.ts'
-import { serveMcp } from './serve-mcp.ts'
+import { hybrid } from '../../../catalog/exposures/hybrid.ts'
+import { manyKinds, RICH_RESULT } from '../catalog.fixtures.ts'
+import { allKinds, clientKinds, getText } from '../clients.fixtures.ts'
+import { serveMcp } from '../serve-mcp.ts'
 
 const program = {
   command: process.execPath,
-  args: ['--import', 'tsx', join(import.meta.dirname, 'stdio.fixtures.ts')],
+  args: ['--import', 'tsx', join(import.meta.dirname, 'server.fixtures.ts')],
 }
 
 const INITIALIZE = {
@@ -59,7 +59,7 @@ describe('a server that a client starts', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { id: number })
     expect(answers.map(({ id }) => id)).toContain(2)
-    expect(stderr).toContain('this is no protocol\nneither is this\n')
+    expect(stderr).toContain('this is not the protocol\nneither is this\n')
     expect(stderr).toMatch(/gone\n$/)
   })
 

@@ -1,7 +1,7 @@
-import { hybrid } from '../../catalog/exposures/hybrid.ts'
-import { createCatalog } from '../../catalog/catalog.ts'
-import { manyKinds } from './catalog.fixtures.ts'
-import { serveMcp } from './serve-mcp.ts'
+import { hybrid } from '../../../catalog/exposures/hybrid.ts'
+import { createCatalog } from '../../../catalog/catalog.ts'
+import { manyKinds } from '../catalog.fixtures.ts'
+import { serveMcp } from '../serve-mcp.ts'
 
 // A server as a client starts it, with a tool that prints where it should not.
 const catalog = createCatalog([
@@ -9,10 +9,16 @@ const catalog = createCatalog([
     name: 'chatty',
     description: 'Prints to standard output.',
     async call() {
-      console.log('this is no protocol')
+      console.log('this is not the protocol')
       process.stdout.write('neither is this\n')
       return { content: [{ type: 'text', text: 'said' }] }
     },
+  },
+  {
+    name: 'flood',
+    description: 'Answers with a long text.',
+    inputSchema: { type: 'object', properties: { characters: { type: 'integer' }, padding: { type: 'string' } } },
+    call: async ({ characters }) => ({ content: [{ type: 'text', text: 'x'.repeat(Number(characters)) }] }),
   },
 ])
 for (const tool of manyKinds().tools)

@@ -1,0 +1,68 @@
+import type { Readable, Writable } from 'node:stream'
+import { MAX_MESSAGE_BYTES, STDIO_CONCURRENT } from '../../limits.ts'
+import { connectClient, type McpConnection } from '../connection.ts'
+import type { ServeMcpOptions } from '../options.ts'
+import { loadServerSdk } from '../sdk.ts'
+import type { ClientViews } from '../views.ts'
+import { StdioTransport, type Output } from './transport.ts'
+
+/**
+ * How to serve a client over stdio.
+ *
+ * @example
+ * await served.stdio({ stdin: socket, stdout: socket })
+ */
+export interface StdioOptions {
+  /** Default: those of this process. */
+  readonly stdin?: Readable
+  readonly stdout?: Writable
+  /** How many requests run at once, those whose answers the client has not read yet included. Further ones wait. Default 64. */
+  readonly maxConcurrent?: number
+}
+
+/** What stands around a result. */
+const ENVELOPE_BYTES = 1_024
+
+/** Serves the client that started this process. */
+export async function serveOverStdio(
+  views: ClientViews,
+  options: ServeMcpOptions,
+  { stdin = process.stdin, stdout, maxConcurrent = STDIO_CONCURRENT }: StdioOptions,
+): Promise<McpConnection> {
+  const sdk = await loadServerSdk()
+  const { output, release } = stdout ? { output: toOutput(stdout), release: undefined } : takeStdout()
+  const maxMessageBytes = Math.max(options.maxResultBytes ?? 0, MAX_MESSAGE_BYTES) + ENVELOPE_BYTES
+  const transport = new StdioTransport({ sdk, stdin, output, maxConcurrent, maxMessageBytes })
+  const connection = await connectClient(transport, views, options)
+  void connection.closed.then(release)
+  return connection
+}
+
+function toOutput(stream: Writable, write = stream.write.bind(stream)): Output {
+  return {
+    write: (text, done) => void write(text, done),
+    onError(listener) {
+      stream.on('error', listener)
+      return () => {
+        stream.off('error', listener)
+        // A write that fails after the end must not end the process.
+        if (stream.listenerCount('error') === 0) stream.on('error', ignore)
+      }
+    },
+  }
+}
+
+const ignore = (): void => undefined
+
+/** Keeps standard output for the protocol: what a tool prints there would break it, and goes to standard error. */
+function takeStdout(): { readonly output: Output; release(): void } {
+  const { write } = process.stdout
+  const output = toOutput(process.stdout, write.bind(process.stdout))
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  return {
+    output,
+    release() {
+      process.stdout.write = write
+    },
+  }
+}

@@ -1,0 +1,205 @@
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server'
+import type { Readable } from 'node:stream'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { MAX_LINE_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
+import { formatBytes } from '../../measure.ts'
+import type { ServerSdk } from '../sdk.ts'
+import { findRequestId, LineReader, type Line } from './lines.ts'
+
+/** Where a transport writes. */
+export interface Output {
+  /** Calls back when the text is on its way to the client. */
+  write(text: string, done: (error?: Error | null) => void): void
+  onError(listener: (error: Error) => void): () => void
+}
+
+export interface StdioTransportOptions {
+  readonly sdk: Pick<ServerSdk, 'parseJSONRPCMessage'>
+  readonly stdin: Readable
+  readonly output: Output
+  /** Requests that run, or whose answers the client has not taken yet. Further ones wait. */
+  readonly maxConcurrent: number
+  /** A longer message is not sent. */
+  readonly maxMessageBytes: number
+}
+
+type Request = Extract<JSONRPCMessage, { readonly method: string; readonly id: RequestId }>
+
+interface WaitingRequest {
+  readonly request: Request
+  readonly bytes: number
+}
+
+/** Requests that do not wait: whether the server is there, and one that is not answered until the connection ends. */
+const AT_ONCE: ReadonlySet<string> = new Set(['ping', 'subscriptions/listen'])
+
+/**
+ * A transport over stdio for a client that may read slowly, or not at all, and may ask for more than it reads: requests wait
+ * until there is room for their answers, and nothing is read while too many wait. Messages that are too long in either
+ * direction become errors; they do not end the connection.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  readonly #options: StdioTransportOptions
+  readonly #lines = new LineReader(MAX_LINE_BYTES)
+  /** Requests that run or are being answered. */
+  readonly #running = new Set<RequestId>()
+  #waiting: WaitingRequest[] = []
+  #waitingBytes = 0
+  #unreadBytes = 0
+  #isClosed = false
+  #stopListening: (() => void) | undefined
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    const { stdin, output } = this.#options
+    const onData = (chunk: Buffer | string): void => this.#read(Buffer.from(chunk))
+    const onError = (error: Error): void => this.onerror?.(error)
+    const onEnd = (): void => void this.close()
+    stdin.on('data', onData)
+    stdin.on('error', onError)
+    stdin.on('end', onEnd)
+    stdin.on('close', onEnd)
+    const stopOutput = output.onError((error) => {
+      this.onerror?.(error)
+      void this.close()
+    })
+    this.#stopListening = () => {
+      stdin.off('data', onData)
+      stdin.off('error', onError)
+      stdin.off('end', onEnd)
+      stdin.off('close', onEnd)
+      if (stdin.listenerCount('data') === 0) stdin.pause()
+      stopOutput()
+    }
+    if (stdin.readableEnded || stdin.destroyed) setImmediate(onEnd)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#waiting = []
+    this.#stopListening?.()
+    this.onclose?.()
+  }
+
+  /** Resolves when the message is on its way, so that senders do not get ahead of a slow client. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error('The client has closed the connection.')
+    const text = this.#serialize(message)
+    const bytes = Buffer.byteLength(text)
+    this.#unreadBytes += bytes
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#options.output.write(text, (error) => (error ? reject(error) : resolve()))
+      })
+    } finally {
+      this.#unreadBytes -= bytes
+      if ('id' in message && !('method' in message) && message.id !== undefined) this.#running.delete(message.id)
+      this.#proceed()
+    }
+  }
+
+  #serialize(message: JSONRPCMessage): string {
+    const { maxMessageBytes } = this.#options
+    const text = toJson(message)
+    // What is short enough in any encoding is not measured.
+    const isShort = text !== undefined && text.length * 3 <= maxMessageBytes
+    if (isShort || (text !== undefined && Buffer.byteLength(text) <= maxMessageBytes)) return `${text}\n`
+    const why =
+      text === undefined
+        ? 'This answer cannot be written as JSON.'
+        : `This answer is too large to send: ${formatBytes(Buffer.byteLength(text))}, where ${formatBytes(maxMessageBytes)} is the limit.`
+    this.onerror?.(new Error(why))
+    const id = 'id' in message && !('method' in message) ? message.id : undefined
+    const instead =
+      id === undefined
+        ? { method: 'notifications/message', params: { level: 'error', data: why } }
+        : { id, error: { code: -32_603, message: why } }
+    return `${JSON.stringify({ jsonrpc: '2.0', ...instead })}\n`
+  }
+
+  #read(chunk: Buffer): void {
+    for (const line of this.#lines.read(chunk)) {
+      if (this.#isClosed) return
+      this.#readLine(line)
+    }
+    this.#proceed()
+  }
+
+  #readLine(line: Line): void {
+    if (!('text' in line)) return this.#refuse(line)
+    const text = line.text.trim()
+    if (text === '') return
+    let message: JSONRPCMessage
+    try {
+      message = this.#options.sdk.parseJSONRPCMessage(JSON.parse(text))
+    } catch (error) {
+      this.onerror?.(error as Error)
+      return
+    }
+    // A client must be able to cancel, to answer and to ask whether the server is there, however many requests wait.
+    if (!isRequest(message) || AT_ONCE.has(message.method)) {
+      this.#forgetCancelled(message)
+      this.onmessage?.(message)
+      return
+    }
+    this.#waiting.push({ request: message, bytes: text.length })
+    this.#waitingBytes += text.length
+    this.#proceed()
+  }
+
+  /** Answers a request that is too long to be read. */
+  #refuse(line: Exclude<Line, { readonly text: string }>): void {
+    const why = `This message is longer than the ${formatBytes(MAX_LINE_BYTES)} that a message may have.`
+    this.onerror?.(new Error(why))
+    const id = findRequestId(line)
+    if (id === undefined) return
+    this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: why } }).catch(() => undefined)
+  }
+
+  /** A request that was cancelled gets no answer. */
+  #forgetCancelled(message: JSONRPCMessage): void {
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return
+    const requestId: unknown = isPlainObject(message.params) ? message.params['requestId'] : undefined
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+    this.#waiting = this.#waiting.filter(({ request, bytes }) => {
+      if (request.id !== requestId) return true
+      this.#waitingBytes -= bytes
+      return false
+    })
+    if (this.#running.delete(requestId)) this.#proceed()
+  }
+
+  /** Runs what waits, as far as there is room, and reads on unless too much waits. */
+  #proceed(): void {
+    const { stdin, maxConcurrent } = this.#options
+    while (!this.#isClosed && this.#running.size < maxConcurrent && this.#unreadBytes < STDIO_UNREAD_BYTES) {
+      const next = this.#waiting.shift()
+      if (!next) break
+      this.#waitingBytes -= next.bytes
+      this.#running.add(next.request.id)
+      this.onmessage?.(next.request)
+    }
+    if (this.#isClosed) return
+    if (this.#waiting.length >= STDIO_WAITING || this.#waitingBytes >= MAX_LINE_BYTES) stdin.pause()
+    else if (stdin.isPaused()) stdin.resume()
+  }
+}
+
+function toJson(message: JSONRPCMessage): string | undefined {
+  try {
+    return JSON.stringify(message)
+  } catch {
+    return undefined
+  }
+}
+
+function isRequest(message: JSONRPCMessage): message is Request {
+  return 'method' in message && 'id' in message
+}
