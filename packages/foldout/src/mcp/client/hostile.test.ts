@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { createCatalog } from '../../catalog/catalog.ts'
-import type { Progress, RawTool } from '../../catalog/tool.ts'
+import type { ToolProgress, RawTool } from '../../catalog/tool.ts'
 import { connect, LINES, ServerError, type Line, type Script } from './server.fixtures.ts'
 import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
 
@@ -39,7 +39,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
       },
       { timeoutMs: 200, maxCallMs: 300 },
     )
-    const reports: Progress[] = []
+    const reports: ToolProgress[] = []
     const started = performance.now()
     const result = await call({}, { onProgress: (progress) => reports.push(progress) })
     expect(performance.now() - started).toBeLessThan(1_500)
@@ -84,7 +84,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
       await sleep(20)
       return { content: [] }
     })
-    const reports: Progress[] = []
+    const reports: ToolProgress[] = []
     await call({}, { onProgress: (progress) => reports.push(progress) })
     expect(reports[0]?.message?.length).toBeLessThan(1_100)
   })
