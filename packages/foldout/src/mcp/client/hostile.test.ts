@@ -18,7 +18,8 @@ async function connectTool(
       request.method === 'tools/list' ? { tools: [{ name: 'act', inputSchema }] } : answer(request, handmade),
   })
   const [tool] = await toolsFromMcp(client, options)
-  return { call: tool?.call ?? expect.fail('no tool'), received: () => server.received.map(({ method }) => method) }
+  if (!tool?.call) throw new Error('The server has no tool.')
+  return { call: tool.call, received: () => server.received.map(({ method }) => method) }
 }
 
 /** JSON that is nested deeper than `JSON.stringify` can write. */
@@ -48,7 +49,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(result.content[0]?.['text']).toBe(
       "Tool 'act' was cancelled: the server 'handmade' had not answered after 0.3 seconds, which is the most that a call may take.",
     )
-    if (line !== 'v2 on 2026-07-28') expect(received()).toContain('notifications/cancelled')
+    expect(received()).toContain('notifications/cancelled')
   })
 
   it('cannot fill a conversation with an error message', async () => {

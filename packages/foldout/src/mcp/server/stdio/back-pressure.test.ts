@@ -28,7 +28,7 @@ class SlowReader extends Writable {
 
   override _write(chunk: string, _encoding: string, done: () => void): void {
     this.#next = () => {
-      for (const line of String(chunk).trim().split('\n')) this.messages.push(JSON.parse(line) as never)
+      for (const line of chunk.trim().split('\n')) this.messages.push(JSON.parse(line) as never)
       done()
     }
     if (this.isReading) this.readOn()
