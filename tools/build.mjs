@@ -1,11 +1,16 @@
 // Builds each package's dist from scratch, so that what was deleted in src does not linger in the package.
 import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { listEntries, PACKAGES, readManifest, repository, writeDocuments, writeManifest } from './packages.mjs'
 
+/** Written when everything is built. */
+const STAMP = join(repository, 'node_modules/.cache/foldout/built')
+const LAST_BUILT = join(repository, 'packages/foldout-mcp/dist/main.js')
 const WORKER = 'src/catalog/exposures/code/guest/worker.ts'
+
+if (process.argv.includes('--if-changed') && isUpToDate()) process.exit(0)
 
 for (const name of PACKAGES) {
   const folder = join(repository, 'packages', name)
@@ -15,6 +20,25 @@ for (const name of PACKAGES) {
 }
 await buildLibrary(join(repository, 'packages/foldout'))
 await buildProgram(join(repository, 'packages/foldout-mcp'))
+if (!process.exitCode) {
+  mkdirSync(dirname(STAMP), { recursive: true })
+  writeFileSync(STAMP, '')
+}
+
+/** Whether nothing that is built from has changed since the last build. A folder changes when a file in it comes or goes. */
+function isUpToDate() {
+  if (!existsSync(STAMP) || !existsSync(LAST_BUILT)) return false
+  const built = statSync(STAMP).mtimeMs
+  const sources = PACKAGES.flatMap((name) => {
+    const folder = join(repository, 'packages', name)
+    const inside = readdirSync(join(folder, 'src'), { recursive: true }).map((path) => join(folder, 'src', path))
+    return [join(folder, 'src'), join(folder, 'package.json'), join(folder, 'tsconfig.build.json'), ...inside]
+  })
+  const shared = ['tsconfig.base.json', 'project.json', 'tools/build.mjs', 'tools/packages.mjs', 'package-lock.json']
+  return [...sources, ...shared.map((file) => join(repository, file))]
+    .filter((path) => existsSync(path))
+    .every((path) => statSync(path).mtimeMs <= built)
+}
 
 async function buildLibrary(folder) {
   writeDeclarations(folder)
