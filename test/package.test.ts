@@ -1,11 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-const library = join(root, 'packages/foldout')
+const DOCUMENTS = ['LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'NOTICE']
+
+interface Pack {
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
 
 /** Runs a command and gives back what it printed; a failure shows all of it. */
 function run(command: string, args: readonly string[], cwd: string): string {
@@ -14,36 +19,55 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return stdout
 }
 
-describe('the packed package', () => {
+describe('the packed packages', () => {
   let folder: string
-  let packed: readonly string[]
+  const packed = new Map<string, readonly string[]>()
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'foldout-package-'))
-    const [pack] = JSON.parse(
-      run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], library),
-    ) as [{ filename: string; files: readonly { path: string }[] }]
-    packed = pack.files.map(({ path }) => path)
-    const tarball = join(folder, pack.filename)
+    const tarballs = ['foldout', 'foldout-mcp'].map((name) => {
+      const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+      const [pack] = JSON.parse(run('npm', args, join(root, 'packages', name))) as [Pack]
+      packed.set(
+        name,
+        pack.files.map(({ path }) => path),
+      )
+      return join(folder, pack.filename)
+    })
     for (const file of readdirSync(join(root, 'test/consumer'))) {
       if (file !== 'node_modules') cpSync(join(root, 'test/consumer', file), join(folder, file))
     }
     cpSync(join(root, 'examples/first-prompt.ts'), join(folder, 'first-prompt.ts'))
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
     run('npm', ['install', ...quiet], folder)
-    run('npm', ['install', '--no-save', '--no-package-lock', ...quiet, tarball], folder)
+    run('npm', ['install', '--no-save', '--no-package-lock', ...quiet, ...tarballs], folder)
   }, 300_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('holds what a user needs and nothing else', () => {
-    expect(packed.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
-      'CHANGELOG.md',
-      'LICENSE',
-      'README.md',
-      'package.json',
-    ])
-    expect(packed.filter((path) => /\.(test|fixtures)\./.test(path))).toEqual([])
-    expect(packed).toContain('dist/index.js')
+  it.each([
+    ['foldout', ['dist/index.js', 'dist/sandbox-worker.js', 'dist/word-vectors.js', 'dist/types/entries/index.d.ts']],
+    ['foldout-mcp', ['bin/foldout.js', 'dist/main.js']],
+  ])('%s holds what a user needs and nothing else', (name, needed) => {
+    const paths = packed.get(name) ?? []
+    const documents = DOCUMENTS.filter((file) => existsSync(join(root, file)))
+    expect(paths.filter((path) => !path.startsWith('dist/') && !path.startsWith('bin/')).sort()).toEqual(
+      [...documents, 'package.json'].sort(),
+    )
+    expect(paths.filter((path) => /\.(test|fixtures)\./.test(path))).toEqual([])
+    expect(needed.filter((path) => !paths.includes(path))).toEqual([])
+  })
+
+  it.each(['foldout', 'foldout-mcp'])('the README of %s has links that work on npm', (name) => {
+    const readme = readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')
+    const targets = [...readme.matchAll(/\]\(([^)\s]+)\)|<img\b[^>]*\bsrc="([^"]+)"/g)].map(
+      ([, link, src]) => link ?? src,
+    )
+    expect(targets.filter((target) => !/^(https?:|#|mailto:)/.test(target ?? ''))).toEqual([])
+  })
+
+  it('the command runs', () => {
+    expect(run(process.execPath, ['node_modules/.bin/foldout', '--version'], folder)).toMatch(/^\d+\.\d+\.\d+/)
+    expect(run(process.execPath, ['node_modules/.bin/foldout', 'tools', '--help'], folder)).toContain('--config')
   })
 
   it.each(['typescript-5.9', 'typescript-newest'])(
