@@ -30,6 +30,7 @@ const script = [
 let scripted = scriptedAdapter([])
 export const adapter: ProviderAdapter = {
   name: 'scripted',
+  model: undefined,
   supportsDynamicTools: true,
   evaluate(evaluation) {
     const last = evaluation.messages.at(-1)
