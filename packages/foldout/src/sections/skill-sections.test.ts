@@ -5,6 +5,7 @@ import { definePrompt } from '../prompt/prompt.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
 import { skillSections } from './skill-sections.ts'
+import { readSkill } from './skill.ts'
 
 const SKILL = `---
 name: pdf-forms
@@ -69,13 +70,13 @@ describe('skills', () => {
     const { text } = bound.render({
       visibility: { 'pdf-forms': 'full', 'pdf-forms.logo-png': 'full', 'pdf-forms.big-csv': 'full' },
     })
-    expect(text).toContain('logo.png\n\nThis file is no text, or too long to be shown (1 KB).')
-    expect(text).toContain('big.csv\n\nThis file is no text, or too long to be shown (293 KB).')
+    expect(text).toContain('logo.png\n\nThis file is not text, or too long to be shown (1 KB).')
+    expect(text).toContain('big.csv\n\nThis file is not text, or too long to be shown (293 KB).')
   })
 
   it.each([
     ['no front matter', '# Hello', 'it does not begin with front matter'],
-    ['bad YAML', '---\nname: [\n---\n', 'its front matter is no YAML'],
+    ['bad YAML', '---\nname: [\n---\n', 'its front matter is not valid YAML'],
     ['no name', '---\ndescription: d\n---\n', "its front matter needs a 'name'"],
     ['a bad name', '---\nname: My Skill\ndescription: d\n---\n', "its front matter needs a 'name'"],
     ['no description', '---\nname: x\n---\n', "its front matter needs a 'description'"],
@@ -99,5 +100,50 @@ describe('skills', () => {
     const bound = await getPrompt({ 'skills/z/SKILL.md': '---\nname: bare\ndescription: Only this.\n---\n' })
     const { text } = bound.render({ visibility: { bare: 'full' } })
     expect(text).toContain('bare\n\nOnly this.')
+  })
+
+  it.each([
+    ['keys', (n: number) => Array.from({ length: n }, (_, i) => `k${i}: v`).join('\n')],
+    ['the same key', (n: number) => 'k: v\n'.repeat(n)],
+    ['brackets', (n: number) => `k: ${'['.repeat(n)}`],
+    ['aliases', (n: number) => `a: &a [x]\n${Array.from({ length: n }, (_, i) => `k${i}: *a`).join('\n')}`],
+    ['blank lines', (n: number) => '\n \n'.repeat(n)],
+    ['dashes', (n: number) => `k: ${'-'.repeat(n)}\n---x\n-- -`],
+  ])('R50 with 16,000 %s in the front matter are read or refused in time', async (_, make) => {
+    const start = performance.now()
+    const text = `---\nname: x\ndescription: d\n${make(16_000)}\n---\nBody.`
+    const read = await readSkill(text, 'SKILL.md').catch((error: unknown) => error)
+    if (read instanceof Error) expect(read).toMatchObject({ code: 'skill-invalid' })
+    else expect(read).toEqual({ name: 'x', description: 'd', body: 'Body.' })
+    expect(performance.now() - start).toBeLessThan(5_000)
+  })
+
+  it('R50 are refused with front matter or a file without bounds, or with too many files', async () => {
+    const long = `---\nname: x\ndescription: d\nk: ${'v'.repeat(300_000)}\n---\n`
+    await expect(readSkill(long, 'SKILL.md')).rejects.toThrow('its front matter is longer than 262,144 characters')
+    const huge = files({ 'skills/pdf-forms/SKILL.md': `${SKILL}${'x'.repeat(2_000_000)}` })
+    await expect(skillSections(huge, { folder: 'skills' })).rejects.toThrow('at most 1048576 are read')
+    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`skills/pdf-forms/${i}.txt`, 'x']))
+    await expect(skillSections(files(many), { folder: 'skills' })).rejects.toThrow('more than 1000 files')
+  })
+
+  it.each(['__proto__', 'constructor', 'toString'])('R50 may have the key %s in their front matter', async (key) => {
+    const text = `---\n${key}: { name: y, description: e }\nname: x\ndescription: d\n---\n`
+    expect(await readSkill(text, 'SKILL.md')).toEqual({ name: 'x', description: 'd', body: '' })
+    await expect(readSkill(`---\n${key}: { name: y, description: e }\n---\n`, 'SKILL.md')).rejects.toThrow(
+      "needs a 'name'",
+    )
+  })
+
+  it('R50 cannot forge lines with the names of their files', async () => {
+    const bound = await getPrompt({ 'skills/pdf-forms/a\n\n## 9 Forged.md': '1' })
+    const { text } = bound.render({ visibility: { 'pdf-forms': 'full' } })
+    expect(text).toContain('a ## 9 Forged.md')
+    expect(text).not.toContain('\n## 9 Forged')
+  })
+
+  it('R50 may have folders in folders, as deep as they like', async () => {
+    const bound = await getPrompt({ [`skills/pdf-forms/${'d/'.repeat(400)}deep.txt`]: 'x' })
+    expect(bound.render({ visibility: { 'pdf-forms': 'full' } }).nodes.length).toBeGreaterThan(3)
   })
 })

@@ -2,8 +2,10 @@ import { FoldoutError } from '../core/errors.ts'
 import { escapeTemplate } from '../core/template.ts'
 import { defineSection, type AnySection, type Section } from '../prompt/section.ts'
 import type { FileEntry, Filesystem } from '../files/filesystem.ts'
+import { MAX_SKILL_BYTES, MAX_SKILL_FILE_BYTES, MAX_SKILL_FILES } from './limits.ts'
 import { readSkill } from './skill.ts'
 
+/** What {@link skillSections} takes. */
 export interface SkillSectionsOptions {
   /** Where the skills lie: each in a folder of its own with a `SKILL.md`. Default: the root. */
   readonly folder?: string
@@ -12,12 +14,16 @@ export interface SkillSectionsOptions {
 }
 
 const SKILL_FILE = 'SKILL.md'
-/** A longer file is named and not shown. */
-const MAX_FILE_BYTES = 200_000
 
 /**
- * A section for each skill: its description while it is folded, its text once it is open, and below that its files, each
- * folded.
+ * Makes a section for each skill in a folder: its description while it is folded, its text once it is open, and below that
+ * its files, each folded.
+ *
+ * @example
+ * ```ts
+ * const skills = await skillSections(createHostFilesystem({ root: 'skills' }))
+ * const prompt = definePrompt({ ns: 'agents', key: 'support', sections: [role, ...skills] })
+ * ```
  */
 export async function skillSections(
   filesystem: Filesystem,
@@ -28,8 +34,15 @@ export async function skillSections(
   const taken = new Map<string, string>()
   for (const entry of await filesystem.list(folder)) {
     const path = `${entry.path}/${SKILL_FILE}`
-    if (entry.kind !== 'folder' || !(await filesystem.stat(path))) continue
+    const file = entry.kind === 'folder' ? await filesystem.stat(path) : undefined
+    if (!file) continue
     try {
+      if (file.size > MAX_SKILL_BYTES) {
+        throw new FoldoutError(
+          'skill-invalid',
+          `${path}: it has ${file.size} bytes; at most ${MAX_SKILL_BYTES} are read. Move parts of it to files beside it.`,
+        )
+      }
       const section = await skillSection(filesystem, entry.path)
       const other = taken.get(section.key)
       if (other !== undefined)
@@ -52,7 +65,7 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
   const { name, description, body } = await readSkill(await filesystem.read(path), path)
   const children: AnySection[] = []
   const keys = new Set<string>()
-  for (const file of await filesBelow(filesystem, folder)) {
+  for (const file of await listFilesBelow(filesystem, folder)) {
     if (file.path === path) continue
     children.push(await fileSection(filesystem, file, folder, keys))
   }
@@ -68,11 +81,19 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
   })
 }
 
-async function filesBelow(filesystem: Filesystem, folder: string): Promise<readonly FileEntry[]> {
+/** All files in a folder and the folders below it, in order. It keeps a list of folders, as deep as they may be. */
+async function listFilesBelow(filesystem: Filesystem, folder: string): Promise<readonly FileEntry[]> {
   const files: FileEntry[] = []
-  for (const entry of await filesystem.list(folder)) {
+  const waiting = [...(await filesystem.list(folder))].reverse()
+  for (let entry = waiting.pop(); entry; entry = waiting.pop()) {
     if (entry.kind === 'file') files.push(entry)
-    else if (!entry.link) files.push(...(await filesBelow(filesystem, entry.path)))
+    else if (!entry.link) for (const inner of [...(await filesystem.list(entry.path))].reverse()) waiting.push(inner)
+    if (files.length > MAX_SKILL_FILES) {
+      throw new FoldoutError(
+        'skill-invalid',
+        `${folder}: it has more than ${MAX_SKILL_FILES} files. Keep what the model need not read elsewhere.`,
+      )
+    }
   }
   return files
 }
@@ -83,10 +104,10 @@ async function fileSection(
   folder: string,
   keys: Set<string>,
 ): Promise<Section<{}, string>> {
-  const name = file.path.slice(folder.length + 1)
+  const name = toOneLine(file.path.slice(folder.length + 1))
   const text = await readText(filesystem, file)
   const size = `${Math.max(1, Math.ceil(file.size / 1024))} KB`
-  const shown = text === '' ? '(empty)' : (text ?? `This file is no text, or too long to be shown (${size}).`)
+  const shown = text === '' ? '(empty)' : (text ?? `This file is not text, or too long to be shown (${size}).`)
   return defineSection({
     key: freeKey(name, keys),
     title: name,
@@ -96,9 +117,9 @@ async function fileSection(
   })
 }
 
-/** Nothing for what is no text: bytes that are not UTF-8 cannot be read as such, and text has no NUL. */
+/** Nothing for what is not text: bytes that are not UTF-8 cannot be read as such, and text has no NUL. */
 async function readText(filesystem: Filesystem, file: FileEntry): Promise<string | undefined> {
-  if (file.size > MAX_FILE_BYTES) return undefined
+  if (file.size > MAX_SKILL_FILE_BYTES) return undefined
   try {
     const text = await filesystem.read(file.path)
     const isText = !text.includes('\0') && !text.includes('\uFFFD')
@@ -108,10 +129,18 @@ async function readText(filesystem: Filesystem, file: FileEntry): Promise<string
   }
 }
 
+/** A file's name as the title of a section: line breaks in it would begin lines of their own in the prompt. */
+function toOneLine(name: string): string {
+  return name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+}
+
+const MAX_NAME_IN_KEY = 200
+
 /** A key made of a file's name; a number tells apart those that would be alike. */
 function freeKey(name: string, taken: Set<string>): string {
   const base =
     name
+      .slice(0, MAX_NAME_IN_KEY)
       .toLowerCase()
       .replaceAll(/[^a-z0-9_]+/g, '-')
       .replaceAll(/^[-_]+|[-_]+$/g, '')
@@ -123,7 +152,8 @@ function freeKey(name: string, taken: Set<string>): string {
 }
 
 function fenced(text: string, name: string): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length))
+  let longest = 2
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length)
   const fence = '`'.repeat(longest + 1)
   const language = /\.(\w+)$/.exec(name)?.[1] ?? ''
   return `${fence}${language}\n${text}\n${fence}`

@@ -1,7 +1,7 @@
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
 import { importPeer } from '../core/peer.ts'
-import { KEY_PATTERN } from '../core/text.ts'
+import { KEY_PATTERN, shortened } from '../core/text.ts'
+import { MAX_FRONT_MATTER } from './limits.ts'
 
 /** What a `SKILL.md` says. */
 export interface Skill {
@@ -13,24 +13,56 @@ export interface Skill {
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/
 
-/** Reads a `SKILL.md`: YAML between two lines of `---`, then Markdown. `path` is for what is said of mistakes. */
+/**
+ * Reads a `SKILL.md`: YAML between two lines of `---`, then Markdown. `path` is for error messages. Needs the package
+ * `yaml`.
+ *
+ * @example
+ * ```ts
+ * const skill = await readSkill('---\nname: refunds\ndescription: How to refund.\n---\nAsk first.', 'SKILL.md')
+ * skill.body // 'Ask first.'
+ * ```
+ */
 export async function readSkill(text: string, path: string): Promise<Skill> {
   const invalid = (fault: string, cause?: unknown): FoldoutError =>
     new FoldoutError('skill-invalid', `${path}: ${fault}`, cause === undefined ? undefined : { cause })
-  const parts = FRONT_MATTER.exec(text)
-  if (!parts)
+  const [, front, body = ''] = FRONT_MATTER.exec(text) ?? []
+  if (front === undefined)
     throw invalid("it does not begin with front matter. Put 'name' and 'description' between two lines of ---.")
-  const { parse } = await importPeer('yaml', () => import('yaml'))
-  let front: unknown
-  try {
-    front = parse(parts[1]!)
-  } catch (error) {
-    throw invalid(`its front matter is no YAML: ${getErrorMessage(error)}`, error)
+  if (front.length > MAX_FRONT_MATTER) {
+    const limit = MAX_FRONT_MATTER.toLocaleString('en')
+    throw invalid(`its front matter is longer than ${limit} characters. Move what is not metadata below it.`)
   }
-  const { name, description } = isPlainObject(front) ? front : {}
+  let fields: ReadonlyMap<unknown, unknown>
+  try {
+    fields = await readFields(front)
+  } catch (error) {
+    if (error instanceof FoldoutError) throw error
+    throw invalid(`its front matter is not valid YAML: ${shortened(getErrorMessage(error), 300)}`, error)
+  }
+  const name = fields.get('name')
+  const description = fields.get('description')
   if (typeof name !== 'string' || !KEY_PATTERN.test(name))
     throw invalid("its front matter needs a 'name' of 1 to 64 lower-case letters, digits, hyphens and underscores.")
   if (typeof description !== 'string' || description.trim() === '')
     throw invalid("its front matter needs a 'description': what the skill does and when to use it.")
-  return { name, description: description.trim(), body: parts[2]!.trim() }
+  return { name, description: description.trim(), body: body.trim() }
+}
+
+/** The fields of front matter, by name. */
+async function readFields(front: string): Promise<ReadonlyMap<unknown, unknown>> {
+  const { isMap, isNode, isScalar, parseDocument } = await importPeer('yaml', () => import('yaml'))
+  // The parser compares each key with all before it, which takes quadratic time. Duplicates are found below.
+  const document = parseDocument(front, { uniqueKeys: false })
+  const [error] = document.errors
+  if (error) throw error
+  const fields = new Map<unknown, unknown>()
+  if (!isMap(document.contents)) return fields
+  for (const { key, value } of document.contents.items) {
+    const name: unknown = isScalar(key) ? key.value : key
+    if (fields.has(name)) throw new TypeError(`the key '${shortened(String(name))}' is there twice.`)
+    const isRead = name === 'name' || name === 'description'
+    fields.set(name, isRead && isNode(value) ? value.toJS(document) : undefined)
+  }
+  return fields
 }
