@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, renameSync, rmSync } from 'node:fs'
-import { open, rm, stat } from 'node:fs/promises'
+import { lstat, open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { getCode, type HeldLock } from './lock.ts'
 
 /**
- * Replaces a file or makes it. Whoever reads meanwhile sees the old text or the new, never a part of it, also after a
- * crash.
+ * Replaces a file or creates it. Readers see the old text or the new one, never a part of it, also after a crash.
  */
 export async function replaceFile(path: string, text: string, lock: HeldLock): Promise<void> {
   const mode = await getMode(path)
@@ -40,7 +39,9 @@ export function removeLeftOvers(path: string): void {
 
 async function getMode(path: string): Promise<number | undefined> {
   try {
-    return (await stat(path)).mode & 0o777
+    const found = await lstat(path)
+    // A link is replaced by a file, whatever it led to.
+    return found.isFile() ? found.mode & 0o777 : undefined
   } catch (error) {
     if (getCode(error) === 'ENOENT') return undefined
     throw error

@@ -48,7 +48,7 @@ describe.each(operations)('%s', (_, operate) => {
     put(content)
     await expect(operate(tag)).rejects.toMatchObject({
       code: 'override-file',
-      message: `The override file '${path}' cannot be used. In it, sections.context.visibility is "ful"; use "full" or "summary". Mend it by hand, or move it away to begin anew.`,
+      message: `The override file '${path}' cannot be used. In it, sections.context.visibility is "ful"; use "full" or "summary". Fix it by hand, or move it away to start over.`,
     })
     expect(text()).toBe(content)
     expect(readdirSync(dirname(path))).toEqual(['stable.json'])
@@ -85,7 +85,7 @@ describe('a malformed file', () => {
   ])('R16 names what is wrong in %j', async (content, fault) => {
     put(JSON.stringify(content))
     await expect(store.resolve(prompt, { tag })).rejects.toThrow(
-      `The override file '${path}' cannot be used. In it, ${fault}. Mend it by hand, or move it away to begin anew.`,
+      `The override file '${path}' cannot be used. In it, ${fault}. Fix it by hand, or move it away to start over.`,
     )
   })
 
@@ -107,7 +107,7 @@ describe('a malformed file', () => {
     put(file({ sections: { task: { hash: computeHash('task'), body: 'Hi ${usr}.' } } }))
     await expect(store.resolve(prompt, { tag })).rejects.toMatchObject({
       code: 'override-file',
-      message: `The override file '${path}' cannot be used. Section 'task': its overridden template names \${usr}, which its params do not have. Its params are user. Write $\${ for a literal \${. Mend it by hand, or move it away to begin anew.`,
+      message: `The override file '${path}' cannot be used. Section 'task': its overridden template names \${usr}, which its params do not have. Its params are user. Write $\${ for a literal \${. Fix it by hand, or move it away to start over.`,
     })
     put(file({ sections: { task: { hash: computeHash('task'), visibility: 'summary' } } }))
     await expect(store.resolve(prompt, { tag })).rejects.toThrow(

@@ -6,13 +6,14 @@ import type { PromptOverrides, SectionOverride, ToolOverride } from './overrides
 
 /** Where the overrides of a prompt lie. */
 export interface OverridePlace {
+  readonly root: string
   readonly path: string
   readonly ns: string
   readonly key: string
   readonly tag: string
 }
 
-/** Maps and not objects: names come from files, and a name such as `__proto__` is none to assign to. */
+/** Maps and not objects: names come from files, and a name such as `__proto__` cannot be assigned to an object. */
 export interface OverrideEntries {
   readonly sections: ReadonlyMap<string, SectionOverride>
   readonly tools: ReadonlyMap<string, ToolOverride>
@@ -36,7 +37,7 @@ export function parseOverrideFile(bytes: Uint8Array, place: OverridePlace): Over
 export function unusable(path: string, fault: string, cause?: unknown): FoldoutError {
   return new FoldoutError(
     'override-file',
-    `The override file '${path}' cannot be used. ${fault} Mend it by hand, or move it away to begin anew.`,
+    `The override file '${path}' cannot be used. ${fault} Fix it by hand, or move it away to start over.`,
     cause === undefined ? undefined : { cause },
   )
 }

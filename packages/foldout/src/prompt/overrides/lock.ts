@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
+  constants,
   fstatSync,
   linkSync,
   mkdirSync,
@@ -18,7 +19,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 
 export interface HeldLock {
   /**
-   * Does what the lock protects, unless another process has taken the lock over; then `withLock` begins anew. Between the
+   * Does what the lock protects, unless another process has taken the lock over; then `withLock` starts over. Between the
    * look and the deed no other code of this process runs, so that they are as close together as can be.
    */
   commit(deed: () => void): void
@@ -28,10 +29,13 @@ export interface HeldLock {
 const PATIENCE_MS = 5_000
 /** As many times that long all holders are waited for: while others get their turn, so will this one. */
 const PATIENCE_WITH_ALL = 6
-/** No change takes this long: whoever holds a lock for longer hangs. */
+/** No change takes this long: a process that holds a lock for longer hangs. */
 const LONGEST_HELD_MS = 30_000
 /** A lock that does not yet say whose it is: it is written right after it was created. */
 const LONGEST_NAMELESS_MS = 2_000
+
+/** A larger file is not a lock. */
+const MAX_LOCK_BYTES = 4_096
 
 /**
  * Runs work while no other process, and nothing else in this one, holds the lock file. Work may run more than once, and
@@ -126,14 +130,16 @@ export interface FoundLock {
 export function lockAt(path: string): FoundLock | undefined {
   let file: number
   try {
-    file = openSync(path, 'r')
+    // Not through a link, and without waiting for the writer of a pipe.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   } catch (error) {
-    if (getCode(error) === 'ENOENT') return undefined
+    if (getCode(error) === 'ENOENT' || getCode(error) === 'ELOOP') return undefined
     throw error
   }
   try {
-    const { ino, mtimeMs } = fstatSync(file)
-    return { text: readFileSync(file, 'utf8'), inode: ino, writtenAt: mtimeMs }
+    const found = fstatSync(file)
+    const isOurs = found.isFile() && found.size <= MAX_LOCK_BYTES
+    return { text: isOurs ? readFileSync(file, 'utf8') : '', inode: found.ino, writtenAt: found.mtimeMs }
   } finally {
     closeSync(file)
   }
@@ -192,7 +198,7 @@ export function removed(path: string, found: FoundLock): boolean {
   const isTheOne = moved?.text === found.text && moved.inode === found.inode
   try {
     // Unlike a rename, a link does not replace a lock that was made meanwhile. Where there are no links, or there is such
-    // a lock, the one who was at work finds out before it commits, and begins anew.
+    // a lock, the one who was at work finds out before it commits, and starts over.
     if (!isTheOne) linkSync(aside, path)
   } catch {
     return false

@@ -1,5 +1,4 @@
 import { unlinkSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { FoldoutError, PromptValidationError, getErrorMessage } from '../../core/errors.ts'
 import { deepFreeze } from '../../core/json/json.ts'
@@ -9,6 +8,7 @@ import { sourceOverrides } from './editing.ts'
 import { applyOverrides, type IgnoredOverride, type PromptOverrides, type ToolOverride } from './overrides.ts'
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import { removeLeftOvers, replaceFile } from './atomic-file.ts'
+import { checkInside, readInside } from './confined-file.ts'
 import { getCode, withLock, type HeldLock } from './lock.ts'
 import {
   mergedSection,
@@ -21,16 +21,19 @@ import {
 } from './edit.ts'
 import { formatOverrideFile, parseOverrideFile, unusable, type OverrideEntries, type OverridePlace } from './file.ts'
 
+/** What {@link createOverrideStore} takes. */
 export interface OverrideStoreOptions {
-  /** The folder for the files of all prompts. It is made when it is first needed. */
+  /** The folder for the files of all prompts. It is created when it is first needed. Links that lead out of it are refused. */
   readonly root: string
 }
 
+/** Which wording of a prompt is meant. */
 export interface OverrideTag {
   /** Names one wording of a prompt, such as `stable`: a key, as prompts have. */
   readonly tag: string
 }
 
+/** What {@link OverrideStore.seed} has done. */
 export interface SeededOverrides {
   /** The file. */
   readonly path: string
@@ -38,6 +41,7 @@ export interface SeededOverrides {
   readonly written: boolean
 }
 
+/** What {@link OverrideStore.resolve} has found. */
 export interface ResolvedOverrides {
   /** Those that apply to the prompt as it is now, for `render({ overrides })`. */
   readonly overrides: PromptOverrides
@@ -45,11 +49,13 @@ export interface ResolvedOverrides {
   readonly ignored: readonly IgnoredOverride[]
 }
 
+/** What {@link OverrideStore.upsert} is to write. */
 export interface OverrideEdits extends OverrideTag {
   readonly section?: SectionEdit
   readonly tool?: ToolEdit
 }
 
+/** What {@link OverrideStore.delete} is to remove. */
 export interface OverrideDeletion extends OverrideTag {
   /** Path of a section. */
   readonly section?: string
@@ -75,6 +81,17 @@ export interface OverrideStore {
   delete(prompt: AnyPrompt, options: OverrideDeletion): Promise<boolean>
 }
 
+/**
+ * Creates a store of overrides: one JSON file for each prompt and tag, `<root>/<ns>/<key>/<tag>.json`.
+ *
+ * @example
+ * ```ts
+ * const store = createOverrideStore({ root: 'prompts' })
+ * await store.seed(prompt, { tag: 'stable' })
+ * const found = await store.resolve(prompt, { tag: 'stable' })
+ * const { text } = prompt.bind(values).render(found ? { overrides: found.overrides } : {})
+ * ```
+ */
 export function createOverrideStore(options: OverrideStoreOptions): OverrideStore {
   const root = resolve(options.root)
   return {
@@ -157,28 +174,30 @@ function getPlace(root: string, prompt: AnyPrompt, tag: string): OverridePlace {
     )
   }
   const { ns, key } = prompt
-  return { path: join(root, ...ns.split('/'), key, `${tag}.json`), ns, key, tag }
+  return { root, path: join(root, ...ns.split('/'), key, `${tag}.json`), ns, key, tag }
 }
 
 async function read(place: OverridePlace): Promise<OverrideEntries | undefined> {
-  let bytes: Uint8Array
-  try {
-    bytes = await readFile(place.path)
-  } catch (error) {
-    if (getCode(error) === 'ENOENT') return undefined
-    throw error
-  }
-  return parseOverrideFile(bytes, place)
+  const bytes = await readInside(place.root, place.path)
+  return bytes && parseOverrideFile(bytes, place)
 }
 
 /** Work that reads, merges and writes, while no one else does. */
 function change<Value>(place: OverridePlace, work: (lock: HeldLock) => Promise<Value>): Promise<Value> {
-  return guarded(place, 'changed', () =>
-    withLock(`${place.path}.lock`, (lock) => {
+  return guarded(place, 'changed', async () => {
+    checkInside(place.root, place.path)
+    return withLock(`${place.path}.lock`, (held) => {
+      const lock: HeldLock = {
+        commit: (deed) =>
+          held.commit(() => {
+            checkInside(place.root, place.path)
+            deed()
+          }),
+      }
       lock.commit(() => removeLeftOvers(place.path))
       return work(lock)
-    }),
-  )
+    })
+  })
 }
 
 async function guarded<Value>(place: OverridePlace, done: string, work: () => Promise<Value>): Promise<Value> {

@@ -1,0 +1,77 @@
+import { constants, realpathSync } from 'node:fs'
+import { lstat, open, realpath } from 'node:fs/promises'
+import { dirname, sep } from 'node:path'
+import { getCode } from './lock.ts'
+
+/** The largest override file that is read, in bytes. */
+export const MAX_OVERRIDE_FILE_BYTES = 16 * 1024 * 1024
+
+/** Throws if the folder of a file, as far as it exists, is reached through a link that leads out of the root. */
+export function checkInside(root: string, path: string): void {
+  const realRoot = getRealPath(root)
+  if (realRoot === undefined) return
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const real = getRealPath(folder)
+    if (real === undefined && folder !== root && folder !== dirname(folder)) continue
+    if (real === undefined || isInside(realRoot, real)) return
+    throw leadsOut(folder, root)
+  }
+}
+
+/**
+ * The bytes of a file below a root, or `undefined` if there is none. A link is followed only within the root, and what is
+ * opened is what was looked at: the last part of the path cannot be swapped for a link, a device or a pipe in between.
+ */
+export async function readInside(root: string, path: string): Promise<Uint8Array | undefined> {
+  const real = await findRealFile(path)
+  if (real === undefined) return undefined
+  if (!isInside(await realpath(root), real)) throw leadsOut(path, root)
+  // Without waiting, as opening a pipe would for ever.
+  const file = await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  try {
+    const found = await file.stat()
+    if (found.isDirectory()) throw fileError('EISDIR', `EISDIR: ${path} is a folder`)
+    if (!found.isFile()) throw fileError('EINVAL', `${path} is not a file`)
+    if (found.size > MAX_OVERRIDE_FILE_BYTES) {
+      throw fileError('EFBIG', `${path} has ${found.size} bytes; at most ${MAX_OVERRIDE_FILE_BYTES} are read`)
+    }
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
+}
+
+async function findRealFile(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (getCode(error) !== 'ENOENT') throw error
+  }
+  const isLink = await lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  )
+  if (isLink) throw fileError('ENOENT', `${path} is a link to nothing`)
+  return undefined
+}
+
+function getRealPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (getCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function isInside(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)
+}
+
+function leadsOut(path: string, root: string): Error {
+  return fileError('EACCES', `${path} is a link that leads out of ${root}`)
+}
+
+function fileError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
