@@ -112,9 +112,8 @@ describe('skills', () => {
   ])('R50 with 16,000 %s in the front matter are read or refused in time', async (_, make) => {
     const start = performance.now()
     const text = `---\nname: x\ndescription: d\n${make(16_000)}\n---\nBody.`
-    const read = await readSkill(text, 'SKILL.md').catch((error: unknown) => error)
-    if (read instanceof Error) expect(read).toMatchObject({ code: 'skill-invalid' })
-    else expect(read).toEqual({ name: 'x', description: 'd', body: 'Body.' })
+    const read = await readSkill(text, 'SKILL.md').catch((error: FoldoutError) => error.code)
+    expect(['skill-invalid', { name: 'x', description: 'd', body: 'Body.' }]).toContainEqual(read)
     expect(performance.now() - start).toBeLessThan(5_000)
   })
 

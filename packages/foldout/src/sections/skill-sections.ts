@@ -84,10 +84,10 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
 /** All files in a folder and the folders below it, in order. It keeps a list of folders, as deep as they may be. */
 async function listFilesBelow(filesystem: Filesystem, folder: string): Promise<readonly FileEntry[]> {
   const files: FileEntry[] = []
-  const waiting = [...(await filesystem.list(folder))].reverse()
+  const waiting = (await filesystem.list(folder)).toReversed()
   for (let entry = waiting.pop(); entry; entry = waiting.pop()) {
     if (entry.kind === 'file') files.push(entry)
-    else if (!entry.link) for (const inner of [...(await filesystem.list(entry.path))].reverse()) waiting.push(inner)
+    else if (!entry.link) for (const inner of (await filesystem.list(entry.path)).toReversed()) waiting.push(inner)
     if (files.length > MAX_SKILL_FILES) {
       throw new FoldoutError(
         'skill-invalid',
