@@ -5,8 +5,8 @@ export {
   type Sandbox,
   type SandboxOptions,
 } from '../catalog/exposures/code/host/sandbox.ts'
-export type { SandboxLimits } from '../catalog/exposures/code/host/limits.ts'
-export type { LogLevel, ProgramError } from '../catalog/exposures/code/host/messages.ts'
+export type { SandboxLimits } from '../catalog/exposures/code/limits.ts'
+export type { LogLevel, ProgramError } from '../catalog/exposures/code/messages.ts'
 export type {
   LimitName,
   SandboxCall,

@@ -5,7 +5,7 @@ import { createErrorResult, createTextResult } from '../../../tools/call-result.
 import { type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
 import { formatSearchAnswer } from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
-import { getFolder, type FunctionFolder, type ServerFolder } from './host/function-folder.ts'
+import { getFolder, type FunctionFolder, type ServerFolder } from './function-folder.ts'
 
 export const LOOK_UP_TOOLS = 'look_up_tools'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { JSValueHandle, QuickJS } from 'quickjs-wasi'
 import { importPeer } from '../../../../core/peer.ts'
-import type { SandboxLimits } from '../host/limits.ts'
-import type { Engine, ProgramError } from '../host/messages.ts'
+import type { SandboxLimits } from '../limits.ts'
+import type { Engine, ProgramError } from '../messages.ts'
 import { MOST_ARGUMENT_CHARACTERS, PRELUDE } from './prelude.ts'
 
 /** Whom a machine speaks to. Nothing it is told can be believed, and nothing may be thrown. */

@@ -1,8 +1,8 @@
 import { getErrorMessage } from '../../../../core/errors.ts'
 import { problemOfJson } from './guest-json.ts'
-import { tooManyCalls, type SandboxLimits } from '../host/limits.ts'
+import { tooManyCalls, type SandboxLimits } from '../limits.ts'
 import type { Machine, MachineHost } from './machine.ts'
-import { LOG_LEVELS, type FromWorker, type LogLevel, type Outcome, type ProgramError } from '../host/messages.ts'
+import { LOG_LEVELS, type FromWorker, type LogLevel, type Outcome, type ProgramError } from '../messages.ts'
 
 /** How much of its memory a machine that ran out of it still holds at least when that is noticed. */
 const FREED_SHARE = 0.25

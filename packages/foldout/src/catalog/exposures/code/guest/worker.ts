@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { getErrorType, getErrorMessage } from '../../../../core/errors.ts'
 import { loadMachines, type Machine } from './machine.ts'
-import type { FromWorker, Outcome, ToWorker, WorkerSetup } from '../host/messages.ts'
-import { explainError } from '../host/program-error.ts'
-import { loadStripTypes } from '../host/strip-types.ts'
+import type { FromWorker, Outcome, ToWorker, WorkerSetup } from '../messages.ts'
+import { explainError } from './program-error.ts'
+import { loadStripTypes } from './strip-types.ts'
 import { workerProgram, type FunctionNames, type WorkerProgram } from './worker-program.ts'
 
 // Runs programs, one at a time. The machines are the sandbox; the thread keeps the host's own free, and can be ended

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../../core/errors.ts'
-import { tooManyCalls, type SandboxLimits } from './limits.ts'
-import type { CallMessage } from './messages.ts'
+import { tooManyCalls, type SandboxLimits } from '../limits.ts'
+import type { CallMessage } from '../messages.ts'
 import type { SandboxCall, SandboxFunctions } from './sandbox-run.ts'
 
 /** The calls of one program. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../../core/json/json.ts'
-import type { LogLevel, ProgramError } from './messages.ts'
+import type { LogLevel, ProgramError } from '../messages.ts'
 
 /** Arguments and results cross as JSON. The signal aborts when the program is stopped, or ends without having waited. */
 export type SandboxFunction = (args: unknown, signal: AbortSignal) => unknown

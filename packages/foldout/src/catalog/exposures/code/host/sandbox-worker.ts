@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { FoldoutError, getErrorMessage, type ErrorCode } from '../../../../core/errors.ts'
-import type { SandboxLimits } from './limits.ts'
-import type { Engine, FromWorker, ToWorker, WorkerSetup } from './messages.ts'
+import type { SandboxLimits } from '../limits.ts'
+import type { Engine, FromWorker, ToWorker, WorkerSetup } from '../messages.ts'
 
 /** A thread that runs programs, seen from the host. */
 export interface SandboxWorker {

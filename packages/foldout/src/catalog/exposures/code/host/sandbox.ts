@@ -1,6 +1,6 @@
 import { FoldoutError } from '../../../../core/errors.ts'
 import { CANCELLED, execute, limitError, refused } from './execution.ts'
-import { limitsFrom, type SandboxLimits } from './limits.ts'
+import { limitsFrom, type SandboxLimits } from '../limits.ts'
 import type { SandboxFunctions, SandboxRun } from './sandbox-run.ts'
 import { createWorkerPool } from './worker-pool.ts'
 

@@ -1,6 +1,6 @@
 import { FoldoutError } from '../../../../core/errors.ts'
-import type { SandboxLimits } from './limits.ts'
-import type { Engine } from './messages.ts'
+import type { SandboxLimits } from '../limits.ts'
+import type { Engine } from '../messages.ts'
 import { startWorker, type SandboxWorker } from './sandbox-worker.ts'
 
 /** Threads for programs. Those in use keep the process alive, the others do not. */

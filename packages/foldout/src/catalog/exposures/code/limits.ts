@@ -1,4 +1,4 @@
-import { FoldoutError } from '../../../../core/errors.ts'
+import { FoldoutError } from '../../../core/errors.ts'
 
 /** What a program may use. Whatever it does, it gets no more. */
 export interface SandboxLimits {

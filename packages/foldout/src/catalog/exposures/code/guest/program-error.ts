@@ -1,4 +1,4 @@
-import type { ProgramError } from './messages.ts'
+import type { ProgramError } from '../messages.ts'
 
 const NOT_AVAILABLE: readonly (readonly [RegExp, string])[] = [
   [/^\s*import\b(?!\s*[(.])/, 'import is not available. What a program may call is there already, as globals.'],

@@ -1,7 +1,7 @@
-import type { Catalog } from '../../../catalog.ts'
-import { toIdentifier } from '../../../signatures/identifier.ts'
-import { formatStub } from '../../../signatures/stub.ts'
-import type { CatalogEntry } from '../../../tool.ts'
+import type { Catalog } from '../../catalog.ts'
+import { toIdentifier } from '../../signatures/identifier.ts'
+import { formatStub } from '../../signatures/stub.ts'
+import type { CatalogEntry } from '../../tool.ts'
 
 /** The tools of one source, as functions of an object. */
 export interface ServerFolder {

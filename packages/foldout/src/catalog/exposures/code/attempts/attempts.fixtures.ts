@@ -1,4 +1,4 @@
-import type { LimitName } from './sandbox-run.ts'
+import type { LimitName } from '../host/sandbox-run.ts'
 
 /** Something a hostile program tries. It must end as it says here, and leave the host as it was. */
 export interface Attempt {
