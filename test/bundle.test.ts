@@ -74,6 +74,25 @@ describe('the bundle', () => {
     expect(run(source)).toContain('42')
   })
 
+  it.each(['quickjs-wasi', 'sucrase'])('says when an exposure is made that it needs %s', (name) => {
+    const hook = `export async function resolve(specifier, context, next) {
+      if (specifier !== '${name}') return next(specifier, context)
+      throw Object.assign(new Error("Cannot find package '${name}'"), { code: 'ERR_MODULE_NOT_FOUND' })
+    }`
+    const source = `
+      import { register } from 'node:module'
+      register('data:text/javascript,${encodeURIComponent(hook).replaceAll("'", '%27')}')
+      const { code } = await import('foldout/code')
+      try {
+        code()
+      } catch (error) {
+        console.log(error.code, error.message)
+      }`
+    expect(run(source)).toBe(
+      `peer-missing The package '${name}' is needed here and is not installed. Run: npm install ${name}`,
+    )
+  })
+
   it('loads the word vectors by the name of their entry', () => {
     const source = `
       import { createCatalog } from 'foldout/catalog'

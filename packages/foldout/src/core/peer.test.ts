@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importPeer } from './peer.ts'
+import { checkPeer, importPeer } from './peer.ts'
 
 const failing = (message: string, code: string) => () =>
   Promise.reject<never>(Object.assign(new Error(message), { code }))
@@ -37,5 +37,25 @@ describe('importPeer', () => {
       code: 'peer-broken',
       message: `The package 'libsql' cannot be loaded, though it seems to be installed. Install it again: npm install libsql. The reason: ${message}`,
     })
+  })
+})
+
+describe('checkPeer', () => {
+  const failWith = (message: string, code: string) => () => {
+    throw Object.assign(new Error(message), { code })
+  }
+
+  it('R25 says how to install what is missing, without loading it', () => {
+    const resolve = failWith("Cannot find package 'libsql' imported from /app/index.js", 'ERR_MODULE_NOT_FOUND')
+    expect(() => checkPeer('libsql', resolve)).toThrow(
+      "The package 'libsql' is needed here and is not installed. Run: npm install libsql",
+    )
+    expect(() => checkPeer('foldout-no-such-package', import.meta.resolve)).not.toThrow(/broken/)
+  })
+
+  it('R25 says nothing where a package is there, or nothing can be resolved', () => {
+    checkPeer('libsql', () => 'file:///libsql')
+    checkPeer('libsql', undefined)
+    checkPeer('libsql', failWith('import.meta.resolve is not supported', 'ERR_UNSUPPORTED'))
   })
 })

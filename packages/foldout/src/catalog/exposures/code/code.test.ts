@@ -76,6 +76,28 @@ const said = (text: string): CallResult => ({ content: [{ type: 'text', text }] 
 const failed = (text: string): CallResult => ({ ...said(text), isError: true })
 
 describe('R44 look_up_tools', () => {
+  it('R44 names the right argument where a model gives another', async () => {
+    expect(await lookUp({ path: 'servers/home' })).toEqual(
+      failed("look_up_tools has no argument 'path'. Did you mean paths? It has: query, paths."),
+    )
+    expect(await lookUp({ folder: 'home' })).toEqual(
+      failed("look_up_tools has no argument 'folder'. It has: query, paths."),
+    )
+    expect(await lookUp({ paths: ['servers/home'], filter: '', limit: null })).toEqual(await lookUp({ paths: 'home' }))
+    expect(await lookUp({ query: 'light', limit: 3 })).toEqual(await lookUp({ query: 'light' }))
+  })
+
+  it('R44 says how much of a long query was read', async () => {
+    const text = getText(await lookUp({ query: 'light '.repeat(1_000) }))
+    expect(text).toMatch(/^Only the first 2,000 characters of the query were read\.\n/)
+    expect(text).toContain('set_light')
+  })
+
+  it('R44 looks up no more paths than it can show', async () => {
+    const text = getText(await lookUp({ paths: Array.from({ length: 100_000 }, (_, i) => `servers/no${i}`) }))
+    expect(String(text).length).toBeLessThan(20_000)
+  })
+
   it('R44 lists the servers', async () => {
     const servers = 'servers/camera/ (3 tools)\nservers/home/ (2 tools) — Everything in the house.'
     for (const args of [
@@ -141,8 +163,8 @@ export declare function list_rooms(input?: Record<string, unknown>): Promise<{
       /^There is no 'servers\/home\/set_lihgt\.d\.ts'\. Nearest: servers\/home\/set_light\.d\.ts/,
     )
     expect((await lookUp({ paths: ['servers/home/x/y'] })).isError).toBe(true)
-    expect(await lookUp({ paths: [5] })).toEqual(failed("'paths' must be a list of texts."))
-    expect(await lookUp({ query: 5 })).toEqual(failed("'query' must be a text."))
+    expect(await lookUp({ paths: [5] })).toEqual(failed("'paths' must be a list of strings."))
+    expect(await lookUp({ query: 5 })).toEqual(failed("'query' must be a string."))
   })
 
   it('R44 is never too long', async () => {

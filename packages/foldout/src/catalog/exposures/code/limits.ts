@@ -33,7 +33,7 @@ const MEMORY_RANGE_MB = [4, 2_048] as const
 /** Timers take no more. */
 const LONGEST_MS = 2 ** 31 - 1
 
-export function limitsFrom(given: Partial<SandboxLimits> = {}): SandboxLimits {
+export function readLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
   const limits = { ...DEFAULT_LIMITS, ...given }
   for (const [name, value] of Object.entries(limits)) {
     const [least, most] = getRange(name)
@@ -53,6 +53,6 @@ function getRange(name: string): readonly [number, number] {
 }
 
 /** What a program is told of a call beyond the limit. */
-export function tooManyCalls(name: string, { calls }: SandboxLimits): string {
+export function getTooManyCalls(name: string, { calls }: SandboxLimits): string {
   return `${name}() was not called: a program may make at most ${calls} calls.`
 }

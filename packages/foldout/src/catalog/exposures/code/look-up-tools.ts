@@ -1,3 +1,4 @@
+import { getEditDistance } from '../../../core/edit-distance.ts'
 import { nearest, namedSome, shortened } from '../../../core/text.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { isUnknown } from '../../unknown-tool.ts'
@@ -5,6 +6,7 @@ import { createErrorResult, createTextResult } from '../../../tools/call-result.
 import { type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
 import { formatSearchAnswer } from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
+import { MAX_QUERY_CHARACTERS } from '../../search/limits.ts'
 import { getFolder, type FunctionFolder, type ServerFolder } from './function-folder.ts'
 
 export const LOOK_UP_TOOLS = 'look_up_tools'
@@ -17,6 +19,10 @@ const HITS = 5
 /** In characters. */
 const MAX_DESCRIPTION = 80
 const NAMED_PATHS = 5
+/** More paths than this are not looked up in one call. */
+const MAX_PATHS = 100
+/** What a model is told whose query is longer than what is read of it. */
+const CUT_QUERY = `Only the first ${MAX_QUERY_CHARACTERS.toLocaleString('en')} characters of the query were read.`
 
 /** Shows the catalog as a folder of declarations: lists it, reads in it, and searches it. */
 export function createLookUpTool(scope: MetaScope): MetaTool {
@@ -38,26 +44,42 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       // Models send nothing, `null` and `""` for what they leave open, and a text for a list of one.
       const query = args['query'] || undefined
       const paths = [args['paths'] || []].flat()
-      if (query !== undefined && typeof query !== 'string') return createErrorResult("'query' must be a text.")
-      if (!paths.every((path) => typeof path === 'string')) return createErrorResult("'paths' must be a list of texts.")
+      if (query !== undefined && typeof query !== 'string') return createErrorResult("'query' must be a string.")
+      if (!paths.every((path) => typeof path === 'string')) {
+        return createErrorResult("'paths' must be a list of strings.")
+      }
+      // A search is never refused for what stands beside its query.
       if (query?.trim()) return search(scope, query)
+      const unknown = Object.keys(args).find((name) => !ARGUMENTS.includes(name) && args[name])
+      if (unknown !== undefined) return createErrorResult(describeUnknownArgument(unknown))
       return read(scope, paths.length > 0 ? paths : [''])
     },
   }
+}
+
+const ARGUMENTS = ['query', 'paths']
+
+function describeUnknownArgument(name: string): string {
+  const [meant] = nearest(name, ARGUMENTS, 1)
+  const isNear = meant !== undefined && getEditDistance(name.slice(0, MAX_DESCRIPTION), meant, 2) <= 2
+  const hint = isNear ? ` Did you mean ${meant}?` : ''
+  return `${LOOK_UP_TOOLS} has no argument '${shortened(name)}'.${hint} It has: ${ARGUMENTS.join(', ')}.`
 }
 
 async function search({ catalog, client }: MetaScope, query: string): Promise<CallResult> {
   const folder = getFolder(catalog)
   const outcome = await catalog.search(query, { limit: HITS })
   const hits = outcome.hits.map(({ tool }) => tool)
-  const text =
+  const ignored = outcome.ignoredCharacters > 0 ? `${CUT_QUERY}\n` : ''
+  const answer =
     hits.length === 0
       ? formatSearchAnswer(catalog, { query, outcome, detail: 'names', category: undefined }).text
       : hitsText(folder, hits, outcome.more)
+  const text = ignored + answer
   catalog.report({
     type: 'tools/searched',
     client: client.id,
-    query,
+    query: shortened(query, MAX_QUERY_CHARACTERS),
     hits: hits.map(({ qualified }) => qualified),
     tokens: estimatedTokens.count(query) + estimatedTokens.count(text),
   })
@@ -99,7 +121,7 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
   const parts: string[] = []
   let room = READING_CEILING
   let isFailure = true
-  for (const path of paths) {
+  for (const path of paths.slice(0, MAX_PATHS)) {
     const found = find(scope, folder, path)
     const text = typeof found === 'string' ? found : 'entry' in found ? declaration(folder, found.entry) : found.text
     const tokens = estimatedTokens.count(text)

@@ -1,3 +1,4 @@
+import type { Json } from '../../../core/json/json.ts'
 import type { SandboxLimits } from './limits.ts'
 
 export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const
@@ -66,8 +67,8 @@ export interface CallMessage {
   readonly program: number
   readonly call: number
   readonly name: string
-  /** The arguments as JSON, checked. */
-  readonly args: string
+  /** The arguments, read from JSON and checked. */
+  readonly args: Json
 }
 
 interface DoneMessage {
@@ -82,9 +83,11 @@ interface DoneMessage {
 export type Outcome =
   | {
       readonly kind: 'value'
-      /** JSON, or its beginning; absent if it returned nothing. */
-      readonly text: string | undefined
-      /** Of the whole. */
+      /** What it returned, read from JSON and checked; absent if it returned nothing, or more than fits. */
+      readonly value: Json | undefined
+      /** Its JSON, or the beginning of that; empty if it returned nothing. */
+      readonly text: string
+      /** Of its whole JSON. */
       readonly length: number
     }
   | { readonly kind: 'error'; readonly error: ProgramError }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REACHING_OUT, type Attempt } from './attempts.fixtures.ts'
 import { EXHAUSTING } from './exhaustion.fixtures.ts'
+import { LARGE_VALUES, ODD_VALUES } from './values.fixtures.ts'
 import { createSandbox, type Sandbox, type SandboxFunctions } from '../../../../entries/code.ts'
 
 const TIME_MS = 1_200
@@ -25,6 +26,8 @@ const functions: SandboxFunctions = new Map<string, (args: unknown, signal: Abor
   ['home.cyclic', () => cyclic],
 ])
 
+const ATTEMPTS: readonly Attempt[] = [...REACHING_OUT, ...EXHAUSTING, ...LARGE_VALUES]
+
 /** As careless as many are written: a `__proto__` among the keys would poison every object. */
 function deepMerge(target: Record<string, unknown>, source: Record<string, unknown>): Record<string, unknown> {
   for (const key of Object.keys(source)) {
@@ -35,6 +38,46 @@ function deepMerge(target: Record<string, unknown>, source: Record<string, unkno
     } else target[key] = value
   }
   return target
+}
+
+/** What a careless function of the host may throw or return. */
+const HOSTILE: Readonly<Record<string, () => unknown>> = {
+  'throws an object without a prototype': () => {
+    throw Object.create(null)
+  },
+  'rejects with an object without a prototype': () => Promise.reject(Object.create(null)),
+  'throws a proxy that throws': () => {
+    throw new Proxy({}, { get: fail, getPrototypeOf: fail, has: fail })
+  },
+  'throws a revoked proxy': () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    throw proxy
+  },
+  'throws an error with traps': () => {
+    throw Object.defineProperty(new Error(), 'message', { get: fail })
+  },
+  'throws a symbol': () => {
+    throw Symbol('s')
+  },
+  'returns an object whose toJSON throws one without a prototype': () => ({
+    toJSON: () => {
+      throw Object.create(null)
+    },
+  }),
+  'returns a thenable that rejects': () => ({
+    then: (_: unknown, reject: (thrown: unknown) => void) => reject(Object.create(null)),
+  }),
+  'returns a big integer': () => 1n,
+  'returns a deep value': () => {
+    let deep: unknown = 1
+    for (let i = 0; i < 100_000; i++) deep = [deep]
+    return deep
+  },
+}
+
+function fail(): never {
+  throw Object.create(null)
 }
 
 describe('R44 a program in the sandbox', () => {
@@ -51,12 +94,12 @@ describe('R44 a program in the sandbox', () => {
   afterAll(() => sandbox.close())
 
   it('R44 is tried in many ways', () => {
-    const names = [...REACHING_OUT, ...EXHAUSTING].map(({ name }) => name)
+    const names = ATTEMPTS.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     expect(names.length).toBeGreaterThanOrEqual(60)
   })
 
-  it.each([...REACHING_OUT, ...EXHAUSTING])('R44 gets nowhere: $name', async (attempt: Attempt) => {
+  it.each(ATTEMPTS)('R44 gets nowhere: $name', async (attempt: Attempt) => {
     const { value, error, limit } = attempt
     const ran = await sandbox.run(attempt.source, { functions })
     expect([limit].flat()).toContain(ran.limit)
@@ -71,5 +114,25 @@ describe('R44 a program in the sandbox', () => {
     expect(next).toMatchObject({ ok: true, value: ['undefined', { a: 1 }] })
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
     expect((process.memoryUsage().rss - memory) / 2 ** 20).toBeLessThan(MEMORY_MB)
+  })
+
+  it.each(ODD_VALUES)('R44 ends, and nothing else does, when it $name', async ({ source }) => {
+    const ran = await sandbox.run(source, { functions })
+    expect(ran.limit).toBeUndefined()
+    expect(ran.ok).toBe(ran.error === undefined)
+    expect(typeof (ran.error?.message ?? '')).toBe('string')
+    expect(structuredClone(ran)).toEqual(ran)
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it.each(Object.keys(HOSTILE))('R44 goes on when a function %s', async (name) => {
+    const hostile = new Map([['hostile', () => HOSTILE[name]?.()]])
+    const ran = await sandbox.run(
+      'try { await hostile() } catch (e) { return [typeof e.message, e.message.length > 0] }',
+      {
+        functions: hostile,
+      },
+    )
+    expect(ran).toMatchObject({ ok: true, value: ['string', true], calls: [{ name: 'hostile', ok: false }] })
   })
 })

@@ -1,11 +1,19 @@
 import { MAX_JSON_DEPTH } from '../../../../core/json/json-in-text.ts'
+import type { Json } from '../../../../core/json/json.ts'
 
-/** Why JSON from a program is not handed on, or `undefined` if it is. Programs of the host may trip over such values. */
-export function problemOfJson(text: string): string | undefined {
-  if (isDeeperThan(text, MAX_JSON_DEPTH)) return `it is nested deeper than ${MAX_JSON_DEPTH} levels`
-  // Only if the name may stand in it, if need be in escapes.
-  if (/__proto__|\\u/.test(text) && hasPrototypeKey(text)) return "it has a key '__proto__'"
-  return undefined
+/**
+ * Reads JSON that a program wrote, or says why it is not handed on: code of the host may trip over values that are nested
+ * deeply or have a key `__proto__`.
+ */
+export function readGuestJson(text: string): { readonly value: Json } | { readonly problem: string } {
+  if (isDeeperThan(text, MAX_JSON_DEPTH)) return { problem: `it is nested deeper than ${MAX_JSON_DEPTH} levels` }
+  try {
+    // Only if the name may stand in it, if need be in escapes.
+    if (/__proto__|\\u/.test(text) && hasPrototypeKey(text)) return { problem: "it has a key '__proto__'" }
+    return { value: JSON.parse(text) as Json }
+  } catch {
+    return { problem: 'it is not JSON' }
+  }
 }
 
 function isDeeperThan(text: string, limit: number): boolean {

@@ -150,7 +150,8 @@ async function compileEngine(): Promise<Engine> {
 }
 
 function registerCallbacks(vm: QuickJS, host: MachineHost, mostCharacters: number): void {
-  const plain = (handle: JSValueHandle | undefined): string | number | undefined => plainValue(handle, mostCharacters)
+  const plain = (handle: JSValueHandle | undefined): string | number | undefined =>
+    readPlainValue(handle, mostCharacters)
   const callbacks: Readonly<Record<Callback, (...args: readonly JSValueHandle[]) => JSValueHandle>> = {
     post: (...args) => {
       const problem = host.post(args.map(plain))
@@ -163,8 +164,13 @@ function registerCallbacks(vm: QuickJS, host: MachineHost, mostCharacters: numbe
   for (const name of CALLBACKS) vm.registerHostCallback(name, callbacks[name])
 }
 
+/** What the engine's library gives for a text for which there is no memory left. */
+const UNREADABLE = '<null>'
+
 /** Strings and numbers as they are; nothing else is read, because reading it could run a program's code. */
-function plainValue(handle: JSValueHandle | undefined, mostCharacters: number): string | number | undefined {
+function readPlainValue(handle: JSValueHandle | undefined, mostCharacters: number): string | number | undefined {
   if (handle?.isNumber) return handle.toNumber()
-  return handle?.isString && handle.length <= mostCharacters ? handle.toString() : undefined
+  if (!handle?.isString || handle.length > mostCharacters) return undefined
+  const text = handle.toString()
+  return text === UNREADABLE && handle.length !== UNREADABLE.length ? undefined : text
 }

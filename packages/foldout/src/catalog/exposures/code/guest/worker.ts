@@ -4,7 +4,9 @@ import { loadMachines, type Machine } from './machine.ts'
 import type { FromWorker, Outcome, ToWorker, WorkerSetup } from '../messages.ts'
 import { explainError } from './program-error.ts'
 import { loadStripTypes } from './strip-types.ts'
-import { workerProgram, type FunctionNames, type WorkerProgram } from './worker-program.ts'
+import { toBrokenOutcome, toErrorOutcome } from './outcomes.ts'
+import { groupNames } from './program-calls.ts'
+import { createWorkerProgram, type WorkerProgram } from './worker-program.ts'
 
 // Runs programs, one at a time. The machines are the sandbox; the thread keeps the host's own free, and can be ended
 // where a machine does not heed its limits.
@@ -16,18 +18,26 @@ async function serve(): Promise<void> {
   const [machines, stripTypes] = await Promise.all([loadMachines(limits, engine), loadStripTypes()])
   let names = groupNames('')
   let current: { readonly id: number; readonly program: WorkerProgram } | undefined
-  let spare: Promise<Machine> = machines.create()
+  let spare = createSpare()
+
+  function createSpare(): Promise<Machine> {
+    const machine = machines.create()
+    // The next program hears of it, and until then nobody listens.
+    machine.catch(() => undefined)
+    return machine
+  }
+
+  const done = (id: number, outcome: Outcome, missingLogs = 0): void =>
+    send({ type: 'done', program: id, outcome, missingLogs })
 
   async function run(id: number, source: string): Promise<void> {
     const isStopped = (): boolean => Atomics.load(stopped, 0) === id
-    const done = (outcome: Outcome, missingLogs: number): void =>
-      send({ type: 'done', program: id, outcome, missingLogs })
     const stripped = stripTypes(source)
-    if ('error' in stripped) return done({ kind: 'error', error: stripped.error }, 0)
+    if ('error' in stripped) return done(id, toErrorOutcome(stripped.error))
     const { code } = stripped
     const machine = await spare
-    if (isStopped()) return done({ kind: 'stopped' }, 0)
-    const program = workerProgram({
+    if (isStopped()) return done(id, { kind: 'stopped' })
+    const program = createWorkerProgram({
       machine,
       id,
       names,
@@ -36,10 +46,9 @@ async function serve(): Promise<void> {
       send,
       onEnd(outcome, missingLogs) {
         current = undefined
-        const explained =
-          outcome.kind === 'error' ? { ...outcome, error: explainError(outcome.error, source, code) } : outcome
-        done(explained, missingLogs)
-        spare = machines.create()
+        spare = createSpare()
+        const isError = outcome.kind === 'error'
+        done(id, isError ? toErrorOutcome(explainError(outcome.error, source, code)) : outcome, missingLogs)
       },
     })
     current = { id, program }
@@ -49,7 +58,11 @@ async function serve(): Promise<void> {
   port.on('message', (message: ToWorker) => {
     if (message.type === 'run') {
       if (message.names !== undefined) names = groupNames(message.names)
-      void run(message.program, message.source)
+      run(message.program, message.source).catch((error: unknown) => {
+        current = undefined
+        spare = createSpare()
+        done(message.program, toBrokenOutcome(error))
+      })
     } else if (message.program === current?.id) {
       if (message.type === 'stop') current.program.stop()
       else current.program.reply(message.call, message.ok, message.text)
@@ -57,24 +70,6 @@ async function serve(): Promise<void> {
   })
   await spare
   send({ type: 'ready', engine: machines.engine })
-}
-
-function groupNames(lines: string): FunctionNames {
-  const all = new Set(lines === '' ? [] : lines.split('\n'))
-  const servers = new Map<string, string[]>()
-  const tools: string[] = []
-  for (const name of all) {
-    const dot = name.indexOf('.')
-    if (dot === -1) {
-      tools.push(name)
-      continue
-    }
-    const server = name.slice(0, dot)
-    const known = servers.get(server)
-    if (known) known.push(name.slice(dot + 1))
-    else servers.set(server, [name.slice(dot + 1)])
-  }
-  return { all, servers, tools }
 }
 
 serve().catch((error: unknown) => send({ type: 'broken', code: getErrorType(error), message: getErrorMessage(error) }))

@@ -1,5 +1,6 @@
 import { getErrorMessage } from '../../../../core/errors.ts'
-import { tooManyCalls, type SandboxLimits } from '../limits.ts'
+import type { Json } from '../../../../core/json/json.ts'
+import { getTooManyCalls, type SandboxLimits } from '../limits.ts'
 import type { CallMessage } from '../messages.ts'
 import type { SandboxCall, SandboxFunctions } from './sandbox-run.ts'
 
@@ -28,6 +29,15 @@ const MOST_MESSAGE_CHARACTERS = 4_000
 /** A result must fit into the machine's memory several times: as text, as values, and beside the others. */
 const RESULT_SHARE = 1 / 8
 
+/** What a program is told of a call that failed. Anything can be thrown, such as an object that cannot be shown. */
+function describeFailure(name: string, thrown: unknown): string {
+  try {
+    return getErrorMessage(thrown).slice(0, MOST_MESSAGE_CHARACTERS)
+  } catch {
+    return `${name}() failed, and what it threw cannot be shown.`
+  }
+}
+
 export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
   const calls: OpenCall[] = []
   const waiting: (() => void)[] = []
@@ -36,12 +46,12 @@ export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
   let isOverLimit = false
   let isClosed = false
 
-  async function run(call: OpenCall, id: number, args: string): Promise<void> {
+  async function run(call: OpenCall, id: number, args: Json): Promise<void> {
     running++
     let ok = true
     let text: string
     try {
-      const value = await functions.get(call.name)!(JSON.parse(args), call.controller.signal)
+      const value = await functions.get(call.name)?.(args, call.controller.signal)
       text = JSON.stringify(value) ?? ''
       if (text.length > mostResultCharacters) {
         throw new RangeError(
@@ -50,7 +60,7 @@ export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
       }
     } catch (error) {
       ok = false
-      text = getErrorMessage(error).slice(0, MOST_MESSAGE_CHARACTERS)
+      text = describeFailure(call.name, error)
     }
     running--
     if (isClosed) return
@@ -67,7 +77,7 @@ export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
       if (!functions.has(name)) return reply(id, false, `There is no function ${name}().`)
       if (calls.length >= limits.calls) {
         isOverLimit = true
-        return reply(id, false, tooManyCalls(name, limits))
+        return reply(id, false, getTooManyCalls(name, limits))
       }
       const call: OpenCall = {
         name,

@@ -45,11 +45,10 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
       isOver = true
       clearTimeout(alarm)
       signal?.removeEventListener('abort', onAbort)
-      const value =
-        ending.kind === 'value' && ending.text !== undefined ? { text: ending.text, length: ending.length } : undefined
+      const value = ending.kind === 'value' && ending.length > 0 ? ending : undefined
       const output = fitOutput({ logs, missingLogs, value }, limits.outputCharacters)
       const { error, limit } = toFailure(ending, limits)
-      const reached = limit ?? (calls.isOverLimit ? 'calls' : output.missingCharacters > 0 ? 'output' : undefined)
+      const reached = limit ?? getSurvivedLimit(calls.isOverLimit, output.missingCharacters)
       resolve({
         ok: error === undefined,
         ...output,
@@ -94,14 +93,20 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
   })
 }
 
+/** The limit that a program ran into without being stopped for it. */
+function getSurvivedLimit(hasTooManyCalls: boolean, missingCharacters: number): LimitName | undefined {
+  if (hasTooManyCalls) return 'calls'
+  return missingCharacters > 0 ? 'output' : undefined
+}
+
 /** The run of a program that was not even begun. */
-export function refused(error: ProgramError, limit?: LimitName): SandboxRun {
+export function createRefusedRun(error: ProgramError, limit?: LimitName): SandboxRun {
   return { ok: false, logs: [], missingCharacters: 0, error, calls: [], ...(limit ? { limit } : {}), durationMs: 0 }
 }
 
 export const CANCELLED: ProgramError = { name: 'AbortError', message: 'The program was cancelled.' }
 
-export function limitError(message: string): ProgramError {
+export function createLimitError(message: string): ProgramError {
   return { name: 'LimitError', message }
 }
 
@@ -114,12 +119,18 @@ function toFailure(
   if (ending.kind === 'stopped') return { error: CANCELLED }
   if (ending.kind === 'crashed') return { error: { name: 'Error', message: ending.error.message } }
   if (ending.kind === 'out-of-time') {
-    return { error: limitError(`The program was stopped because it took longer than ${timeMs} ms.`), limit: 'time' }
+    return {
+      error: createLimitError(`The program was stopped because it took longer than ${timeMs} ms.`),
+      limit: 'time',
+    }
   }
   return ending.limit === 'time'
-    ? { error: limitError(`The program was stopped because it computed for longer than ${cpuMs} ms.`), limit: 'time' }
+    ? {
+        error: createLimitError(`The program was stopped because it computed for longer than ${cpuMs} ms.`),
+        limit: 'time',
+      }
     : {
-        error: limitError(`The program was stopped because it needed more than ${memoryMb} MB of memory.`),
+        error: createLimitError(`The program was stopped because it needed more than ${memoryMb} MB of memory.`),
         limit: 'memory',
       }
 }

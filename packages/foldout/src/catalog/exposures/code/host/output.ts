@@ -1,12 +1,18 @@
 import type { Json } from '../../../../core/json/json.ts'
 import type { SandboxLog, SandboxRun } from './sandbox-run.ts'
 
+interface ReturnedValue {
+  readonly value: Json | undefined
+  readonly text: string
+  readonly length: number
+}
+
 export interface Output {
   readonly logs: readonly SandboxLog[]
   /** Characters that were not kept when they were logged. */
   readonly missingLogs: number
-  /** The value as JSON, or its beginning. */
-  readonly value: { readonly text: string; readonly length: number } | undefined
+  /** The value, and its JSON or the beginning of that. */
+  readonly value: ReturnedValue | undefined
 }
 
 /** Console output and value, cut to what fits. If both are too long, each has half. */
@@ -23,8 +29,18 @@ export function fitOutput(
   return {
     logs: keptLogs,
     missingCharacters: missingLogs + (logged - keptCharacters) + missingValue,
-    ...(kept === undefined ? {} : missingValue > 0 ? { valueStart: kept } : { value: JSON.parse(kept) as Json }),
+    ...toKeptValue(value, kept, missingValue > 0),
   }
+}
+
+function toKeptValue(
+  value: ReturnedValue | undefined,
+  kept: string | undefined,
+  isCut: boolean,
+): Pick<SandboxRun, 'value' | 'valueStart'> {
+  if (kept === undefined) return {}
+  if (isCut) return { valueStart: kept }
+  return value?.value === undefined ? {} : { value: value.value }
 }
 
 function cutLogs(logs: readonly SandboxLog[], most: number): readonly SandboxLog[] {

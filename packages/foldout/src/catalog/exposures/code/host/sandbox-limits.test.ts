@@ -27,15 +27,15 @@ const hanging = (): { readonly functions: Map<string, SandboxFunction>; readonly
 describe('R44 limits of a program', () => {
   it('R44 time, waiting for calls included', async () => {
     const { functions, signals } = hanging()
-    const ran = await sandboxWith({ timeMs: 100 }).run("console.log('before')\nawait hang()", { functions })
+    const ran = await sandboxWith({ timeMs: 600 }).run("console.log('before')\nawait hang()", { functions })
     expect(ran).toMatchObject({
       ok: false,
       limit: 'time',
-      error: { name: 'LimitError', message: 'The program was stopped because it took longer than 100 ms.' },
+      error: { name: 'LimitError', message: 'The program was stopped because it took longer than 600 ms.' },
       logs: [{ text: 'before' }],
       calls: [{ name: 'hang', ok: false, cancelled: true }],
     })
-    expect(ran.durationMs).toBeLessThan(500)
+    expect(ran.durationMs).toBeLessThan(1_000)
     expect(signals[0]!.aborted).toBe(true)
   })
 

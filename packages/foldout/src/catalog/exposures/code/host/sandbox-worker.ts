@@ -66,13 +66,22 @@ export function startWorker(
     listener?.onGone(failure)
     void worker.terminate()
   }
-  worker.on('message', (message: FromWorker) => {
+  const receive = (message: FromWorker): void => {
     if (message.type === 'ready') {
       wasReady = true
       becomeReady(message.engine)
     } else if (message.type === 'broken') fail(toSandboxCode(message.code), message.message)
     else listener?.onMessage(message)
+  }
+  worker.on('message', (message: FromWorker) => {
+    try {
+      receive(message)
+    } catch (error) {
+      // Whatever a program managed to make of a message, it costs the program and not the process.
+      fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`)
+    }
   })
+  worker.on('messageerror', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`))
   worker.on('error', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`))
   worker.on('exit', () => fail('sandbox-crashed', 'The sandbox has crashed: its thread has ended.'))
   // After the listeners, because listening takes hold of the process again.

@@ -1,6 +1,7 @@
 import { FoldoutError } from '../../../../core/errors.ts'
-import { CANCELLED, execute, limitError, refused } from './execution.ts'
-import { limitsFrom, type SandboxLimits } from '../limits.ts'
+import { checkPeer } from '../../../../core/peer.ts'
+import { CANCELLED, execute, createLimitError, createRefusedRun } from './execution.ts'
+import { readLimits, type SandboxLimits } from '../limits.ts'
 import type { SandboxFunctions, SandboxRun } from './sandbox-run.ts'
 import { createWorkerPool } from './worker-pool.ts'
 
@@ -28,8 +29,21 @@ export interface Sandbox {
   close(): void
 }
 
+/** What runs programs, and what takes the types off them. Only the threads load them. */
+const PEERS = ['quickjs-wasi', 'sucrase']
+
+/**
+ * Makes a sandbox for programs that nobody has read. Its threads are started when the first program comes.
+ *
+ * @example
+ * const sandbox = createSandbox({ limits: { timeMs: 2_000 } })
+ * const add = ({ a, b }) => a + b
+ * const { value } = await sandbox.run('return await add({ a: 1, b: 2 })', { functions: new Map([['add', add]]) })
+ */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const limits = limitsFrom(options.limits)
+  // Otherwise a model would be the first to hear of a package that a developer has to install.
+  for (const name of PEERS) checkPeer(name, import.meta.resolve)
+  const limits = readLimits(options.limits)
   const { concurrentPrograms = 4 } = options
   if (!Number.isInteger(concurrentPrograms) || concurrentPrograms < 1) {
     throw new FoldoutError(
@@ -48,10 +62,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       checkedNames = names
       if (source.length > limits.sourceCharacters) {
         const message = `The source is ${source.length} characters long; at most ${limits.sourceCharacters} are run.`
-        return refused(limitError(message), 'source')
+        return createRefusedRun(createLimitError(message), 'source')
       }
       const worker = await pool.acquire(signal)
-      if (!worker) return refused(CANCELLED)
+      if (!worker) return createRefusedRun(CANCELLED)
       // The ids go round in a signed number of 32 bits, and none is 0.
       lastProgram = (lastProgram % (2 ** 31 - 1)) + 1
       return execute({

@@ -1,0 +1,69 @@
+import { getTooManyCalls, type SandboxLimits } from '../limits.ts'
+import type { FromWorker } from '../messages.ts'
+import { readGuestJson } from './guest-json.ts'
+
+/** The functions of a program by their servers. */
+export interface FunctionNames {
+  readonly all: ReadonlySet<string>
+  readonly servers: ReadonlyMap<string, readonly string[]>
+  /** Those without a server. */
+  readonly tools: readonly string[]
+}
+
+/** The calls of one program that wait for a reply. */
+export interface ProgramCalls {
+  readonly size: number
+  /** Makes a call. Returns why it is not made. */
+  start(id: unknown, name: unknown, args: unknown): string | undefined
+  /** Whether a call waited; it does not anymore. */
+  end(id: number): boolean
+}
+
+export interface ProgramCallsOptions {
+  readonly program: number
+  readonly names: FunctionNames
+  readonly limits: SandboxLimits
+  readonly send: (message: FromWorker) => void
+}
+
+export function createProgramCalls({ program, names, limits, send }: ProgramCallsOptions): ProgramCalls {
+  const waiting = new Set<number>()
+  let made = 0
+  return {
+    get size() {
+      return waiting.size
+    },
+    start(id, name, args) {
+      if (typeof id !== 'number' || typeof name !== 'string' || typeof args !== 'string' || !names.all.has(name)) {
+        return 'There is no such function.'
+      }
+      const read = readGuestJson(args)
+      if ('problem' in read) return `The arguments of ${name}() are not passed on: ${read.problem}.`
+      // The host counts too, and must hear of the first that is too many; more would only flood it.
+      if (++made > limits.calls + 1) return getTooManyCalls(name, limits)
+      waiting.add(id)
+      send({ type: 'call', program, call: id, name, args: read.value })
+      return undefined
+    },
+    end: (id) => waiting.delete(id),
+  }
+}
+
+/** Sorts the names of functions, one a line, by their servers. */
+export function groupNames(lines: string): FunctionNames {
+  const all = new Set(lines === '' ? [] : lines.split('\n'))
+  const servers = new Map<string, string[]>()
+  const tools: string[] = []
+  for (const name of all) {
+    const dot = name.indexOf('.')
+    if (dot === -1) {
+      tools.push(name)
+      continue
+    }
+    const server = name.slice(0, dot)
+    const known = servers.get(server)
+    if (known) known.push(name.slice(dot + 1))
+    else servers.set(server, [name.slice(dot + 1)])
+  }
+  return { all, servers, tools }
+}
