@@ -50,12 +50,11 @@ describe('checkPeer', () => {
     expect(() => checkPeer('libsql', resolve)).toThrow(
       "The package 'libsql' is needed here and is not installed. Run: npm install libsql",
     )
-    expect(() => checkPeer('foldout-no-such-package', import.meta.resolve)).not.toThrow(/broken/)
   })
 
   it('R25 says nothing where a package is there, or nothing can be resolved', () => {
-    checkPeer('libsql', () => 'file:///libsql')
-    checkPeer('libsql', undefined)
-    checkPeer('libsql', failWith('import.meta.resolve is not supported', 'ERR_UNSUPPORTED'))
+    for (const resolve of [() => 'file:///libsql', undefined, failWith('Not supported.', 'ERR_UNSUPPORTED')]) {
+      expect(() => checkPeer('libsql', resolve)).not.toThrow()
+    }
   })
 })

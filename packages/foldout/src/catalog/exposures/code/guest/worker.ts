@@ -27,16 +27,16 @@ async function serve(): Promise<void> {
     return machine
   }
 
-  const done = (id: number, outcome: Outcome, missingLogs = 0): void =>
+  const finish = (id: number, outcome: Outcome, missingLogs = 0): void =>
     send({ type: 'done', program: id, outcome, missingLogs })
 
   async function run(id: number, source: string): Promise<void> {
     const isStopped = (): boolean => Atomics.load(stopped, 0) === id
     const stripped = stripTypes(source)
-    if ('error' in stripped) return done(id, toErrorOutcome(stripped.error))
+    if ('error' in stripped) return finish(id, toErrorOutcome(stripped.error))
     const { code } = stripped
     const machine = await spare
-    if (isStopped()) return done(id, { kind: 'stopped' })
+    if (isStopped()) return finish(id, { kind: 'stopped' })
     const program = createWorkerProgram({
       machine,
       id,
@@ -48,7 +48,7 @@ async function serve(): Promise<void> {
         current = undefined
         spare = createSpare()
         const isError = outcome.kind === 'error'
-        done(id, isError ? toErrorOutcome(explainError(outcome.error, source, code)) : outcome, missingLogs)
+        finish(id, isError ? toErrorOutcome(explainError(outcome.error, source, code)) : outcome, missingLogs)
       },
     })
     current = { id, program }
@@ -61,7 +61,7 @@ async function serve(): Promise<void> {
       run(message.program, message.source).catch((error: unknown) => {
         current = undefined
         spare = createSpare()
-        done(message.program, toBrokenOutcome(error))
+        finish(message.program, toBrokenOutcome(error))
       })
     } else if (message.program === current?.id) {
       if (message.type === 'stop') current.program.stop()
