@@ -17,7 +17,13 @@ export interface OpeningPlan {
 /** The paths that a call's keys stand for, or what is wrong with them. */
 export type ResolvedKeys = { readonly keys: readonly string[] } | { readonly fault: ToolFailure }
 
-/** Finds the sections that a call asks for. All keys are looked at before anything happens. */
+/**
+ * Finds the sections that a call asks for. All keys are looked at before anything happens.
+ *
+ * @example
+ * const resolved = resolveKeys(view, [key], { takesFull: false })
+ * if ('fault' in resolved) return resolved.fault
+ */
 export function resolveKeys(
   view: DisclosureView,
   given: readonly string[],
@@ -45,7 +51,12 @@ function describeUnknownSection(view: DisclosureView, key: string): string {
   return `Section '${shortened(key, MAX_NAME_SHOWN)}' does not exist in this prompt.${hint}`
 }
 
-/** Plans the opening of folded sections. The keys have been resolved. */
+/**
+ * Plans the opening of folded sections. The keys have been resolved.
+ *
+ * @example
+ * const plan = planOpening(view, ['guide'], 'The user asks how.')
+ */
 export function planOpening(view: DisclosureView, keys: readonly string[], reason: string): OpeningPlan {
   const pathsByKey = new Map<string, readonly string[]>()
   for (const key of keys) {

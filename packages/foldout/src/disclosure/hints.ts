@@ -10,7 +10,14 @@ export interface HintSource {
   readonly toolsInFolds: ReadonlyMap<string, string>
 }
 
-/** What a model reads that calls a tool of a folded section. */
+/**
+ * What a model reads that calls a tool of a folded section.
+ *
+ * @example
+ * const rendered = bound.render({ session })
+ * const path = rendered.toolsInFolds.get('refund_order')
+ * if (path !== undefined) console.log(describeFoldedTool('refund_order', path, rendered))
+ */
 export function describeFoldedTool(name: string, path: string, source: HintSource): string {
   return `Tool '${name}' belongs to the section '${path}', which is not open yet. ${describeHowToOpen(path, source)}`
 }
@@ -28,7 +35,12 @@ function formatCall({ name, arguments: args }: OpeningCall): string {
   return said === '' ? `Call \`${name}\` first.` : `Call \`${name}\` with ${said} first.`
 }
 
-/** What a model reads that calls a tool that does not exist. */
+/**
+ * What a model reads that calls a tool that does not exist.
+ *
+ * @example
+ * console.log(describeUnknownTool('refund', ['look'], bound.render({ session })))
+ */
 export function describeUnknownTool(name: string, callable: Iterable<string>, source: HintSource): string {
   const missing = `There is no tool '${shortened(name, MAX_NAME_SHOWN)}'.`
   const meant = findMeant(name, [...callable, ...source.toolsInFolds.keys()])

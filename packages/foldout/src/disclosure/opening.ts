@@ -9,12 +9,22 @@ import type { AnyTool } from '../tools/tool.ts'
  */
 export type OpeningAnswer = 'in-place' | 'restart'
 
-/** How an opening is answered, depending on whether tools can be added to the conversation. */
+/**
+ * How an opening is answered, depending on whether tools can be added to the conversation.
+ *
+ * @example
+ * const mustRender = chooseAnswer(result.opening, adapter.supportsDynamicTools) === 'restart'
+ */
 export function chooseAnswer({ halts, tools }: Opening, canAddTools: boolean): OpeningAnswer {
   return halts || (tools.length > 0 && !canAddTools) ? 'restart' : 'in-place'
 }
 
-/** Opens sections in a session. This is the only place that applies an opening. */
+/**
+ * Opens sections in a session. This is the only place that applies an opening.
+ *
+ * @example
+ * if (result.ok && result.opening) applyOpening(session, result.opening)
+ */
 export function applyOpening(session: Session, { paths }: Pick<Opening, 'paths'>): void {
   for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
 }
@@ -25,7 +35,12 @@ export function isApplied(session: Session, { paths }: Pick<Opening, 'paths'>): 
   return paths.every((path) => Object.hasOwn(opened, path) && opened[path] === 'full')
 }
 
-/** The tools that a view offers and a conversation does not have yet, in the view's order. */
+/**
+ * The tools that a view offers and a conversation does not have yet, in the view's order.
+ *
+ * @example
+ * const added = getNewTools(bound.render({ session }), new Set(offered))
+ */
 export function getNewTools(
   view: { readonly tools: readonly AnyTool[] },
   offered: { has(name: string): boolean },
@@ -33,7 +48,12 @@ export function getNewTools(
   return view.tools.filter(({ name }) => !offered.has(name))
 }
 
-/** What a model reads once sections are open in a new render. */
+/**
+ * What a model reads once sections are open in a new render.
+ *
+ * @example
+ * describeOpened({ keys: ['shipping'], tools: false }) // 'Opened: shipping. Its text is now in the system prompt.'
+ */
 export function describeOpened({ keys, tools }: { readonly keys: readonly string[]; readonly tools: boolean }): string {
   const whose = keys.length === 1 ? 'Its' : 'Their'
   const text = `Opened: ${keys.join(', ')}. ${whose} text is now in the system prompt`

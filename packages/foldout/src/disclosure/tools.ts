@@ -104,14 +104,24 @@ export function openSectionsTool(
   return Object.freeze({ ...openSectionsDefinition, execute })
 }
 
-/** The result that holds the text, so that the turn can go on. It ends with the tools that can be called now. */
+/**
+ * The result that holds the text, so that the turn can go on. It ends with the tools that can be called now.
+ *
+ * @example
+ * execute: ({ what }, { session }) => answerInPlace(view.at(session), planOpening(view.at(session), [what], ''))
+ */
 export function answerInPlace(view: DisclosureView, plan: OpeningPlan): ToolResult {
   const { content, tools, opening } = getOpening(view, plan, { halts: false })
   const message = [content || 'The section has no content.', describeCallable(tools)].filter(Boolean).join('\n\n')
   return { ...ok(message, { content }), opening }
 }
 
-/** The result that ends the turn: the prompt must be rendered again with the sections open. */
+/**
+ * The result that ends the turn: the prompt must be rendered again with the sections open.
+ *
+ * @example
+ * execute: ({ what }, { session }) => answerByRestart(view.at(session), planOpening(view.at(session), [what], ''))
+ */
 export function answerByRestart(view: DisclosureView, plan: OpeningPlan): ToolResult {
   const { opening } = getOpening(view, plan, { halts: true })
   return { ...ok(describeOpened({ keys: plan.keys, tools: opening.tools.length > 0 })), opening }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { NO_USAGE, type Evaluation } from '../adapters/contract.ts'
 import { openSections } from '../disclosure/strategies/open-sections.ts'
 import { visibility } from '../session/visibility.ts'
 import type { AdapterSuiteOptions } from './adapter-peer.ts'
@@ -192,7 +193,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'structured output',
-    'R34 gives the answer as the output schema has it, after the model has mended it',
+    'R34 gives the answer as the output schema has it, after the model has fixed it',
     [{ says: '{"city":"Rome"}' }, { says: '{"city":"Rome","degrees":21}' }],
     async ({ peer, events, runForOutput }) => {
       expect(await runForOutput()).toMatchObject({ status: 'completed', output: { city: 'Rome', degrees: 21 } })
@@ -217,6 +218,26 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(result).toMatchObject({ usage, state: { usage } })
       const replies = events.flatMap((event) => (event.type === 'reply/received' ? [event.usage.inputTokens] : []))
       expect(replies).toEqual([100, 200, 400])
+    },
+  )
+
+  test(
+    'returned usage',
+    'R33 R38 returns the usage of an evaluation, so that it counts also where nobody was told of it',
+    [
+      { ...calls('forecast', { city: 'Rome' }), usage: { inputTokens: 100, outputTokens: 10 } },
+      { says: 'Done.', usage: { inputTokens: 200, outputTokens: 20 } },
+    ],
+    async ({ peer, run }) => {
+      const { adapter } = peer
+      const quiet = Object.assign(Object.create(adapter) as typeof adapter, {
+        evaluate: (evaluation: Evaluation) =>
+          adapter.evaluate({
+            ...evaluation,
+            emit: (event) => evaluation.emit(event.type === 'reply/received' ? { ...event, usage: NO_USAGE } : event),
+          }),
+      })
+      expect(await run({ adapter: quiet })).toMatchObject({ usage: { inputTokens: 300, outputTokens: 30 } })
     },
   )
 

@@ -42,6 +42,24 @@ export function failureCases<Request>(
   )
 
   test(
+    'deadline',
+    'R38 ends at the deadline within a reply, and gives the request up',
+    [{ says: LONG_TEXT, ends: { how: 'stalled', where: 'in text' } }],
+    async ({ peer, events, run }) => {
+      // Late enough for an adapter that starts a process.
+      const deadline = new Date(Date.now() + 5000)
+      const running = thrownBy(run({ deadline }))
+      await vi.waitFor(() => expect(deltas(events)).not.toEqual([]), { timeout: 4500, interval: 5 })
+      const error = await running
+      expect(Date.now() - deadline.getTime()).toBeLessThan(1000)
+      expect(error).toBeInstanceOf(LimitReachedError)
+      expect(error).toMatchObject({ kind: 'deadline' })
+      await vi.waitFor(() => expect(peer.isGivenUp(peer.requests()[0]!)).toBe(true), { timeout: 2000, interval: 5 })
+      expect(peer.requests()).toHaveLength(1)
+    },
+  )
+
+  test(
     'rate limit',
     'R34 sends a request again after 429, when the provider says so',
     [{ refuses: 429, message: 'Slow down.', headers: { 'retry-after': '1' } }, { says: LONG_TEXT }],

@@ -309,6 +309,70 @@ describe('createDisclosure', () => {
     ])
   })
 
+  it.each([
+    [readSection(), 'read_section', { section_key: 'admin' }],
+    [openSections(), 'open_sections', { section_keys: ['admin'], reason: '' }],
+  ])('does not send the text of a section to the browser: $name', async (disclosure, name, input) => {
+    const stream = async (showTextInOutput: boolean) => {
+      const replies = [
+        [call(name, input), finish('tool-calls')],
+        [...says('Done.'), finish()],
+      ]
+      const model = new MockLanguageModelV3({
+        doStream: async () => ({ stream: simulateReadableStream({ chunks: replies.shift()! }) }),
+      })
+      const settings = await createDisclosure({ bound, session: createSession(), disclosure, showTextInOutput })
+      const result = streamText({ model, ...settings, prompt: 'Go.', stopWhen })
+      const chunks: unknown[] = []
+      for await (const chunk of result.toUIMessageStream()) chunks.push(chunk)
+      return { sent: JSON.stringify(chunks), model, settings, messages: (await result.response).messages }
+    }
+    const { sent, model, settings, messages } = await stream(false)
+    expect(sent).toContain('tool-output-available')
+    expect(sent).toContain('Opened: admin.')
+    expect(sent).not.toContain('How to administrate.')
+    // The model reads it all the same: in the result, or in the system text.
+    expect(JSON.stringify(model.doStreamCalls[1]!.prompt)).toContain('How to administrate.')
+    expect(messages.length).toBeGreaterThan(0)
+    // In a later request the notice is enough: the section is in the system text by then.
+    const later = settings.tools[name]!.toModelOutput!({ toolCallId: 'unknown', input, output: 'Opened: admin.' })
+    expect(await later).toEqual({ type: 'text', value: 'Opened: admin.' })
+    expect((await stream(true)).sent).toContain(
+      disclosure === readSection() ? 'How to administrate.' : 'Opened: admin.',
+    )
+  })
+
+  it('R36 offers what became visible without a disclosure call', async () => {
+    const reveal = defineTool({
+      name: 'reveal',
+      description: 'Opens the vault.',
+      execute: (_, { session }) => (
+        session.dispatch(visibility.events.set({ path: 'vault', visibility: 'full' })),
+        ok('Revealed.')
+      ),
+    })
+    const prompt = definePrompt({
+      ns: 'test',
+      key: 'reveal',
+      sections: [
+        defineSection({ key: 'door', title: 'Door', template: 'A door.', tools: [reveal] }),
+        defineSection({
+          key: 'vault',
+          title: 'Vault',
+          template: 'The vault.',
+          summary: 'A vault.',
+          visibility: 'summary',
+          tools: [named('take')],
+        }),
+      ],
+    })
+    const model = answering((number) => [[calling('reveal', {})], [calling('take', {})]][number] ?? done)
+    const settings = await createDisclosure({ bound: prompt.bind(), session: createSession() })
+    await generateText({ model, ...settings, prompt: 'Go.', stopWhen })
+    expect(toolNames(model.doGenerateCalls[1])).toContain('take')
+    expect(getResults(model.doGenerateCalls[2])).toEqual([{ type: 'text', value: 'take done.' }])
+  })
+
   it('R37 gives the model the messages of failures and of wrong arguments', async () => {
     const failing = defineTool({ name: 'failing', description: 'Fails.', execute: () => fail('Out of order.') })
     const strict = defineTool({

@@ -1,0 +1,17 @@
+/**
+ * What a disclosure strategy of your own, or a loop of your own, is made of.
+ *
+ * @module foldout/disclosure
+ */
+
+export type {
+  DisclosureStrategy,
+  DisclosureView,
+  FoldedSection,
+  OpeningCall,
+  OpeningRequest,
+} from '../disclosure/strategy.ts'
+export { planOpening, resolveKeys, type OpeningPlan, type ResolvedKeys } from '../disclosure/engine.ts'
+export { answerByRestart, answerInPlace } from '../disclosure/tools.ts'
+export { applyOpening, chooseAnswer, describeOpened, getNewTools, type OpeningAnswer } from '../disclosure/opening.ts'
+export { describeFoldedTool, describeUnknownTool, type HintSource } from '../disclosure/hints.ts'
