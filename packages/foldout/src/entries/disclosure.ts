@@ -15,3 +15,5 @@ export { planOpening, resolveKeys, type OpeningPlan, type ResolvedKeys } from '.
 export { answerByRestart, answerInPlace } from '../disclosure/tools.ts'
 export { applyOpening, chooseAnswer, describeOpened, getNewTools, type OpeningAnswer } from '../disclosure/opening.ts'
 export { describeFoldedTool, describeUnknownTool, type HintSource } from '../disclosure/hints.ts'
+export type { Opening } from '../tools/result.ts'
+export type { Expansion } from '../agent/policy.ts'

@@ -37,15 +37,7 @@ export { openSession } from '../session/stores/store.ts'
 export type { Visibility } from '../session/visibility.ts'
 export { executeTool, type ExecuteOptions } from '../tools/execute.ts'
 export type { Filesystem } from '../files/filesystem.ts'
-export {
-  fail,
-  ok,
-  type Opening,
-  type ToolFailure,
-  type ToolImage,
-  type ToolResult,
-  type ToolSuccess,
-} from '../tools/result.ts'
+export { fail, ok, type ToolFailure, type ToolImage, type ToolResult, type ToolSuccess } from '../tools/result.ts'
 export {
   defineTool,
   type AnyTool,
@@ -61,7 +53,7 @@ export { contextFiles, type ContextFilesOptions } from '../disclosure/strategies
 export { openOrRead } from '../disclosure/strategies/open-or-read.ts'
 export { openSections } from '../disclosure/strategies/open-sections.ts'
 export { readSection } from '../disclosure/strategies/read-section.ts'
-export type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions } from '../disclosure/strategy.ts'
+export type { DisclosureStrategy, StrategyOptions } from '../disclosure/strategy.ts'
 export type { BudgetTrace, TokenBudget } from '../prompt/budget.ts'
 export type { RenderedNode } from '../prompt/render/node.ts'
 export {
@@ -105,6 +97,6 @@ export {
 export type { AgentEvent } from '../agent/events.ts'
 export type { TokenLimits } from '../agent/limits.ts'
 export type { AgentOptions, AgentResult, AgentTurn } from '../agent/options.ts'
-export type { Expansion, OpeningPolicy } from '../agent/policy.ts'
+export type { OpeningPolicy } from '../agent/policy.ts'
 export { evaluatePrompt, runAgent, streamAgent, type AgentStream } from '../agent/run-agent.ts'
 export { agentRun, type RunState } from '../agent/loop/run-state.ts'

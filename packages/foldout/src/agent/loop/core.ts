@@ -9,8 +9,7 @@ import type { AgentOptions, AgentTurn } from '../options.ts'
 import { checkTokens } from './bounds.ts'
 import { createScribe, type Scribe } from './evaluation.ts'
 import { createJournal, type RunJournal } from './journal.ts'
-import { claimSession } from './live-runs.ts'
-import { quietSession } from './quiet-session.ts'
+import { claimSession, createQuietSession } from './run-session.ts'
 import { createRunSignal, type RunSignal } from './run-signal.ts'
 import { agentRun } from './run-state.ts'
 import { createToolbox, type Toolbox } from './toolbox.ts'
@@ -58,7 +57,7 @@ export function createCore(
   }
   try {
     const warn = (message: string): void => tell({ type: 'warning', message })
-    const session = quietSession(given, warn)
+    const session = createQuietSession(given, warn)
     const journal = createJournal(session, options.state)
     const render = (): RenderedPrompt => bound.render(getRenderOptions(session, options))
     const check = (): void => {

@@ -397,7 +397,7 @@ describe('createDisclosure', () => {
     })
     const [first, second, third] = getResults(model.doGenerateCalls[1]) as { type: string; value: string }[]
     expect(first).toEqual({ type: 'error-text', value: 'Out of order.' })
-    expect(second!.value).toMatch(/^Wrong arguments for tool 'strict': n: /)
+    expect(second!.value).toMatch(/^Wrong arguments for tool 'strict': n must be a number/)
     expect(third).toMatchObject({ type: 'error-text', value: expect.stringContaining('Invalid input') as string })
   })
 

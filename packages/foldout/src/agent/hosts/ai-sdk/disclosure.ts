@@ -1,18 +1,18 @@
 import type { ToolSet } from 'ai'
-import { loadAi, schemaFor } from '../../../adapters/ai-sdk/package.ts'
+import { loadAi } from '../../../adapters/ai-sdk/package.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import { describeFoldedTool } from '../../../disclosure/hints.ts'
-import { applyOpening, chooseAnswer, describeOpened } from '../../../disclosure/opening.ts'
+import { applyOpening, chooseAnswer } from '../../../disclosure/opening.ts'
 import type { Filesystem } from '../../../files/filesystem.ts'
 import type { BoundPrompt, RenderOptions } from '../../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../../session/session.ts'
-import { executeTool } from '../../../tools/execute.ts'
 import type { ToolSuccess } from '../../../tools/result.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
-import { everyTool } from './every-tool.ts'
-import { createTurnstile } from './turnstile.ts'
+import { findEveryTool } from './every-tool.ts'
+import { createToolWrapper } from './wrap-tool.ts'
 
+/** What {@link createDisclosure} takes: the prompt, and what a render takes. */
 export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
   readonly bound: Pick<BoundPrompt, 'render'>
   /** Holds what the model has opened. */
@@ -53,10 +53,8 @@ export interface AiSdkDisclosure {
  * opened is in the session.
  *
  * @example
- * ```ts
  * const disclosure = await createDisclosure({ bound, session })
  * const { text } = await generateText({ model, ...disclosure, prompt: 'Go.', stopWhen: stepCountIs(20) })
- * ```
  */
 export async function createDisclosure(options: AiSdkDisclosureOptions): Promise<AiSdkDisclosure> {
   const { bound, session, filesystem, tools: own = {}, showTextInOutput = false, ...renderOptions } = options
@@ -65,79 +63,71 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
   const first = render()
   let rendered = first
   let mustRender = false
-
-  const turnstile = createTurnstile()
-  /** What the model reads where the output says less, by call. */
-  const texts = new Map<string, string>()
-  const executable = (tool: AnyTool): ToolSet[string] =>
-    ai.dynamicTool({
-      description: tool.description,
-      inputSchema: schemaFor(ai, tool.inputSchema),
-      async execute(input, { abortSignal, toolCallId }) {
-        const signal = abortSignal ?? new AbortController().signal
-        const context = { session, signal, deadline: options.deadline, filesystem, prompt: rendered }
-        const result = await turnstile(tool, () => executeTool(tool, input, context))
-        // Thrown, so that the SDK marks the result as an error; the model reads the message as it is.
-        if (!result.ok) throw new FoldoutError('tool-failed', result.message)
-        take(result)
-        if (showTextInOutput || !first.disclosure.toolNames.includes(tool.name)) return result.message
-        texts.set(toolCallId, result.message)
-        return describeOutput(result)
-      },
-      // A call of an earlier request is not known here: its section is in the system text by now, as the notice says.
-      toModelOutput: ({ toolCallId, output }) => ({ type: 'text', value: texts.get(toolCallId) ?? String(output) }),
-    })
-
-  const tools: ToolSet = { ...own }
-  const active = new Set(Object.keys(own))
-  for (const tool of everyTool(bound, session, renderOptions)) {
-    if (Object.hasOwn(own, tool.name)) throw nameTaken(tool.name)
-    tools[tool.name] = executable(tool)
-  }
-  function disclose(disclosed: readonly AnyTool[]): void {
-    for (const tool of disclosed) {
-      if (active.has(tool.name)) continue
-      // A section may have been enabled since all tools were looked up.
-      const offered = tools[tool.name] ?? executable(tool)
-      delete tools[tool.name]
-      tools[tool.name] = offered
-      active.add(tool.name)
-    }
-  }
-  function take({ opening }: ToolSuccess): void {
+  const take = ({ opening }: ToolSuccess): void => {
     if (!opening) return
     if (chooseAnswer(opening, true) === 'restart') mustRender = true
     applyOpening(session, opening)
   }
-  disclose(first.tools)
-
+  const wrap = createToolWrapper(ai, {
+    showText: (name) => showTextInOutput || !first.disclosure.toolNames.includes(name),
+    getContext: () => ({ session, deadline: options.deadline, filesystem, prompt: rendered }),
+    onSuccess: take,
+  })
+  const offer = createOffer(own, findEveryTool(bound, session, renderOptions), wrap)
+  offer.disclose(first.tools)
   return {
     system: first.text,
-    tools,
-    activeTools: [...active],
+    tools: offer.tools,
+    activeTools: [...offer.active],
     prepareStep() {
       const now = render()
       // Whatever is visible can be called, by whatever means it became so.
-      disclose(now.tools)
+      offer.disclose(now.tools)
       if (mustRender) rendered = now
       mustRender = false
-      return { activeTools: [...active], ...(rendered === first ? {} : { system: rendered.text }) }
+      return { activeTools: [...offer.active], ...(rendered === first ? {} : { system: rendered.text }) }
     },
     experimental_repairToolCall({ toolCall: { toolName } }) {
       const now = render()
       const path = now.toolsInFolds.get(toolName)
-      if (path === undefined || active.has(toolName)) return Promise.resolve(null)
+      if (path === undefined || offer.active.has(toolName)) return Promise.resolve(null)
       return Promise.reject(new FoldoutError('tool-not-disclosed', describeFoldedTool(toolName, path, now)))
     },
   }
 }
 
-/** What people see of a disclosure call: which sections it opened, and nothing of what they say. */
-function describeOutput({ opening }: ToolSuccess): string {
-  return opening ? describeOpened({ keys: opening.keys, tools: opening.tools.length > 0 }) : 'Nothing new was opened.'
+interface ToolOffer {
+  /** All tools; those that are disclosed move to the end. */
+  readonly tools: ToolSet
+  /** Names of those that are offered. */
+  readonly active: ReadonlySet<string>
+  disclose(tools: readonly AnyTool[]): void
 }
 
-function nameTaken(name: string): FoldoutError {
+function createOffer(own: ToolSet, all: readonly AnyTool[], wrap: (tool: AnyTool) => ToolSet[string]): ToolOffer {
+  const tools: ToolSet = { ...own }
+  const active = new Set(Object.keys(own))
+  for (const tool of all) {
+    if (Object.hasOwn(own, tool.name)) throw createNameError(tool.name)
+    tools[tool.name] = wrap(tool)
+  }
+  return {
+    tools,
+    active,
+    disclose(disclosed) {
+      for (const tool of disclosed) {
+        if (active.has(tool.name)) continue
+        // A section may have been enabled since all tools were looked up.
+        const offered = tools[tool.name] ?? wrap(tool)
+        delete tools[tool.name]
+        tools[tool.name] = offered
+        active.add(tool.name)
+      }
+    },
+  }
+}
+
+function createNameError(name: string): FoldoutError {
   return new FoldoutError(
     'tool-name-taken',
     `Both the prompt and the tools given to createDisclosure() have a tool '${name}'. Rename one of them.`,

@@ -1,5 +1,5 @@
 import { FoldoutError } from '../../core/errors.ts'
-import type { Session } from '../../session/session.ts'
+import { DispatchError, type Session } from '../../session/session.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
 
 // Of this process only: a run that another process has left behind can always be resumed.
@@ -31,4 +31,31 @@ function busy(): FoldoutError {
     'run-busy',
     'This session has a run that has not ended yet. Wait for it or cancel it, or give each run a session of its own.',
   )
+}
+
+/**
+ * A session for the loop to work on. Where a listener or a reducer of the user's fails on an event, all others have taken it;
+ * that is worth a warning, and not a reason to end a run.
+ */
+export function createQuietSession(session: Session, warn: (message: string) => void): Session {
+  const quietly = (act: () => void): void => {
+    try {
+      act()
+    } catch (error) {
+      if (!(error instanceof DispatchError)) throw error
+      warn(error.message)
+    }
+  }
+  // Everything else, a store's `saved` included, is the session's own.
+  return Object.assign(Object.create(session) as Session, {
+    dispatch: (event: Parameters<Session['dispatch']>[0]) => quietly(() => session.dispatch(event)),
+    begin: () => {
+      const transaction = session.begin()
+      return {
+        session: transaction.session,
+        commit: () => quietly(() => transaction.commit()),
+        abandon: () => quietly(() => transaction.abandon()),
+      }
+    },
+  })
 }
