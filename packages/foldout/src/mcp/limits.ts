@@ -81,8 +81,6 @@ export const MAX_TOOLS = 10_000
 export const MAX_PAGES = 1_000
 /** How deep a tool definition, or an answer, of a server may be nested. */
 export const MAX_DEPTH = 200
-/** Characters of an error message of a server that are passed on. */
-export const ERROR_CHARACTERS = 10_000
 /** Characters of what a server adds to an error message that are passed on. */
 export const ERROR_DATA_CHARACTERS = 1_000
 /** Characters of each text in a result that says it is an error. */

@@ -52,8 +52,10 @@ export function formatBytes(bytes: number): string {
   return `${amount < 10 ? Math.round(amount * 10) / 10 : Math.round(amount)} ${unit}`
 }
 
-/** A text up to a length, and how long it was if that was more. */
+/** A text up to a length, and how much was cut. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text
-  return `${text.slice(0, most)}… (cut after ${most} of ${text.length} characters)`
+  // Never half of a surrogate pair, which some providers refuse.
+  const shown = text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
+  return `${shown}… (${text.length - shown.length} more characters)`
 }
