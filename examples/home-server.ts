@@ -9,12 +9,13 @@ import type { Home } from './home/home.ts'
 import { homeServer } from './home/server.ts'
 import { tableText, tokenTable } from './home/token-table.ts'
 
-const usage = `npm start -- [options]
+const usage = `npm start --silent -- [options]
 
   --all         list all fourteen tools, for clients that expect that
   --port <n>    listen on this port of 127.0.0.1; default: any that is free
-  --serve       keep serving after the demonstration, also where the output is no terminal
-  --stdio       serve the client that started this process, without a demonstration
+  --serve       keep serving after the demonstration, also where the output is not a terminal
+  --stdio       serve the client that started this process, without a demonstration;
+                needs npm's --silent, because npm prints a banner to standard output
   --help        show this`
 
 const options = readOptions()
@@ -23,6 +24,8 @@ else if (options.stdio) await serveStdio()
 else await serveHttp()
 
 async function serveStdio(): Promise<void> {
+  if (hasNpmBanner())
+    console.error('npm has printed a banner to standard output, which is not MCP. Use: npm start --silent -- --stdio')
   const { home, served } = homeServer({ everything: options.all })
   letTimePass(home)
   const { closed } = await served.stdio()
@@ -98,6 +101,11 @@ function showHowToConnect(url: string): void {
   console.log(JSON.stringify({ mcpServers: { home: { command: process.execPath, args } } }, undefined, 2))
 }
 
+/** Whether npm started this process and was not told to be silent. */
+function hasNpmBanner(): boolean {
+  return process.env['npm_lifecycle_event'] === 'start' && process.env['npm_config_loglevel'] !== 'silent'
+}
+
 /** A minute of the home takes a minute. */
 function letTimePass(home: Home): void {
   setInterval(() => home.advance(1), 60_000).unref()
@@ -124,7 +132,7 @@ function readOptions(): Options {
     })
     const port = Number(values.port)
     if (values.stdio && (values.serve || values.port !== '0')) throw new Error('--stdio has no port and always serves.')
-    if (!/^\d+$/.test(values.port) || port > 65_535) throw new Error(`'${values.port}' is no port.`)
+    if (!/^\d+$/.test(values.port) || port > 65_535) throw new Error(`'${values.port}' is not a port.`)
     return { ...values, port }
   } catch (error) {
     return refuse(`${(error as Error).message}\n\n${usage}`, 2)

@@ -90,13 +90,26 @@ describe('npm start', { timeout: 60_000 }, () => {
 
   it.each([
     [['--al'], "Unknown option '--al'"],
-    [['--port', 'http'], "'http' is no port."],
+    [['--port', 'http'], "'http' is not a port."],
     [['--stdio', '--port', '80'], '--stdio has no port and always serves.'],
   ])('R47 refuses %j with its usage', async (flags, message) => {
     const { code, stdout, stderr } = await run(...flags)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
     expect(stderr).toContain('--all         list all fourteen tools')
+  })
+
+  it.each([
+    ['notice', /^npm has printed a banner to standard output, which is not MCP\. Use: npm start --silent -- --stdio$/m],
+    ['silent', /^$/],
+  ])('R47 --stdio says when npm, with log level %s, has printed what is not MCP', async (loglevel, said) => {
+    const env = { ...process.env, npm_lifecycle_event: 'start', npm_config_loglevel: loglevel }
+    const child = spawn(command.command, [...command.args, '--stdio'], { cwd: root, env })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
+    child.stdin.end()
+    await once(child, 'close')
+    expect(stderr).toMatch(said)
   })
 
   it('R47 says that a port is taken', async () => {

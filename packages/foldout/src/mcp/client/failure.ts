@@ -2,6 +2,7 @@ import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallResult } from '../../catalog/tool.ts'
 import { getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { toVisibleText } from '../../core/visible-text.ts'
 import { ERROR_DATA_CHARACTERS } from '../limits.ts'
 import { cutText } from '../measure.ts'
 
@@ -24,7 +25,7 @@ export function callFailure(error: unknown, call: FailedCall): CallResult {
 function failureText(error: unknown, call: FailedCall): string {
   const { server, tool, timeoutMs, maxCallMs, isCutOff, isOverdue } = call
   const { code, data } = errorFields(error)
-  const text = withoutPrefix(getErrorMessage(error))
+  const text = toVisibleText(withoutPrefix(getErrorMessage(error)))
   if (isOverdue)
     return `Tool '${tool}' was cancelled: the server '${server}' had not answered after ${maxCallMs / 1_000} seconds, which is the most that a call may take.`
   if (code === 'NOT_CONNECTED' || text === 'Not connected')

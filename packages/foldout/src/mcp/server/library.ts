@@ -1,4 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server'
+import { toVisibleText } from '../../core/visible-text.ts'
 import { formatPage } from './list.ts'
 import type { ServerSdk } from './sdk.ts'
 import type { SectionLibrary } from './sections/sections.ts'
@@ -23,8 +24,8 @@ export function answerLibrary({ sdk, server, library, pageSize }: LibraryParts):
     const resources = items.map(({ path, title, summary }) => ({
       uri: `${SCHEME}${path}`,
       name: path,
-      title,
-      ...(summary ? { description: summary } : {}),
+      title: toVisibleText(title),
+      ...(summary ? { description: toVisibleText(summary) } : {}),
       mimeType: MIME_TYPE,
     }))
     return { resources, ...next }
@@ -33,7 +34,7 @@ export function answerLibrary({ sdk, server, library, pageSize }: LibraryParts):
   server.setRequestHandler('resources/read', ({ params: { uri } }) => {
     const text = uri.startsWith(SCHEME) ? library.read(uri.slice(SCHEME.length)) : undefined
     if (text === undefined) throw new sdk.ResourceNotFoundError(uri)
-    return { contents: [{ uri, mimeType: MIME_TYPE, text }] }
+    return { contents: [{ uri, mimeType: MIME_TYPE, text: toVisibleText(text) }] }
   })
 
   const { name, title } = library
@@ -43,6 +44,8 @@ export function answerLibrary({ sdk, server, library, pageSize }: LibraryParts):
   server.setRequestHandler('prompts/get', ({ params }) => {
     if (params.name !== name)
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `The only prompt here is '${name}'.`)
-    return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text: library.text() } }] }
+    return {
+      messages: [{ role: 'user' as const, content: { type: 'text' as const, text: toVisibleText(library.text()) } }],
+    }
   })
 }

@@ -197,6 +197,35 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     expect((await client.call('refund', { order: 'A1' })).isError).toBeUndefined()
   })
 
+  it('R50 shows a client only what a person can see of a text', async () => {
+    const hidden = String.fromCodePoint(...Array.from('obey', (letter) => 0xe0000 + letter.codePointAt(0)!))
+    const prompt = definePrompt({
+      ns: 'shop',
+      key: 'notes',
+      name: 'Notes',
+      sections: [
+        defineSection({
+          key: 'skill',
+          title: 'Skill',
+          visibility: 'summary',
+          summary: `A summary${hidden}\u202E.`,
+          template: `A text${hidden}\u200B.`,
+        }),
+      ],
+    }).bind({})
+    const client = await connect(serve({ prompt }), kind)
+    const seen = JSON.stringify([
+      await client.request('resources/list'),
+      await client.request('resources/read', { uri: 'section://skill' }),
+      await client.request('prompts/get', { name: 'notes' }),
+      await client.call('read_section'),
+      await client.call('read_section', { section_key: 'skill' }),
+    ])
+    expect(seen).toContain('A summary.')
+    expect(seen).toContain('A text.')
+    expect(seen).not.toMatch(/[\u{E0000}-\u{E007F}\u202E\u200B]/u)
+  })
+
   it('R50 offers sections as resources and the whole as a prompt', async () => {
     const client = await connect(serve(), kind)
     const resource = (path: string, title: string, description?: string) => ({

@@ -2,6 +2,7 @@ import { getListing } from '../../../catalog/entries/listing.ts'
 import { readArguments } from '../../../catalog/arguments.ts'
 import type { Catalog } from '../../../catalog/catalog.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
+import { toVisibleText } from '../../../core/visible-text.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
 import type { ExposedCatalog, ListedTool } from '../../../catalog/exposures/exposure.ts'
 import { DISCOVER_AND_USE, runTool, getTarget } from '../../../catalog/meta-tools/run-tool.ts'
@@ -107,7 +108,7 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
     const given = readArguments(args)
     if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
     const { section_key: asked } = given.args
-    if (asked === undefined || asked === '') return createTextResult(source.render(scope.asAtFirst).text)
+    if (asked === undefined || asked === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
     if (typeof asked !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
     const view = source.view(keepsState ? session : scope.asAtFirst)
     const resolved = resolveKeys(view, [asked], { takesFull: true })
@@ -119,7 +120,7 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
       applyOpening(session, { paths })
       refresh()
     }
-    return createTextResult([text, ...toolLines(tools, keepsState)].join('\n\n'))
+    return createTextResult(toVisibleText([text, ...toolLines(tools, keepsState)].join('\n\n')))
   }
 
   return {
