@@ -20,12 +20,21 @@ const ACTIONS: readonly string[] = [
   'compare difference diff versus',
 ]
 
-const actionsByStem = new Map<string, number>()
-ACTIONS.forEach((words, action) => {
-  for (const word of words.split(' ')) {
-    actionsByStem.set(getStem(word), (actionsByStem.get(getStem(word)) ?? 0) | (1 << action))
+let actionsByStem: ReadonlyMap<string, number> | undefined
+
+/** What a word stands for, one bit for each action. The table is made at the first use, so that importing stays quick. */
+function getWordActions(word: string): number {
+  actionsByStem ??= createTable()
+  return actionsByStem.get(getStem(word)) ?? 0
+}
+
+function createTable(): ReadonlyMap<string, number> {
+  const table = new Map<string, number>()
+  for (const [action, words] of ACTIONS.entries()) {
+    for (const stem of words.split(' ').map(getStem)) table.set(stem, (table.get(stem) ?? 0) | (1 << action))
   }
-})
+  return table
+}
 
 /** How many words a description may begin with before it says what the tool does. */
 const OPENING = 3
@@ -38,21 +47,21 @@ export function getToolActions(name: string, description: string): number {
 /** The first word of a request for something to do, and which actions it may stand for. */
 export function findAskedAction(request: string): { readonly word: string; readonly actions: number } | undefined {
   for (const word of getWords(request)) {
-    const actions = actionsByStem.get(getStem(word))
-    if (actions !== undefined) return { word, actions }
+    const actions = getWordActions(word)
+    if (actions !== 0) return { word, actions }
   }
   return undefined
 }
 
 /** The first of some words that stands for one of some actions. */
 export function findActionWord(actions: number, words: readonly string[]): string | undefined {
-  return words.find((word) => ((actionsByStem.get(getStem(word)) ?? 0) & actions) !== 0)
+  return words.find((word) => (getWordActions(word) & actions) !== 0)
 }
 
 function getActions(words: readonly string[]): number {
-  return words.reduce((actions, word) => actions | (actionsByStem.get(getStem(word)) ?? 0), 0)
+  return words.reduce((actions, word) => actions | getWordActions(word), 0)
 }
 
 export function isActionWord(word: string): boolean {
-  return actionsByStem.has(getStem(word))
+  return getWordActions(word) !== 0
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import {
@@ -87,6 +87,8 @@ export async function serveOverHttp(
   const isAllowed = await createGuard(hostName, allowed, options)
   const handle = await createNodeHandler(endpoint, options)
 
+  // Servers over stdio and edge runtimes do without it.
+  const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     if (!isAllowed(request, response)) return
     if (request.url?.split('?')[0] !== path) {
