@@ -107,6 +107,23 @@ describe('the bundle', () => {
     expect(imports).toHaveLength(1)
   })
 
+  it.each(['foldout', 'foldout/catalog', 'foldout/session', 'foldout/adapter', 'foldout/telemetry', 'foldout/testing'])(
+    'bundles %s for a runtime that is not known',
+    async (entry) => {
+      const { outputFiles, errors } = await build({
+        stdin: { contents: `export * from '${entry}'`, resolveDir: repository },
+        bundle: true,
+        platform: 'neutral',
+        format: 'esm',
+        write: false,
+        logLevel: 'silent',
+        external: ['foldout/word-vectors'],
+      })
+      expect(errors).toEqual([])
+      expect(outputFiles[0]?.text).not.toMatch(/\bfrom\s*"node:/)
+    },
+  )
+
   it('searches by words alone, and says so once, when the word vectors were left out', async () => {
     await build({
       stdin: {

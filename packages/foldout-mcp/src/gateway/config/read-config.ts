@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { UsageError, type Config, type InvalidServer, type ServerConfig } from './config.ts'
-import { fillVariables } from './variables.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -131,4 +130,16 @@ function readScalar(value: unknown, field: string): string {
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `${NAME}` and `${NAME:-default}`. */
+const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g
+
+/** Fills in environment variables, as clients of MCP do. Throws for one that is not set and has no default. */
+function fillVariables(text: string, env: NodeJS.ProcessEnv): string {
+  return text.replaceAll(VARIABLE, (_, name: string, fallback: string | undefined) => {
+    const value = env[name] || fallback
+    if (value === undefined) throw new Error(`The environment variable ${name} is not set.`)
+    return value
+  })
 }
