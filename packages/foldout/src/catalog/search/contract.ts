@@ -1,19 +1,36 @@
 import type { CatalogEntry } from '../tool.ts'
 
-/** What a search looks at. Every entry of a catalog is one. */
+/**
+ * What a search looks at. Every entry of a catalog is one.
+ *
+ * @example
+ * const describe = ({ name, description }: Searchable) => `${name}: ${description}`
+ */
 export type Searchable = Pick<
   CatalogEntry,
   'name' | 'qualified' | 'declared' | 'source' | 'title' | 'description' | 'category' | 'tags' | 'inputSchema'
 >
 
+/**
+ * Where a search looks, and how much it finds.
+ *
+ * @example
+ * await catalog.search('turn the heating down', { category: 'home', limit: 3 })
+ */
 export interface SearchOptions {
   /** Only tools of this category (or source), whatever its case. */
   readonly category?: string
-  /** At most so many hits. Default 5. */
+  /** How many hits there are at most. Default 5. */
   readonly limit?: number
 }
 
-/** Why a tool was found: what each word of the query gave, and where it stood. */
+/**
+ * Why a tool was found: what each word of the query added to its score, and in which fields it was found.
+ *
+ * @example
+ * const explanation = await catalog.explain('turn the heating down', 'set_light')
+ * explanation?.words.map(({ word, matched, score }) => `${word} ~ ${matched}: ${score}`)
+ */
 export interface Explanation {
   readonly score: number
   readonly words: readonly {
@@ -32,8 +49,21 @@ export interface Explanation {
   readonly named: boolean
 }
 
+/**
+ * A part of a tool in which a word can be found.
+ *
+ * @example
+ * const isInName = explanation.words.some(({ fields }) => fields.includes('name'))
+ */
 export type SearchField = 'name' | 'source' | 'description' | 'tags' | 'category' | 'parameters'
 
+/**
+ * A tool that a search found.
+ *
+ * @example
+ * const { hits } = await catalog.search('turn the heating down')
+ * hits.map(({ tool, score }) => `${tool.name}: ${score}`)
+ */
 export interface Hit<Tool extends Searchable = Searchable> {
   readonly tool: Tool
   /** Comparable within one search only. */
@@ -43,6 +73,13 @@ export interface Hit<Tool extends Searchable = Searchable> {
   explain(): Explanation
 }
 
+/**
+ * What a search found.
+ *
+ * @example
+ * const { hits, more, nearestCategories } = await catalog.search('turn the heating down')
+ * if (hits.length === 0) console.log(`Nothing fits. Try ${nearestCategories.join(', ')}.`)
+ */
 export interface SearchOutcome<Tool extends Searchable = Searchable> {
   /** Best first. Empty where nothing fits. */
   readonly hits: readonly Hit<Tool>[]
@@ -58,7 +95,15 @@ export interface SearchOutcome<Tool extends Searchable = Searchable> {
   readonly ignoredCharacters: number
 }
 
-/** Texts to vectors, one for each, of any one length. */
+/**
+ * An embedding model: makes a vector of each text, all of one length.
+ *
+ * @example
+ * const embed: Embed = async (input) => {
+ *   const { data } = await openai.embeddings.create({ model: 'text-embedding-3-small', input: [...input] })
+ *   return data.map(({ embedding }) => embedding)
+ * }
+ */
 export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[] | Float32Array)[]>
 
 /** Something that a person should know about a search, and that does not stop it. */

@@ -26,7 +26,7 @@ export const MAX_CACHED_CHARACTERS = 2_000_000
 export const MAX_CACHED_WORD_LENGTH = 64
 
 /** How long indexing may keep the event loop before it lets others run, in milliseconds. */
-export const MAX_SLICE_MS = 6
+export const MAX_SLICE_MS = 4
 
 /** How many characters are indexed before others may run, however quick that was. */
 export const MAX_SLICE_CHARACTERS = 50_000

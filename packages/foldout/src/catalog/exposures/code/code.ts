@@ -4,13 +4,26 @@ import { createLookUpTool } from './look-up-tools.ts'
 import { createRunCode } from './run-code.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox.ts'
 
+/**
+ * What `code()` lists beside its own two tools, and where programs run.
+ *
+ * @example
+ * code({ core: ['home/list_rooms'], sandbox: { limits: { timeMs: 2_000 } } })
+ */
 export interface CodeOptions extends CoreOptions {
   /** Where programs run, or what they may use. Default: a sandbox with the default limits. */
   readonly sandbox?: Sandbox | SandboxOptions
 }
 
+/**
+ * An exposure that runs programs.
+ *
+ * @example
+ * const exposure = code()
+ * process.on('SIGTERM', () => exposure.close())
+ */
 export interface CodeExposure extends Exposure {
-  /** Ends the threads of its own sandbox; one that was given is left to whoever gave it. They do not keep the process alive. */
+  /** Ends the threads of its own sandbox, but not of one that it was given. They do not keep the process alive. */
   close(): void
 }
 
@@ -19,7 +32,13 @@ const INSTRUCTIONS =
 
 const HINT = 'Use look_up_tools to find tools.'
 
-/** Lists the core tools, `look_up_tools` and `run_code`: the model writes programs that call the tools. */
+/**
+ * Lists the core tools, `look_up_tools` and `run_code`: the model writes programs that call the tools. Needs the packages
+ * `quickjs-wasi` and `sucrase`, and throws at once where one of them is not installed.
+ *
+ * @example
+ * await serveMcp(createCatalog(tools), { name: 'home', version: '1.0.0', exposure: code() })
+ */
 export function code(options: CodeOptions = {}): CodeExposure {
   const { sandbox: given = {} } = options
   const sandbox = 'run' in given ? given : createSandbox(given)

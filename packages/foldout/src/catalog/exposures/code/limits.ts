@@ -1,6 +1,11 @@
 import { FoldoutError } from '../../../core/errors.ts'
 
-/** What a program may use. Whatever it does, it gets no more. */
+/**
+ * What a program may use. Whatever it does, it gets no more.
+ *
+ * @example
+ * createSandbox({ limits: { timeMs: 2_000, memoryMb: 32 } })
+ */
 export interface SandboxLimits {
   /** Milliseconds from its start to its end, waiting for calls included. Default 10,000. */
   readonly timeMs: number
@@ -18,7 +23,8 @@ export interface SandboxLimits {
   readonly sourceCharacters: number
 }
 
-const DEFAULT_LIMITS: SandboxLimits = {
+/** What a program may use if nothing else is said. */
+export const DEFAULT_LIMITS: SandboxLimits = {
   timeMs: 10_000,
   cpuMs: 5_000,
   memoryMb: 64,

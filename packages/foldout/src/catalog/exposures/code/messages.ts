@@ -3,6 +3,12 @@ import type { SandboxLimits } from './limits.ts'
 
 export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const
 
+/**
+ * How a program logged something.
+ *
+ * @example
+ * const warnings = run.logs.filter(({ level }) => level === 'warn')
+ */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** The compiled WebAssembly module of the engine. Its type is not everywhere where this is compiled. */
@@ -94,7 +100,12 @@ export type Outcome =
   | { readonly kind: 'limit'; readonly limit: 'time' | 'memory' }
   | { readonly kind: 'stopped' }
 
-/** What a program failed with. */
+/**
+ * What a program failed with, and where.
+ *
+ * @example
+ * if (run.error) console.log(`${run.error.name} in line ${run.error.line}: ${run.error.message}`)
+ */
 export interface ProgramError {
   readonly name: string
   readonly message: string

@@ -2,7 +2,12 @@ import type { SearchField } from '../contract.ts'
 import { pause } from '../slices.ts'
 import { getStem } from '../text/words.ts'
 
-/** What holds for all words of a table. */
+/**
+ * What holds for all words of a table.
+ *
+ * @example
+ * const { dimensions, weights }: VectorsHead = wordVectors
+ */
 export interface VectorsHead {
   readonly dimensions: number
   /** The logarithm of a weight goes from the first to the second in 63 steps. */
@@ -11,7 +16,12 @@ export interface VectorsHead {
   readonly fields: Readonly<Record<SearchField, number>>
 }
 
-/** Some words of a table. Each character of `rows` is one number from 0 to 63. */
+/**
+ * Some words of a table. Each character of `rows` is one number from 0 to 63.
+ *
+ * @example
+ * const parts: VectorsPart[] = await Promise.all(wordVectors.parts.map((load) => load()))
+ */
 export interface VectorsPart {
   /** Stems, separated by spaces, in the order of the rows. */
   readonly words: string
@@ -19,7 +29,12 @@ export interface VectorsPart {
   readonly rows: string
 }
 
-/** The word vectors of the package, in parts so that loading them never keeps a process busy for long. */
+/**
+ * The word vectors of the package, in parts so that loading them never keeps a process busy for long.
+ *
+ * @example
+ * const { size, dimensions }: WordVectorTable = wordVectors
+ */
 export interface WordVectorTable extends VectorsHead {
   /** How many words there are. */
   readonly size: number
@@ -38,6 +53,9 @@ export interface WordVectors {
   computeToolVector(fields: Partial<Record<SearchField, readonly string[]>>): Float32Array | undefined
 }
 
+/** How many words are read before others may run. */
+const WORDS_AT_ONCE = 750
+
 let loading: Promise<WordVectors> | undefined
 
 /** The table that comes with the package, loaded in parts when it is first asked for, and once for the whole process. */
@@ -52,8 +70,14 @@ async function loadParts(): Promise<WordVectors> {
   const { parts, size, ...head } = wordVectors
   const table = createVectorTable(head, size)
   for (const load of parts) {
-    table.add(await load())
-    await pause()
+    const { words, rows } = await load()
+    const list = words.split(' ')
+    const width = rows.length / list.length
+    for (let from = 0; from < list.length; from += WORDS_AT_ONCE) {
+      await pause()
+      const some = list.slice(from, from + WORDS_AT_ONCE)
+      table.add(some, rows.slice(from * width, (from + some.length) * width))
+    }
   }
   return table
 }
@@ -76,13 +100,13 @@ const SHORTEST_PART = 3
 
 export function unpackVectors({ words, rows, ...head }: PackedVectors): WordVectors {
   const table = createVectorTable(head, words.split(' ').length)
-  table.add({ words, rows })
+  table.add(words.split(' '), rows)
   return table
 }
 
 /** A table that is filled part by part. */
 interface VectorTable extends WordVectors {
-  add(part: VectorsPart): void
+  add(words: readonly string[], rows: string): void
 }
 
 function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: number): VectorTable {
@@ -120,9 +144,9 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
 
   return {
     dimensions,
-    add({ words, rows }) {
+    add(words, rows) {
       let at = 0
-      for (const word of words.split(' ')) {
+      for (const word of words) {
         const row = toRow.size
         toRow.set(word, row)
         for (let head = 0; head < HEAD; head++) rowWeights[row * HEAD + head] = steps[values[rows.charCodeAt(at++)]!]!

@@ -1,12 +1,21 @@
 import type { Json } from '../../../../core/json/json.ts'
 import type { LogLevel, ProgramError } from '../messages.ts'
 
-/** Arguments and results cross as JSON. The signal aborts when the program is stopped, or ends without having waited. */
+/**
+ * A function of the host that programs call. Arguments and results cross as JSON. The signal aborts when the program is
+ * stopped, or ends without having waited.
+ *
+ * @example
+ * const getWeather: SandboxFunction = async (args, signal) => (await fetch(url, { signal })).json()
+ */
 export type SandboxFunction = (args: unknown, signal: AbortSignal) => unknown
 
 /**
  * What a program can call, by name: `server.tool`, of which the server is an identifier, or an identifier alone. What a
  * function throws is thrown inside the program. A `Map` will do.
+ *
+ * @example
+ * const functions: SandboxFunctions = new Map([['weather.get', getWeather]])
  */
 export interface SandboxFunctions {
   keys(): Iterable<string>
@@ -14,11 +23,23 @@ export interface SandboxFunctions {
   get(name: string): SandboxFunction | undefined
 }
 
+/**
+ * A line that a program wrote to its console.
+ *
+ * @example
+ * for (const { level, text } of run.logs) console.log(`[${level}] ${text}`)
+ */
 export interface SandboxLog {
   readonly level: LogLevel
   readonly text: string
 }
 
+/**
+ * A call that a program made.
+ *
+ * @example
+ * const failed = run.calls.filter(({ ok }) => !ok).map(({ name }) => name)
+ */
 export interface SandboxCall {
   readonly name: string
   readonly ok: boolean
@@ -27,9 +48,22 @@ export interface SandboxCall {
   readonly cancelled?: true
 }
 
+/**
+ * What a program can run into.
+ *
+ * @example
+ * if (run.limit === 'time') console.log('The program took too long.')
+ */
 export type LimitName = 'time' | 'memory' | 'calls' | 'output' | 'source'
 
-/** What became of a program. */
+/**
+ * What became of a program.
+ *
+ * @example
+ * const run = await sandbox.run('return 6 * 7', { functions: new Map() })
+ * run.ok // => true
+ * run.value // => 42
+ */
 export interface SandboxRun {
   /** Whether it ran to its end. */
   readonly ok: boolean

@@ -5,18 +5,35 @@ import { readLimits, type SandboxLimits } from '../limits.ts'
 import type { SandboxFunctions, SandboxRun } from './sandbox-run.ts'
 import { createWorkerPool } from './worker-pool.ts'
 
+/**
+ * What programs may use, and how many run side by side.
+ *
+ * @example
+ * createSandbox({ limits: { memoryMb: 32 }, concurrentPrograms: 2 })
+ */
 export interface SandboxOptions {
   readonly limits?: Partial<SandboxLimits>
   /** Programs that run side by side, each in a thread of its own; others wait for their turn. Default 4. */
   readonly concurrentPrograms?: number
 }
 
+/**
+ * What one program can call, and what cancels it.
+ *
+ * @example
+ * await sandbox.run('return await add({ a: 1, b: 2 })', { functions, signal: AbortSignal.timeout(500) })
+ */
 export interface RunOptions {
   readonly functions: SandboxFunctions
   readonly signal?: AbortSignal
 }
 
-/** Runs programs that nobody has read, with nothing to reach but the functions they are given. */
+/**
+ * Runs programs that nobody has read. They reach nothing but the functions they are given.
+ *
+ * @example
+ * const { ok, value, error } = await sandbox.run('return 6 * 7', { functions: new Map() })
+ */
 export interface Sandbox {
   /**
    * Runs TypeScript or JavaScript, with `await` and `return` at its top. A program that fails or is stopped is a result
