@@ -42,6 +42,6 @@ export function readArguments(given: unknown): ReadArguments {
     const read: unknown = JSON.parse(given)
     return isPlainObject(read) ? { args: read } : { fault: 'they must be one JSON object' }
   } catch {
-    return { fault: 'the text is no JSON; give them as one JSON object' }
+    return { fault: 'the text is not valid JSON; give them as one JSON object' }
   }
 }

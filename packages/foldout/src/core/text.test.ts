@@ -6,24 +6,47 @@ import { namedSome, nearest, shortened } from './text.ts'
 describe('R46 the nearest words', () => {
   it('R46 are those with the fewest letters to change, whatever their case, ties in the order given', () => {
     expect(nearest('Guide', ['gide', 'other', 'GUIDES', 'guild'])).toEqual(['gide', 'GUIDES', 'guild'])
+    expect(nearest('Guide', ['gide', 'other', 'GUIDES', 'guild'], 1)).toEqual(['gide'])
     expect(nearest('x', [])).toEqual([])
-    expect(nearest('x', ['a', 'b'], 1)).toEqual(['a'])
   })
 
-  it('R46 are those that comparing with every word finds', () => {
+  it.each([
+    ['refund', ['search_tools', 'refund_order', 'ship_order'], ['refund_order']],
+    ['order_refund', ['refund_order', 'order_status'], ['refund_order']],
+    ['examples', ['context.examples', 'context'], ['context.examples']],
+    ['get_weather_in_town', ['get_weather', 'get_town_hall'], ['get_weather']],
+  ])('R46 of %s are also those with the same words', (asked, known, near) => {
+    expect(nearest(asked, known)).toEqual(near)
+  })
+
+  it.each([
+    ['x', ['a', 'b']],
+    ['launch_rocket', ['send_letter', 'mow_lawn', 'water_garden']],
+    ['get_unicorn', ['get_weather', 'get_time', 'set_light']],
+    ['qwxzzy', ['a', 'qq', 'tools']],
+    ['zz', ['fizz_buzz_zz']],
+    ['', ['a', 'ab', 'abc']],
+  ])('R46 of %s, far from everything, are none', (asked, known) => {
+    expect(nearest(asked, known)).toEqual([])
+  })
+
+  it('R46 spelled alike are those that comparing with every word finds', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'C', '_'), maxLength: 8 })
     fc.assert(
-      fc.property(word, fc.array(word, { maxLength: 30 }), fc.integer({ min: 0, max: 5 }), (asked, known, limit) => {
-        const all = known.map((each) => ({ each, away: getEditDistance(asked.toLowerCase(), each.toLowerCase()) }))
+      fc.property(word, fc.array(word, { maxLength: 30 }), (asked, known) => {
+        const all = known
+          .map((each) => ({ each, away: getEditDistance(asked.toLowerCase(), each.toLowerCase()) }))
+          .filter(({ each, away }) => away <= Math.floor(0.4 * Math.max(asked.length, each.length)))
         const sorted = all.sort((a, b) => a.away - b.away).map(({ each }) => each)
-        expect(nearest(asked, known, limit)).toEqual(sorted.slice(0, limit))
+        expect(nearest(asked, known, 100).slice(0, sorted.length)).toEqual(sorted)
       }),
     )
   })
 
   it('R46 of an endless word are found at once', () => {
     const known = Array.from({ length: 1_000 }, (_, at) => `tool_${at}`)
-    expect(nearest('x'.repeat(1_000_000), known)).toHaveLength(3)
+    expect(nearest('x'.repeat(1_000_000), known)).toEqual([])
+    expect(nearest('_'.repeat(1_000_000), [...known, '_'.repeat(150)])).toEqual(['_'.repeat(150)])
   })
 })
 

@@ -16,7 +16,7 @@ export type { CatalogEvent } from '../catalog/events.ts'
 export type { EntryCall, ExposedCatalog, Exposure, ExposureClient, ListedTool } from '../catalog/exposures/exposure.ts'
 export { all } from '../catalog/exposures/all.ts'
 export { auto, type AutoOptions } from '../catalog/exposures/auto.ts'
-export type { CoreOptions } from '../catalog/exposures/exposed-catalog.ts'
+export type { CoreOptions, SearchExposureOptions } from '../catalog/exposures/core.ts'
 export { hybrid } from '../catalog/exposures/hybrid.ts'
 export {
   learnCore,

@@ -1,7 +1,7 @@
 import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
 import { describeIssues, issueKeys } from '../core/schema/schema.ts'
 import { isPrintable, getKind } from '../core/template.ts'
-import { listed, nearest } from '../core/text.ts'
+import { listed, namedSome, nearest } from '../core/text.ts'
 import type { Registry, Slot } from './render/registry.ts'
 
 export type FlatValues = Readonly<Record<string, unknown>>
@@ -101,9 +101,14 @@ function pick(flat: FlatValues, names: ReadonlySet<string>): Record<string, unkn
 function refuseExcess(flat: FlatValues, known: ReadonlySet<string>): void {
   const excess = Object.keys(flat).filter((name) => !known.has(name) && flat[name] !== undefined)
   if (excess.length === 0) return
-  const near = nearest(excess[0]!, known, 1)[0]
   throw new PromptValidationError(
-    `No section has a value ${listed(excess.map((name) => `'${name}'`))}.${near === undefined ? ' This prompt takes no values.' : ` Did you mean '${near}'?`}`,
+    `No section has a value ${listed(excess.map((name) => `'${name}'`))}. ${describeKnown(excess[0] ?? '', known)}`,
     { placeholder: excess[0] },
   )
+}
+
+function describeKnown(name: string, known: ReadonlySet<string>): string {
+  if (known.size === 0) return 'This prompt takes no values.'
+  const [near] = nearest(name, known, 1)
+  return near === undefined ? `This prompt takes: ${namedSome([...known], 10)}.` : `Did you mean '${near}'?`
 }

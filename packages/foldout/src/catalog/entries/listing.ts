@@ -2,15 +2,31 @@ import type { ListedTool } from '../exposures/exposure.ts'
 import type { CatalogEntry } from '../tool.ts'
 
 const listings = new WeakMap<CatalogEntry, ListedTool>()
+const loadedListings = new WeakMap<CatalogEntry, ListedTool>()
+
+/** Clients that hide listed tools behind a search of their own, as Claude Code does, show those that say this. */
+const ALWAYS_LOAD = 'anthropic/alwaysLoad'
+
+/** Marks a tool as one that a client must not hide: the others are found through it. */
+export function withAlwaysLoad(listing: ListedTool): ListedTool {
+  return { ...listing, meta: { ...listing.meta, [ALWAYS_LOAD]: true } }
+}
+
+/** A tool of a catalog as a client lists it that must not hide it. */
+export function getLoadedListing(entry: CatalogEntry): ListedTool {
+  let listing = loadedListings.get(entry)
+  if (!listing) loadedListings.set(entry, (listing = Object.freeze(withAlwaysLoad(getListing(entry)))))
+  return listing
+}
 
 /** A tool of a catalog as a client lists it. */
 export function getListing(entry: CatalogEntry): ListedTool {
   let listing = listings.get(entry)
-  if (!listing) listings.set(entry, (listing = Object.freeze(makeListing(entry))))
+  if (!listing) listings.set(entry, (listing = Object.freeze(createListing(entry))))
   return listing
 }
 
-function makeListing(entry: CatalogEntry): ListedTool {
+function createListing(entry: CatalogEntry): ListedTool {
   const { name, title, description, shortDescription, inputSchema, outputSchema, annotations, icons, meta } = entry
   return {
     name,

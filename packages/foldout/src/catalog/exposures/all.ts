@@ -1,7 +1,12 @@
 import type { Exposure } from './exposure.ts'
 import { createExposedCatalog } from './exposed-catalog.ts'
 
-/** Lists every tool: for clients that expect everything, and for catalogs that are small. */
+/**
+ * Lists every tool: for clients that expect everything, and for catalogs that are small.
+ *
+ * @example
+ * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: all() })
+ */
 export function all(): Exposure {
   return ALL
 }

@@ -4,13 +4,16 @@ import type { Catalog } from '../catalog.ts'
 import type { ExposedCatalog, Exposure, ExposureClient } from './exposure.ts'
 import { getListing } from '../entries/listing.ts'
 import { createSearchTool } from '../meta-tools/search-tools.ts'
-import { SEARCH_FIRST, USE_TOOL, createUseTool } from '../meta-tools/use-tool.ts'
+import { USE_TOOL } from '../meta-tools/run-tool.ts'
+import { createUseTool, SEARCH_FIRST } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
 import { all } from './all.ts'
-import { checkCore, coreEntries, createExposedCatalog, createJoinedTools, type CoreOptions } from './exposed-catalog.ts'
-import { SEARCH_THEN_USE } from './hybrid.ts'
+import { checkCore, createJoinedTools, getCoreTools, type SearchExposureOptions } from './core.ts'
+import { createExposedCatalog } from './exposed-catalog.ts'
+import { CALL_WITH_USE_TOOL, SEARCH_THEN_USE } from './hybrid.ts'
 
-export interface AutoOptions extends CoreOptions {
+/** When `auto()` lists a catalog in full. */
+export interface AutoOptions extends SearchExposureOptions {
   /** A catalog with fewer tools than this is listed in full, if it is cheap. Default 30. */
   readonly maxTools?: number
   /** A catalog whose definitions have fewer tokens than this is listed in full, if it is short. Default 5,000. */
@@ -24,6 +27,9 @@ const PATIENCE = 2
  * Decides for each client. A catalog that is cheap to list is listed in full. Otherwise the core tools and the meta tools
  * are listed, which every client can use; and where lists may change, tools that the client uses join its list, for as
  * long as it shows that it lists again when told to.
+ *
+ * @example
+ * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: auto({ maxTools: 50 }) })
  */
 export function auto(options: AutoOptions = {}): Exposure {
   return Object.freeze({
@@ -37,15 +43,15 @@ export function auto(options: AutoOptions = {}): Exposure {
 const MAX_JOINED = 10
 
 function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptions): ExposedCatalog {
-  const scope = { catalog, client, core: () => coreEntries(catalog, options) }
+  const scope = { catalog, client, core: () => getCoreTools(catalog, options) }
   const joined = createJoinedTools(scope, options)
   const everything = all().expose(catalog, client)
   const folded = createExposedCatalog({
     ...scope,
     exposure: 'auto',
     instructions: SEARCH_THEN_USE,
-    entries: scope.core,
-    metaTools: [createSearchTool(scope, { callWith: 'Call what it finds with use_tool.' }), createUseTool(scope)],
+    entries: () => scope.core().entries,
+    metaTools: [createSearchTool(scope, { ...options, callWith: CALL_WITH_USE_TOOL }), createUseTool(scope)],
     joined,
     hint: SEARCH_FIRST,
   })
@@ -53,19 +59,19 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
   let unanswered = 0
   let told = ''
 
+  const describeChoice = (extent: string, cost: number | undefined): ExposedCatalog['choice'] => {
+    if (cost !== undefined) return { exposure: 'all', reason: `${extent} with ${cost} tokens are cheap to list.` }
+    if (!client.takesListChanges)
+      return { exposure: 'hybrid', reason: `${extent} are too many to list, and this client's list must not change.` }
+    const exposure = follows === 'yes' ? 'twoPhase' : 'hybrid'
+    return { exposure, reason: `${extent} are too many to list${FOLLOWS[follows]}.` }
+  }
+
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
-    const cheap = cheapness(catalog, options)
+    const cost = computeListCost(catalog, options)
     const extent = `${catalog.tools.length} tools`
-    const shown = cheap === undefined ? folded : everything
-    const choice =
-      shown === everything
-        ? { exposure: 'all', reason: `${extent} with ${cheap} tokens are cheap to list.` }
-        : !client.takesListChanges
-          ? { exposure: 'hybrid', reason: `${extent} are too many to list, and this client's list must not change.` }
-          : {
-              exposure: follows === 'yes' ? 'twoPhase' : 'hybrid',
-              reason: `${extent} are too many to list${FOLLOWS[follows]}.`,
-            }
+    const shown = cost === undefined ? folded : everything
+    const choice = describeChoice(extent, cost)
     const news = `${choice.exposure}: ${choice.reason}`
     if (news !== told) {
       told = news
@@ -122,7 +128,7 @@ const FOLLOWS = {
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
 
 /** What it costs to list everything, if that is little. Worked out once for each state of a catalog. */
-function cheapness({ tools }: Catalog, { maxTools = 30, maxTokens = 5_000 }: AutoOptions): number | undefined {
+function computeListCost({ tools }: Catalog, { maxTools = 30, maxTokens = 5_000 }: AutoOptions): number | undefined {
   if (tools.length >= maxTools) return undefined
   let tokens = sizes.get(tools)
   if (tokens === undefined) {

@@ -1,24 +1,32 @@
-import type { Exposure } from './exposure.ts'
 import { createSearchTool } from '../meta-tools/search-tools.ts'
-import { SEARCH_FIRST, createUseTool } from '../meta-tools/use-tool.ts'
-import { checkCore, coreEntries, createExposedCatalog, type CoreOptions } from './exposed-catalog.ts'
+import { createUseTool, SEARCH_FIRST } from '../meta-tools/use-tool.ts'
+import { checkCore, getCoreTools, type SearchExposureOptions } from './core.ts'
+import { createExposedCatalog } from './exposed-catalog.ts'
+import type { Exposure } from './exposure.ts'
 
 export const SEARCH_THEN_USE =
   'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call use_tool with the name of a tool it found and the arguments its signature asks for. Search again with other words before you conclude that something cannot be done.'
 
-/** Lists the core tools, `search_tools` and `use_tool`. */
-export function hybrid(options: CoreOptions = {}): Exposure {
+export const CALL_WITH_USE_TOOL = 'Call what it finds with use_tool.'
+
+/**
+ * Lists the core tools, `search_tools` and `use_tool`.
+ *
+ * @example
+ * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: hybrid({ core: ['list_rooms'] }) })
+ */
+export function hybrid(options: SearchExposureOptions = {}): Exposure {
   return Object.freeze({
     name: 'hybrid',
     check: (catalog) => checkCore(catalog, options),
     expose(catalog, client) {
-      const scope = { catalog, client, core: () => coreEntries(catalog, options) }
+      const scope = { catalog, client, core: () => getCoreTools(catalog, options) }
       return createExposedCatalog({
         ...scope,
         exposure: 'hybrid',
         instructions: SEARCH_THEN_USE,
-        entries: scope.core,
-        metaTools: [createSearchTool(scope, { callWith: 'Call what it finds with use_tool.' }), createUseTool(scope)],
+        entries: () => scope.core().entries,
+        metaTools: [createSearchTool(scope, { ...options, callWith: CALL_WITH_USE_TOOL }), createUseTool(scope)],
         hint: SEARCH_FIRST,
       })
     },

@@ -1,32 +1,38 @@
 import { createErrorResult } from '../../tools/call-result.ts'
+import { readText, type GivenArguments, type MetaScope, type MetaTool } from '../meta-tools/meta-tool.ts'
+import { DISCOVER_AND_USE, getTarget, readInnerCall, runTool } from '../meta-tools/run-tool.ts'
+import { createSearchProperties, runSearch } from '../meta-tools/search-tools.ts'
+import { checkCore, getCoreTools, type SearchExposureOptions } from './core.ts'
+import { createExposedCatalog } from './exposed-catalog.ts'
 import type { Exposure } from './exposure.ts'
-import type { MetaScope, MetaTool } from '../meta-tools/meta-tool.ts'
-import { DISCOVER_AND_USE, runTool, getTarget } from '../meta-tools/run-tool.ts'
-import { runSearch, searchProperties } from '../meta-tools/search-tools.ts'
-import { checkCore, coreEntries, createExposedCatalog, type CoreOptions } from './exposed-catalog.ts'
 
 const INSTRUCTIONS = `Most tools are not listed. When no listed tool fits, call ${DISCOVER_AND_USE}: first with action "search" and what you want to do in query, then with action "execute", the tool_name it found and the tool_args its signature asks for. Search again with other words before you conclude that something cannot be done.`
 
-/** Lists the core tools and `discover_and_use_tool`, one tool that searches and runs. */
-export function metaTool(options: CoreOptions = {}): Exposure {
+/**
+ * Lists the core tools and `discover_and_use_tool`, one tool that searches and runs.
+ *
+ * @example
+ * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: metaTool() })
+ */
+export function metaTool(options: SearchExposureOptions = {}): Exposure {
   return Object.freeze({
     name: 'metaTool',
     check: (catalog) => checkCore(catalog, options),
     expose(catalog, client) {
-      const scope = { catalog, client, core: () => coreEntries(catalog, options) }
+      const scope = { catalog, client, core: () => getCoreTools(catalog, options) }
       return createExposedCatalog({
         ...scope,
         exposure: 'metaTool',
         instructions: INSTRUCTIONS,
-        entries: scope.core,
-        metaTools: [discoverAndUse(scope)],
+        entries: () => scope.core().entries,
+        metaTools: [createDiscoverTool(scope, options)],
         hint: `Search with ${DISCOVER_AND_USE} first.`,
       })
     },
   } satisfies Exposure)
 }
 
-function discoverAndUse(scope: MetaScope): MetaTool {
+function createDiscoverTool(scope: MetaScope, options: SearchExposureOptions): MetaTool {
   return {
     get listing() {
       return {
@@ -36,24 +42,35 @@ function discoverAndUse(scope: MetaScope): MetaTool {
           type: 'object',
           properties: {
             action: { type: 'string', enum: ['search', 'execute'] },
-            ...searchProperties(scope.catalog),
+            ...createSearchProperties(scope.catalog, options),
             tool_name: { type: 'string', description: 'To execute' },
             tool_args: { type: 'object', description: 'As in its signature' },
           },
-          required: ['action'],
         },
         annotations: { title: 'Search and use tools', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
       }
     },
+    takesOtherArguments: true,
     async call(args, context) {
-      const { action, tool_name: name, tool_args: given, ...search } = args
-      if (action === 'search') return runSearch(scope, search)
-      if (action !== 'execute') return createErrorResult('\'action\' must be "search" or "execute".')
-      if (typeof name !== 'string' || name === '') return createErrorResult("Say in 'tool_name' which tool to execute.")
+      const action = readAction(args)
+      if (action === 'search') return runSearch(scope, args, context)
+      if (action === undefined) return createErrorResult('\'action\' must be "search" or "execute".')
       const hint = 'Use action "search" to discover available tools.'
-      return runTool(scope, { name, args: given, through: DISCOVER_AND_USE, hint }, context)
+      return runTool(scope, { ...readInnerCall(DISCOVER_AND_USE, args), through: DISCOVER_AND_USE, hint }, context)
     },
-    target: ({ action, tool_name: name, tool_args: given }) =>
-      action === 'execute' ? getTarget(scope, name, given) : undefined,
+    target: (args) =>
+      readAction(args) === 'execute' ? getTarget(scope, readInnerCall(DISCOVER_AND_USE, args)) : undefined,
   }
+}
+
+/** What a model wants, by its own word for it or by what else it gave. A tool runs only if it is named. */
+function readAction(args: GivenArguments): 'search' | 'execute' | undefined {
+  const action = readText(args['action'])?.trim().toLowerCase()
+  const hasQuery = readText(args['query']) !== undefined
+  const hasName = readText(args['tool_name']) !== undefined
+  if (action === 'search' || action === 'discover' || action === 'find') return 'search'
+  if (action === 'execute' || action === 'use' || action === 'run' || action === 'call')
+    return !hasName && hasQuery ? 'search' : 'execute'
+  if (hasName && !hasQuery) return 'execute'
+  return hasQuery ? 'search' : undefined
 }

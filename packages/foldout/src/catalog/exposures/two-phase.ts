@@ -3,14 +3,8 @@ import { createSearchTool } from '../meta-tools/search-tools.ts'
 import { createDefinitionTool } from '../meta-tools/tool-definition.ts'
 import { SEARCH_FIRST, createUseTool } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
-import {
-  checkCore,
-  coreEntries,
-  createExposedCatalog,
-  createJoinedTools,
-  type CoreOptions,
-  type ExposedControl,
-} from './exposed-catalog.ts'
+import { checkCore, getCoreTools, createJoinedTools, type SearchExposureOptions } from './core.ts'
+import { createExposedCatalog, type ExposedControl } from './exposed-catalog.ts'
 
 const INSTRUCTIONS =
   'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call get_tool_definition with the name of a tool it found; 3. call that tool itself if it is listed now, or use_tool with its name and arguments.'
@@ -18,13 +12,16 @@ const INSTRUCTIONS =
 /**
  * Lists the core tools, `search_tools`, `get_tool_definition` and `use_tool`. A tool whose definition was given joins the
  * client's list where lists may change; `use_tool` runs it for clients that do not list again, so that nobody depends on it.
+ *
+ * @example
+ * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: twoPhase() })
  */
-export function twoPhase(options: CoreOptions = {}): Exposure {
+export function twoPhase(options: SearchExposureOptions = {}): Exposure {
   return Object.freeze({
     name: 'twoPhase',
     check: (catalog) => checkCore(catalog, options),
     expose(catalog, client) {
-      const scope = { catalog, client, core: () => coreEntries(catalog, options) }
+      const scope = { catalog, client, core: () => getCoreTools(catalog, options) }
       const joined = createJoinedTools(scope, options)
       const onDefined = (entry: CatalogEntry): string => {
         const { name } = entry
@@ -36,9 +33,9 @@ export function twoPhase(options: CoreOptions = {}): Exposure {
         ...scope,
         exposure: 'twoPhase',
         instructions: INSTRUCTIONS,
-        entries: scope.core,
+        entries: () => scope.core().entries,
         metaTools: [
-          createSearchTool(scope, { callWith: 'Then get a definition with get_tool_definition.' }),
+          createSearchTool(scope, { ...options, callWith: 'Then get a definition with get_tool_definition.' }),
           createDefinitionTool(scope, { onDefined }),
           createUseTool(scope),
         ],

@@ -1,13 +1,22 @@
+import { isPlainObject } from '../../core/json/json.ts'
+import { shortened } from '../../core/text.ts'
+import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../catalog.ts'
+import type { CoreTools } from '../exposures/core.ts'
 import type { EntryCall, ExposureClient, ListedTool } from '../exposures/exposure.ts'
-import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
+import type { CallContext, CallResult } from '../tool.ts'
+
+/** The arguments of a call, as a model gave them. */
+export type GivenArguments = Readonly<Record<string, unknown>>
 
 /** A tool that an exposure has of its own, to find and run those of the catalog. */
 export interface MetaTool {
   readonly listing: ListedTool
-  call(args: Readonly<Record<string, unknown>>, context: CallContext): Promise<CallResult>
+  /** Whether it reads arguments that it does not list, such as those of the tool that it runs. */
+  readonly takesOtherArguments?: boolean
+  call(args: GivenArguments, context: CallContext): Promise<CallResult>
   /** The tool of the catalog that a call would run. */
-  target?(args: Readonly<Record<string, unknown>>): EntryCall | undefined
+  target?(args: GivenArguments): EntryCall | undefined
 }
 
 /** What meta tools work with. */
@@ -15,5 +24,25 @@ export interface MetaScope {
   readonly catalog: Catalog
   readonly client: ExposureClient
   /** The tools that are listed from the start, which the model has before it. */
-  readonly core?: () => readonly CatalogEntry[]
+  readonly core?: () => CoreTools
+}
+
+/** A text that a model gave for an argument; nothing for what it left open, which some do with `null` or `""`. */
+export function readText(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+/** What is wrong with a call that has an argument that there is not. A search is never refused for it. */
+export function describeUnknownArgument(
+  { listing, takesOtherArguments }: MetaTool,
+  args: GivenArguments,
+): string | undefined {
+  const { properties } = listing.inputSchema
+  const known = isPlainObject(properties) ? Object.keys(properties) : []
+  const isSearch = known.includes('query') && readText(args['query']) !== undefined
+  if (takesOtherArguments === true || isSearch) return undefined
+  const unknown = Object.keys(args).find((name) => !known.includes(name))
+  if (unknown === undefined) return undefined
+  const verb = known.length === 1 ? 'is' : 'are'
+  return `there is no argument '${toVisibleText(shortened(unknown))}'; there ${verb}: ${known.join(', ')}`
 }

@@ -16,7 +16,7 @@ import { estimatedTokens, type JsonSchema } from '../../entries/index.ts'
 import { gptTokenizer } from '../../entries/gpt-tokenizer.ts'
 import { callText, failed, manyTools, said, getText, tool } from '../catalog.fixtures.ts'
 import { META_TOOL_NAMES } from '../names.ts'
-import { ANSWER_CEILING } from './search-answer.ts'
+import { ANSWER_CEILING, formatSearchAnswer } from './search-answer.ts'
 
 const client = { id: 'c', takesListChanges: true }
 const expose = (catalog: Catalog, exposure: Exposure = hybrid()) => exposure.expose(catalog, client)
@@ -88,28 +88,88 @@ describe('R45 search_tools', () => {
     expect(getText(result)).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
     expect(getText(result)).toMatch(/Try other words for what you want to do, or one thing at a time\.$/)
     for (const { name } of home) expect(getText(result)).not.toContain(name)
-    expect(getText(await search({ query: 'qwxzzy', category: 'MAIL' }))).toBe(
-      'Nothing fits "qwxzzy" in \'mail\'. Try without the category, or other words for what you want to do.',
-    )
     expect(getText(await search({ query: 'x'.repeat(500) }))).toContain(`Nothing fits "${'x'.repeat(80)}…".`)
     expect(getText(await search({ query: 'anything' }, createCatalog([])))).toBe('There are no tools to search.')
   })
 
-  it('R45 other wrong arguments are errors that say what is right', async () => {
-    expect(await search({ query: 'x', limit: 0 })).toEqual(failed("'limit' must be a number from 1."))
-    expect(await search({ query: 'x', limit: 'many' })).toEqual(failed("'limit' must be a number from 1."))
-    expect(await search({ query: 'x', detail: 'all' })).toEqual(
-      failed("'detail' must be one of names, signature, schema."),
+  it('R45 where nothing fits well, says so first and names the nearest as guesses', async () => {
+    const outcome = (confidence: number) => ({
+      hits: catalog.tools.map((tool) => ({ tool, score: 1, part: 0, explain: () => expect.fail() })),
+      more: 7,
+      parts: ['x'],
+      confidence,
+      nearestCategories: ['mail'],
+      ignoredCharacters: 0,
+    })
+    const question = { query: 'x', detail: 'names' as const }
+    expect(formatSearchAnswer(catalog, { ...question, outcome: outcome(0.2) }).text).toBe(
+      [
+        'Nothing fits "x" well. The nearest tools, as guesses:',
+        'mow_lawn — Mows the lawn',
+        'send_letter — Sends a letter',
+        'water_garden — Waters the garden',
+        'If none of them does it, search again with other words.',
+      ].join('\n'),
     )
-    expect(await search({ query: 'x', category: 5 })).toEqual(failed("'category' must be a text."))
-    expect(await search({ query: 'x', category: 'post' })).toEqual(
-      failed("There is no category 'post'. There are: garden, mail."),
+    expect(formatSearchAnswer(catalog, { ...question, outcome: outcome(0.9) }).text).toBe(
+      [
+        'mow_lawn — Mows the lawn',
+        'send_letter — Sends a letter',
+        'water_garden — Waters the garden',
+        '7 more fit: raise limit, or say more in query.',
+      ].join('\n'),
     )
+  })
+
+  it('R45 an unknown or fruitless category is left, and that is said first', async () => {
+    const plain = getText(await search({ query: 'send a letter', limit: 1 }))
+    expect(getText(await search({ query: 'send a letter', limit: 1, category: 'post' }))).toBe(
+      `There is no category 'post'. From all tools:\n${plain}`,
+    )
+    expect(getText(await search({ query: 'send a letter', limit: 1, category: 'garden' }))).toBe(
+      `Nothing in 'garden' fits well. From all tools:\n${plain}`,
+    )
+    expect(getText(await search({ query: 'send a letter', limit: 1, category: ' MAIL ' }))).toBe(plain)
+    for (const category of ['garden', 'nowhere', '__proto__', 'constructor'])
+      expect(getText(await search({ query: 'qwxzzy', category }))).toMatch(/^Nothing fits "qwxzzy"\. Try other words/)
+  })
+
+  it('R45 a search with a query is never refused', async () => {
+    const plain = await search({ query: 'send a letter' })
+    const odd: readonly Record<string, unknown>[] = [
+      { limit: 'many' },
+      { limit: {} },
+      { detail: 'all' },
+      { detail: 5 },
+      { category: 5 },
+      { category: ['mail'] },
+      { tags: ['x'], __proto__: { a: 1 }, constructor: 'x' },
+    ]
+    for (const more of odd) expect(await search({ query: 'send a letter', ...more })).toEqual(plain)
+    const one = await search({ query: 'send a letter', limit: 1 })
+    for (const limit of [0, -5, '1', 1.5, -Infinity])
+      expect(await search({ query: 'send a letter', limit })).toEqual(one)
+    expect((await search({ query: 'send a letter', limit: 1e99 })).isError).toBeUndefined()
+    expect(await search({ query: ['send', 'a letter'] })).toMatchObject({ content: [{ text: expect.any(String) }] })
+  })
+
+  it('R45 detail is listed only where it is configured', () => {
+    const getProperties = (exposure: Exposure) =>
+      Object.keys(expose(catalog, exposure).list().at(1)!.inputSchema['properties']!)
+    expect(getProperties(hybrid())).toEqual(['query', 'category', 'limit'])
+    expect(getProperties(hybrid({ detail: true }))).toEqual(['query', 'category', 'limit', 'detail'])
+    expect(getProperties(metaTool({ detail: true }))).toContain('detail')
+  })
+
+  it('R45 arguments that are not an object are errors that say what is right', async () => {
     expect(await search('[1]')).toEqual(
       failed("Wrong arguments for tool 'search_tools': they must be one JSON object."),
     )
     expect(await search('{query')).toEqual(
-      failed("Wrong arguments for tool 'search_tools': the text is no JSON; give them as one JSON object."),
+      failed("Wrong arguments for tool 'search_tools': the text is not valid JSON; give them as one JSON object."),
+    )
+    expect(await search({ q: 'letters' })).toEqual(
+      failed("Wrong arguments for tool 'search_tools': there is no argument 'q'; there are: query, category, limit."),
     )
   })
 
@@ -212,19 +272,17 @@ describe('R46 use_tool', () => {
 
   it('R46 an unknown tool is answered with where to look and the nearest names', async () => {
     expect(await use({ name: 'send_leter' })).toEqual(
-      failed(
-        "Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter, mow_lawn, water_garden.",
-      ),
+      failed("Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter."),
     )
     const empty = createCatalog([])
     expect(await expose(empty).call('use_tool', { name: 'x' }, {})).toEqual(
       failed("Tool 'x' not found. Use search_tools to discover available tools."),
     )
     expect(await callText(expose(catalog), 'send_leter')).toBe(
-      "Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter, mow_lawn, water_garden.",
+      "Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter.",
     )
     expect(await callText(expose(catalog, all()), 'send_leter')).toBe(
-      "Tool 'send_leter' not found. Nearest: send_letter, mow_lawn, water_garden.",
+      "Tool 'send_leter' not found. Nearest: send_letter.",
     )
     expect(getText(await use({ name: 'x'.repeat(5_000) }))).toContain(`Tool '${'x'.repeat(80)}…' not found.`)
   })
@@ -241,17 +299,34 @@ describe('R46 use_tool', () => {
       )
     expect(await use({ name: 'send_letter', arguments: '{to: you}' })).toEqual(
       failed(
-        "Wrong arguments for tool 'send_letter': the text is no JSON; give them as one JSON object. Nothing was run.",
+        "Wrong arguments for tool 'send_letter': the text is not valid JSON; give them as one JSON object. Nothing was run.",
       ),
     )
     for (const args of [{}, { name: '' }, { name: 5 }])
       expect(await use(args)).toEqual(failed("Say in 'name' which tool to run."))
   })
 
+  it('R46 arguments beside the name are taken for those of the tool, where it has none', async () => {
+    const to = { to: 'you', constructor: 1 }
+    for (const none of [{}, { arguments: null }, { arguments: {} }, { arguments: '{}' }, { arguments: '' }])
+      expect(await use({ name: 'send_letter', ...to, ...none })).toEqual(
+        said('send_letter {"to":"you","constructor":1}'),
+      )
+    expect(expose(catalog).target('use_tool', { name: 'send_letter', ...to })?.arguments).toEqual(to)
+    expect(await use({ name: 'send_letter', to: 'me', arguments: { to: 'you' } })).toEqual(
+      failed(
+        "Wrong arguments for tool 'use_tool': there is no argument 'to'. Put all arguments of the tool into 'arguments'. Nothing was run.",
+      ),
+    )
+    expect(getText(await use(JSON.parse('{"name":"send_letter","__proto__":{"a":1}}')))).toBe(
+      'send_letter {"__proto__":{"a":1}}',
+    )
+  })
+
   it('R46 meta tools cannot be called through it, even where a server has a tool of that name', async () => {
     for (const name of META_TOOL_NAMES)
       expect(await use({ name, arguments: { name: 'send_letter', query: 'x' } })).toEqual(
-        failed(`'${name}' is no tool of the catalog. Call it directly, not through use_tool.`),
+        failed(`'${name}' is called directly, not through use_tool.`),
       )
     expect(await use({ name: 'kitchen__search_tools' })).toEqual(said('search_tools {}'))
   })
@@ -326,12 +401,13 @@ describe('R44 get_tool_definition', () => {
   it('R44 an unknown name is answered with help', async () => {
     const exposed = expose(catalog, twoPhase())
     expect(await exposed.call('get_tool_definition', { name: 'send_leter' }, {})).toEqual(
-      failed(
-        "Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter, mow_lawn, water_garden.",
-      ),
+      failed("Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter."),
     )
     expect(await exposed.call('get_tool_definition', {}, {})).toEqual(
       failed("Say in 'name' which tool you want to see."),
+    )
+    expect(await exposed.call('get_tool_definition', { tool: 'send_letter' }, {})).toEqual(
+      failed("Wrong arguments for tool 'get_tool_definition': there is no argument 'tool'; there is: name."),
     )
   })
 
@@ -362,19 +438,27 @@ describe('R44 discover_and_use_tool', () => {
     ).toBeUndefined()
   })
 
+  it('R44 takes other words for its actions, and a query or a name alone', async () => {
+    const found = await call({ action: 'search', query: 'send a letter', limit: 1 })
+    for (const action of ['discover', 'find', 'SEARCH', undefined, '', 'execute', 'whatever'])
+      expect(await call({ action, query: 'send a letter', limit: 1 })).toEqual(found)
+    for (const action of ['use', 'run', 'call', undefined])
+      expect(await call({ action, tool_name: 'send_letter', to: 'you' })).toEqual(said('send_letter {"to":"you"}'))
+    expect(exposed.target('discover_and_use_tool', { tool_name: 'send_letter' })?.entry.name).toBe('send_letter')
+    expect(exposed.target('discover_and_use_tool', { query: 'x', tool_name: 'send_letter' })).toBeUndefined()
+  })
+
   it('R44 says what is missing', async () => {
     expect(await call({})).toEqual(failed('\'action\' must be "search" or "execute".'))
-    expect(await call({ action: 'execute' })).toEqual(failed("Say in 'tool_name' which tool to execute."))
+    expect(await call({ action: 'execute' })).toEqual(failed("Say in 'tool_name' which tool to run."))
     expect(await call({ action: 'search' })).toEqual(
       failed("Say in 'query' what you want to do, such as \"send a message\", or a tool's name."),
     )
     expect(await call({ action: 'execute', tool_name: 'send_leter' })).toEqual(
-      failed(
-        'Tool \'send_leter\' not found. Use action "search" to discover available tools. Nearest: send_letter, mow_lawn, water_garden.',
-      ),
+      failed('Tool \'send_leter\' not found. Use action "search" to discover available tools. Nearest: send_letter.'),
     )
     expect(await call({ action: 'execute', tool_name: 'discover_and_use_tool' })).toEqual(
-      failed("'discover_and_use_tool' is no tool of the catalog. Call it directly, not through discover_and_use_tool."),
+      failed("'discover_and_use_tool' is called directly, not through discover_and_use_tool."),
     )
   })
 })
@@ -414,12 +498,14 @@ describe('R49 the list', () => {
     const sources = { 'source-0': 'Letters', 'source-1': 'Words that go on '.repeat(10) }
     const [search] = expose(createCatalog(tools(10, 2), { sources })).list()
     expect(search!.description).toBe(
-      'Find tools by what you want to do. Call what it finds with use_tool.\nThey come from:\nsource-0: Letters\nsource-1: Words that go on Words that go on Words that go on Words tha…',
+      'Find tools by what you want to do. Call what it finds with use_tool.\nCategories:\nsource-0: Letters\nsource-1: Words that go on Words that go on Words that go on Words tha…',
     )
-    expect(search!.inputSchema['properties']).toMatchObject({ category: { description: 'Search only here' } })
+    expect(search!.inputSchema['properties']).toMatchObject({
+      category: { description: 'Only tools of this category' },
+    })
     const categories = createCatalog([tool('a', { category: 'x' }), tool('b', { category: 'y' })])
     expect(expose(categories).list()[0]!.inputSchema['properties']).toMatchObject({
-      category: { description: 'Search only here: x, y' },
+      category: { description: 'Only tools of this category: x, y' },
     })
   })
 
@@ -427,7 +513,7 @@ describe('R49 the list', () => {
     const catalog = createCatalog([...home, tool('mow_lawn', { source: 'other' })])
     for (const exposure of [hybrid, metaTool, twoPhase]) {
       expect(() => exposure({ core: ['send_leter'] }).check!(catalog)).toThrow(
-        "There is no tool 'send_leter' to list as a core tool. Nearest: send_letter, ",
+        "There is no tool 'send_leter' to list as a core tool. Nearest: send_letter.",
       )
       expect(() => exposure({ core: ['mow_lawn'] }).check!(catalog)).toThrow(
         "There is no tool 'mow_lawn' to list as a core tool. It could be: garden__mow_lawn, other__mow_lawn.",
@@ -442,6 +528,19 @@ describe('R49 the list', () => {
     expect(names()).toEqual(['send_letter', 'water_garden', 'search_tools', 'use_tool'])
     catalog.remove('send_letter')
     expect(names()).toEqual(['water_garden', 'search_tools', 'use_tool'])
+  })
+
+  it('R44 what is listed beside meta tools is marked as always to be loaded, and nothing of a full list', () => {
+    const always = { meta: { 'anthropic/alwaysLoad': true } }
+    const catalog = createCatalog(home)
+    for (const exposure of [hybrid(), metaTool(), twoPhase()])
+      for (const listed of expose(catalog, exposure).list()) expect(listed).toMatchObject(always)
+    const marked = expose(catalog, all())
+      .list()
+      .filter(({ meta }) => meta !== undefined)
+    expect(marked.map(({ name }) => name)).toEqual(['mow_lawn'])
+    const kept = createCatalog([tool('a', { core: true, meta: { 'x/y': 1 } })])
+    expect(expose(kept).list()[0]!.meta).toEqual({ 'x/y': 1, ...always.meta })
   })
 
   it('R46 meta tools carry annotations', () => {

@@ -1,15 +1,57 @@
+import { isPlainObject } from '../../core/json/json.ts'
+import { shortened } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
-import { readArguments } from '../arguments.ts'
-import { isUnknown, describeUnknownTool } from '../unknown-tool.ts'
+import { toVisibleText } from '../../core/visible-text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
+import { readArguments } from '../arguments.ts'
 import type { EntryCall } from '../exposures/exposure.ts'
 import { META_TOOL_NAMES } from '../names.ts'
 import type { CallContext, CallResult } from '../tool.ts'
-import type { MetaScope } from './meta-tool.ts'
+import { describeUnknownTool, isUnknown } from '../unknown-tool.ts'
+import { readText, type GivenArguments, type MetaScope } from './meta-tool.ts'
 
-interface Run {
+export const USE_TOOL = 'use_tool'
+export const DISCOVER_AND_USE = 'discover_and_use_tool'
+
+/** A tool to run and its arguments, as a model gave them. */
+export interface InnerCall {
   readonly name: unknown
   readonly args: unknown
+  /** Arguments that stand beside those of the tool, where it has some. */
+  readonly beside?: readonly string[]
+}
+
+/** The fields of the meta tools that run others. */
+const FIELDS = {
+  [USE_TOOL]: { name: 'name', args: 'arguments', own: [] },
+  [DISCOVER_AND_USE]: {
+    name: 'tool_name',
+    args: 'tool_args',
+    own: ['action', 'query', 'category', 'limit', 'detail'],
+  },
+} as const
+
+/**
+ * Reads which tool a meta tool is asked to run, and with what. Small models put the tool's arguments beside its name: they are
+ * taken for its arguments where it was given none.
+ */
+export function readInnerCall(through: keyof typeof FIELDS, args: GivenArguments): InnerCall {
+  const fields = FIELDS[through]
+  const { [fields.name]: name, [fields.args]: given, ...others } = args
+  const own: readonly string[] = fields.own
+  const beside = Object.entries(others).filter(([key]) => !own.includes(key))
+  if (beside.length === 0) return { name, args: given }
+  if (isNothing(given)) return { name, args: Object.fromEntries(beside) }
+  return { name, args: given, beside: beside.map(([key]) => key) }
+}
+
+function isNothing(given: unknown): boolean {
+  if (given === undefined || given === null) return true
+  if (typeof given === 'string') return ['', '{}'].includes(given.trim())
+  return isPlainObject(given) && Object.keys(given).length === 0
+}
+
+interface Run extends InnerCall {
   /** The meta tool it goes through, or nothing for a direct call. */
   readonly through?: string
   /** What to do about a name that no tool has. */
@@ -19,13 +61,16 @@ interface Run {
 /** Runs a tool of the catalog for a client, unchanged in what it answers, and reports that it was used. */
 export async function runTool(scope: MetaScope, run: Run, context: CallContext): Promise<CallResult> {
   const { catalog, client } = scope
-  const { name, args, through, hint } = run
-  if (typeof name !== 'string' || name === '') return createErrorResult("Say in 'name' which tool to run.")
+  const { args, through, hint, beside } = run
+  const name = readText(run.name)
+  if (name === undefined)
+    return createErrorResult(`Say in '${through === DISCOVER_AND_USE ? 'tool_name' : 'name'}' which tool to run.`)
   // Also where a server has a tool of that name, which models see under another one.
   if (through !== undefined && isMetaTool(name))
-    return createErrorResult(`'${name}' is no tool of the catalog. Call it directly, not through ${through}.`)
+    return createErrorResult(`'${name}' is called directly, not through ${through}.`)
   const found = catalog.resolve(name)
   if (isUnknown(found)) return createErrorResult(describeUnknownTool(found, hint))
+  if (through !== undefined && beside) return createErrorResult(describeBeside(through, beside))
   const started = performance.now()
   let ok = false
   try {
@@ -49,15 +94,19 @@ function isMetaTool(name: string): boolean {
   return (META_TOOL_NAMES as readonly string[]).includes(name)
 }
 
+function describeBeside(through: string, beside: readonly string[]): string {
+  const field = through === DISCOVER_AND_USE ? 'tool_args' : 'arguments'
+  const names = beside.slice(0, 3).map((name) => `'${toVisibleText(shortened(name))}'`)
+  return `Wrong arguments for tool '${through}': there is no argument ${names.join(', ')}. Put all arguments of the tool into '${field}'. Nothing was run.`
+}
+
 /** The tool and the arguments that a call comes down to, if there is such a tool and the arguments can be read. */
-export function getTarget({ catalog }: MetaScope, name: unknown, args: unknown): EntryCall | undefined {
+export function getTarget({ catalog }: MetaScope, { name, args }: InnerCall): EntryCall | undefined {
   if (typeof name !== 'string') return undefined
   const found = catalog.resolve(name)
   const read = readArguments(args)
   return isUnknown(found) || 'fault' in read ? undefined : { entry: found, arguments: read.args }
 }
-
-export const DISCOVER_AND_USE = 'discover_and_use_tool'
 
 function wrappingTokens(through: string, name: string): number {
   const wrapper =

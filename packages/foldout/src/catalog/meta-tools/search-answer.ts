@@ -1,6 +1,8 @@
 import { shortened } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../catalog.ts'
+import type { CoreTools } from '../exposures/core.ts'
 import type { SearchOutcome } from '../search/contract.ts'
 import { formatSignature } from '../signatures/signature.ts'
 import type { CatalogEntry } from '../tool.ts'
@@ -11,9 +13,10 @@ interface Question {
   readonly query: string
   readonly outcome: SearchOutcome<CatalogEntry>
   readonly detail: AnswerDetail
-  readonly category: string | undefined
+  /** A line to put before it all, or nothing. */
+  readonly note?: string
   /** Tools that the model has before it: it need not be shown again how to call them. */
-  readonly core?: ReadonlySet<CatalogEntry>
+  readonly core?: CoreTools | undefined
 }
 
 interface Answer {
@@ -32,15 +35,32 @@ const MAX_SCHEMA = 1_200
 /** In characters. */
 const MAX_DESCRIPTION = 120
 
+/** Below it the best tool is more likely wrong than right. */
+const FITS_WELL = 0.3
+
+/** Of tools that fit badly, only so many are shown. */
+const MAX_GUESSES = 3
+
+/** Whether a search found something that is likely right. */
+export function fitsWell({ hits, confidence }: SearchOutcome<CatalogEntry>): boolean {
+  return hits.length > 0 && confidence >= FITS_WELL
+}
+
 /** What a model reads of a search. */
 export function formatSearchAnswer(catalog: Catalog, question: Question): Answer {
-  const { outcome, detail, core } = question
-  if (outcome.hits.length === 0) return { text: nothingFits(catalog, question), shown: [] }
+  const { query, outcome, detail, core, note = '' } = question
+  if (catalog.tools.length === 0) return { text: 'There are no tools to search.', shown: [] }
+  if (outcome.hits.length === 0) return { text: formatNothing(query), shown: [] }
+  const isGuess = !fitsWell(outcome)
+  const hits = isGuess ? outcome.hits.slice(0, MAX_GUESSES) : outcome.hits
+  const lines = [
+    ...(note === '' ? [] : [note]),
+    ...(isGuess ? [`Nothing fits "${describeQuery(query)}" well. The nearest tools, as guesses:`] : []),
+  ]
   const shown: CatalogEntry[] = []
-  const lines: string[] = []
-  let room = ANSWER_CEILING[detail] - LAST_LINE
-  for (const { tool } of outcome.hits) {
-    const line = hitLine(tool, detail, core?.has(tool) ?? false)
+  let room = ANSWER_CEILING[detail] - LAST_LINE - estimatedTokens.count(lines.join('\n'))
+  for (const { tool } of hits) {
+    const line = formatHit(tool, detail, core?.has(tool) ?? false)
     // With the break before the next line.
     room -= estimatedTokens.count(line) + 1
     // One is always shown: each of them has a ceiling of its own.
@@ -48,41 +68,43 @@ export function formatSearchAnswer(catalog: Catalog, question: Question): Answer
     shown.push(tool)
     lines.push(line)
   }
-  const cut = outcome.hits.length - shown.length
-  const more = outcome.more + cut
-  const canHaveMore = cut === 0 && shown.length < MAX_HITS
-  const advice = canHaveMore ? 'raise limit, or say more in query' : 'say more in query'
-  if (more > 0) lines.push(`${more} more ${more === 1 ? 'fits' : 'fit'}: ${advice}.`)
-  return { text: lines.join('\n'), shown }
+  const last = isGuess ? 'If none of them does it, search again with other words.' : formatMore(outcome, shown.length)
+  return { text: [...lines, ...(last === '' ? [] : [last])].join('\n'), shown }
 }
 
-function hitLine(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean): string {
+/** How many more fit, and how to get at them. */
+function formatMore({ hits, more: leftOff }: SearchOutcome<CatalogEntry>, shown: number): string {
+  const cut = hits.length - shown
+  const more = leftOff + cut
+  if (more === 0) return ''
+  const canHaveMore = cut === 0 && shown < MAX_HITS
+  const advice = canHaveMore ? 'raise limit, or say more in query' : 'say more in query'
+  return `${more} more ${more === 1 ? 'fits' : 'fit'}: ${advice}.`
+}
+
+function formatHit(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean): string {
   // Somebody may have written a novel where one line was asked for.
   const description = shortened(tool.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
-  const call =
-    detail === 'schema'
-      ? toSchema(tool)
-      : isListed
-        ? `${tool.name}, listed: call it directly`
-        : formatSignature(tool, { detail })
+  const call = formatCall(tool, detail, isListed)
   return description === '' ? call : `${call} — ${description}`
 }
 
-function toSchema(tool: CatalogEntry): string {
+function formatCall(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean): string {
+  if (detail === 'schema') return formatSchema(tool)
+  return isListed ? `${tool.name}, listed: call it directly` : formatSignature(tool, { detail })
+}
+
+function formatSchema(tool: CatalogEntry): string {
   const schema = formatSignature(tool, { detail: 'schema', maxTokens: MAX_SCHEMA })
   // One that is too large however much is left off.
   return estimatedTokens.count(schema) > MAX_SCHEMA ? formatSignature(tool) : `${tool.name} ${schema}`
 }
 
-function nothingFits(catalog: Catalog, { query, outcome, category }: Question): string {
-  const where = category === undefined ? '' : ` in '${category}'`
-  const near =
-    outcome.nearestCategories.length > 0 ? ` Nearest categories: ${outcome.nearestCategories.join(', ')}.` : ''
-  const advice =
-    category === undefined
-      ? 'Try other words for what you want to do, or one thing at a time.'
-      : 'Try without the category, or other words for what you want to do.'
-  return catalog.tools.length === 0
-    ? 'There are no tools to search.'
-    : `Nothing fits "${shortened(query)}"${where}.${near} ${advice}`
+function formatNothing(query: string): string {
+  const advice = 'Try other words for what you want to do, or one thing at a time.'
+  return `Nothing fits "${describeQuery(query)}". ${advice}`
+}
+
+function describeQuery(query: string): string {
+  return toVisibleText(shortened(query)).replaceAll(/\s+/g, ' ')
 }

@@ -1,11 +1,14 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import { namedSome, shortened } from '../../core/text.ts'
+import { shortened } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
-import type { Catalog } from '../catalog.ts'
+import { toVisibleText } from '../../core/visible-text.ts'
 import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
-import type { CallResult } from '../tool.ts'
-import { type MetaScope, type MetaTool } from './meta-tool.ts'
-import { MAX_HITS, formatSearchAnswer, type AnswerDetail } from './search-answer.ts'
+import { untilAborted } from '../../core/abort.ts'
+import type { Catalog } from '../catalog.ts'
+import type { SearchOutcome } from '../search/contract.ts'
+import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
+import { readText, type GivenArguments, type MetaScope, type MetaTool } from './meta-tool.ts'
+import { fitsWell, formatSearchAnswer, MAX_HITS, type AnswerDetail } from './search-answer.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
 
@@ -17,49 +20,63 @@ const MAX_CATEGORIES_TOKENS = 30
 /** How much of each source's description is shown, if the list has room for it. */
 const DESCRIPTION_LENGTHS = [60, 45, 30, 20, 0]
 const DEFAULT_LIMIT = 5
-/** How many categories are named where one was asked for that is not there. */
-const NAMED_CATEGORIES = 20
 const DETAILS: readonly AnswerDetail[] = ['names', 'signature', 'schema']
 
-export interface SearchToolsOptions {
+/** What a model may ask of a search. */
+export interface SearchDetailOptions {
+  /**
+   * Whether searches have an argument `detail`, with which the model chooses between names, signatures and whole schemas.
+   * Default false: small models fill in whatever there is.
+   */
+  readonly detail?: boolean
+}
+
+export interface SearchToolOptions extends SearchDetailOptions {
   /** How the model is told to run what it finds. */
   readonly callWith: string
 }
 
-/** Finds tools by what they do. */
-export function createSearchTool(scope: MetaScope, options: SearchToolsOptions): MetaTool {
+/** Creates the tool that finds tools by what they do. */
+export function createSearchTool(scope: MetaScope, options: SearchToolOptions): MetaTool {
   return {
     get listing() {
       return {
         name: SEARCH_TOOLS,
-        description: `Find tools by what you want to do. ${options.callWith}${sourceLines(scope.catalog)}`,
-        inputSchema: { type: 'object', properties: searchProperties(scope.catalog), required: ['query'] },
+        description: `Find tools by what you want to do. ${options.callWith}${formatSources(scope.catalog)}`,
+        inputSchema: {
+          type: 'object',
+          properties: createSearchProperties(scope.catalog, options),
+          required: ['query'],
+        },
         annotations: { title: 'Search tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       }
     },
-    call: (args) => runSearch(scope, args),
+    call: (args, context) => runSearch(scope, args, context),
   }
 }
 
 /** The fields of a search, for every meta tool that has one. */
-export function searchProperties(catalog: Catalog): Readonly<Record<string, JsonSchema>> {
+export function createSearchProperties(
+  catalog: Catalog,
+  options: SearchDetailOptions,
+): Readonly<Record<string, JsonSchema>> {
   return {
     query: { type: 'string', description: "What to do, or a tool's name" },
-    category: { type: 'string', description: `Search only here${categoryNames(catalog)}` },
+    category: { type: 'string', description: `Only tools of this category${formatCategories(catalog)}` },
     limit: { type: 'integer', description: 'Default 5' },
-    detail: { type: 'string', enum: DETAILS },
+    ...(options.detail === true ? { detail: { type: 'string', enum: DETAILS } } : {}),
   }
 }
 
-export async function runSearch(
-  { catalog, client, core }: MetaScope,
-  args: Readonly<Record<string, unknown>>,
-): Promise<CallResult> {
-  const asked = readSearch(catalog, args)
-  if (typeof asked === 'string') return createErrorResult(asked)
-  const { query, detail, category, limit } = asked
-  const outcome = await catalog.search(query, { limit, ...(category === undefined ? {} : { category }) })
-  const { text, shown } = formatSearchAnswer(catalog, { query, outcome, detail, category, core: new Set(core?.()) })
+/** Searches, whatever the arguments are: only a query must be there. */
+export async function runSearch(scope: MetaScope, args: GivenArguments, context: CallContext): Promise<CallResult> {
+  const { catalog, client, core } = scope
+  const query = readQuery(args['query'])
+  if (query === undefined)
+    return createErrorResult("Say in 'query' what you want to do, such as \"send a message\", or a tool's name.")
+  const detail = DETAILS.find((known) => known === args['detail']) ?? 'signature'
+  const { outcome, note } = await untilAborted(context.signal, () => findTools(catalog, query, args))
+  const { text, shown } = formatSearchAnswer(catalog, { query, outcome, detail, note, core: core?.() })
   catalog.report({
     type: 'tools/searched',
     client: client.id,
@@ -70,50 +87,72 @@ export async function runSearch(
   return createTextResult(text)
 }
 
-interface AskedSearch {
-  readonly query: string
-  readonly category: string | undefined
-  readonly limit: number
-  readonly detail: AnswerDetail
+function readQuery(given: unknown): string | undefined {
+  const words = Array.isArray(given) ? given.filter((word) => typeof word === 'string').join(', ') : given
+  return readText(words)
 }
 
-/** What a model asked for, or what is wrong with it. Models send nothing, `null` and `""` for what they leave open. */
-function readSearch(catalog: Catalog, args: Readonly<Record<string, unknown>>): AskedSearch | string {
-  const { query } = args
-  const category = args['category'] || undefined
-  const limit = Number(args['limit'] ?? DEFAULT_LIMIT)
-  const detail = DETAILS.find((known) => known === (args['detail'] || 'signature'))
-  if (typeof query !== 'string' || query.trim() === '')
-    return "Say in 'query' what you want to do, such as \"send a message\", or a tool's name."
-  if (!(limit >= 1)) return "'limit' must be a number from 1."
-  if (detail === undefined) return `'detail' must be one of ${DETAILS.join(', ')}.`
-  if (category !== undefined && typeof category !== 'string') return "'category' must be a text."
-  const asked = { query, limit: Math.min(Math.floor(limit), MAX_HITS), detail }
-  if (category === undefined) return { ...asked, category: undefined }
-  const known = [...new Set([...catalog.categories, ...catalog.sources.map(({ name }) => name)])].sort()
-  const found = known.find((name) => name.toLowerCase() === category.toLowerCase())
-  if (found !== undefined) return { ...asked, category: found }
-  const there = known.length === 0 ? 'There are none' : `There are: ${namedSome(known, NAMED_CATEGORIES)}`
-  return `There is no category '${shortened(category)}'. ${there}.`
+/** As many as were asked for, within bounds; what is not a number asks for nothing. */
+function readLimit(given: unknown): number {
+  const limit = given === null || given === '' ? DEFAULT_LIMIT : Math.floor(Number(given ?? DEFAULT_LIMIT))
+  return Number.isNaN(limit) ? DEFAULT_LIMIT : Math.min(Math.max(limit, 1), MAX_HITS)
+}
+
+interface FoundTools {
+  readonly outcome: SearchOutcome<CatalogEntry>
+  /** What became of the category. */
+  readonly note: string
+}
+
+/** Searches in the category that was asked for, or everywhere if it is not there or has nothing that fits. */
+async function findTools(catalog: Catalog, query: string, args: GivenArguments): Promise<FoundTools> {
+  const limit = readLimit(args['limit'])
+  const asked = readText(args['category'])
+  const category = asked === undefined ? undefined : findCategory(catalog, asked)
+  if (category !== undefined) {
+    const outcome = await catalog.search(query, { limit, category })
+    if (fitsWell(outcome)) return { outcome, note: '' }
+  }
+  const outcome = await catalog.search(query, { limit })
+  if (asked === undefined || outcome.hits.length === 0) return { outcome, note: '' }
+  const name = toVisibleText(shortened(category ?? asked))
+  const note =
+    category === undefined
+      ? `There is no category '${name}'. From all tools:`
+      : `Nothing in '${name}' fits well. From all tools:`
+  return { outcome, note }
+}
+
+/** Names of categories and sources by their lower-case form, for each state of a catalog. */
+const categories = new WeakMap<readonly CatalogEntry[], ReadonlyMap<string, string>>()
+
+function findCategory(catalog: Catalog, asked: string): string | undefined {
+  let known = categories.get(catalog.tools)
+  if (!known) {
+    const names = [...catalog.sources.map(({ name }) => name), ...catalog.categories]
+    known = new Map(names.map((name) => [name.toLowerCase(), name]))
+    categories.set(catalog.tools, known)
+  }
+  return known.get(asked.trim().toLowerCase())
 }
 
 /** What the catalog is made of, a line for each source, with as much of what each is for as there is room for. */
-function sourceLines({ sources }: Catalog): string {
+function formatSources({ sources }: Catalog): string {
   if (sources.length < 2 || sources.length > MAX_NAMED) return ''
   for (const length of DESCRIPTION_LENGTHS) {
     const lines = sources.map(({ name, description }) =>
       description === undefined || length === 0 ? name : `${name}: ${shortened(description, length)}`,
     )
-    const text = `\nThey come from:\n${lines.join('\n')}`
+    const text = `\nCategories:\n${lines.join('\n')}`
     if (estimatedTokens.count(text) <= MAX_SOURCES_TOKENS) return text
   }
   return ''
 }
 
-function categoryNames(catalog: Catalog): string {
-  const { categories } = catalog
+function formatCategories(catalog: Catalog): string {
+  const { categories: names } = catalog
   // Where sources are listed, they are categories enough.
-  if (categories.length < 2 || categories.length > MAX_NAMED || sourceLines(catalog) !== '') return ''
-  const text = `: ${categories.join(', ')}`
+  if (names.length < 2 || names.length > MAX_NAMED || formatSources(catalog) !== '') return ''
+  const text = `: ${names.join(', ')}`
   return estimatedTokens.count(text) <= MAX_CATEGORIES_TOKENS ? text : ''
 }

@@ -4,7 +4,7 @@ import { isUnknown, describeUnknownTool } from '../unknown-tool.ts'
 import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
 import { getListing } from '../entries/listing.ts'
 import type { CallResult, CatalogEntry } from '../tool.ts'
-import { type MetaScope, type MetaTool } from './meta-tool.ts'
+import { readText, type MetaScope, type MetaTool } from './meta-tool.ts'
 import { SEARCH_FIRST } from './use-tool.ts'
 
 export const GET_TOOL_DEFINITION = 'get_tool_definition'
@@ -14,7 +14,7 @@ export interface ToolDefinitionOptions {
   readonly onDefined: (entry: CatalogEntry) => string
 }
 
-/** Gives one tool's whole definition. */
+/** Creates the tool that gives one tool's whole definition. */
 export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOptions): MetaTool {
   return {
     listing: {
@@ -28,8 +28,8 @@ export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOp
       annotations: { title: 'Get a tool definition', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
     async call(args) {
-      const { name } = args
-      if (typeof name !== 'string' || name === '') return createErrorResult("Say in 'name' which tool you want to see.")
+      const name = readText(args['name'])
+      if (name === undefined) return createErrorResult("Say in 'name' which tool you want to see.")
       const found = scope.catalog.resolve(name)
       return isUnknown(found)
         ? createErrorResult(describeUnknownTool(found, SEARCH_FIRST))

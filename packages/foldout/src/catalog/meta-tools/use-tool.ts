@@ -1,10 +1,9 @@
 import type { MetaScope, MetaTool } from './meta-tool.ts'
-import { runTool, getTarget } from './run-tool.ts'
+import { getTarget, readInnerCall, runTool, USE_TOOL } from './run-tool.ts'
 
-export const USE_TOOL = 'use_tool'
 export const SEARCH_FIRST = 'Use search_tools to discover available tools.'
 
-/** Runs any tool of the catalog by its name. */
+/** Creates the tool that runs any tool of the catalog by its name. */
 export function createUseTool(scope: MetaScope): MetaTool {
   return {
     listing: {
@@ -21,8 +20,9 @@ export function createUseTool(scope: MetaScope): MetaTool {
       // It may be any tool; a client that asks before a call sees the inner one.
       annotations: { title: 'Use a tool', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
     },
+    takesOtherArguments: true,
     call: (args, context) =>
-      runTool(scope, { name: args['name'], args: args['arguments'], through: USE_TOOL, hint: SEARCH_FIRST }, context),
-    target: (args) => getTarget(scope, args['name'], args['arguments']),
+      runTool(scope, { ...readInnerCall(USE_TOOL, args), through: USE_TOOL, hint: SEARCH_FIRST }, context),
+    target: (args) => getTarget(scope, readInnerCall(USE_TOOL, args)),
   }
 }

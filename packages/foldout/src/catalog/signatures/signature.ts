@@ -195,11 +195,14 @@ function argumentsText(writing: Notation, place: Place, show: Shown): string {
 
 const MAX_RESULT_FIELDS = 8
 
+/** Names of what every tool returns: a caller learns nothing from them. */
+const UNTELLING = new Set(['content', 'result', 'output', 'response', 'data', 'value', 'text'])
+
 /** ` -> {a, b}`: what the result has, without types. */
 function resultText(schema: unknown): string {
   if (schema === undefined) return ''
   const names = fieldsAt(getPlace(schema, schema)).map(({ name }) => fieldName(name))
-  if (names.length === 0) return ''
+  if (names.every((name) => UNTELLING.has(name))) return ''
   const shown = names.length > MAX_RESULT_FIELDS ? names.slice(0, MAX_RESULT_FIELDS - 1) : names
   const more = names.length - shown.length
   return ` -> {${[...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')}}`

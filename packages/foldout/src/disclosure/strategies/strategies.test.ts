@@ -275,7 +275,7 @@ describe('what models read', () => {
     })
     const { message } = await start(readSection(), parent, plain).call('read_section', { section_key: 'parent' })
     expect(message.endsWith('\n\nTools you can call now: act, dig.')).toBe(true)
-    expect(await start(readSection(), plain).call('read_section', { section_key: 'plain' })).toMatchObject({
+    expect(await start(readSection(), plain).call('read_section', { section_key: 'parent.plan' })).toMatchObject({
       message: '# Plain\n\nplain text',
     })
   })
@@ -293,9 +293,17 @@ describe('what models read', () => {
 
   it('R29 only folded sections are named as near, also those below another', async () => {
     const parent = defineSection({ key: 'parent', title: 'P', template: 'p', ...folded, children: [plain] })
+    expect(await start(readSection(), parent).call('read_section', { section_key: 'parnt' })).toEqual({
+      ok: false,
+      message: "Section 'parnt' does not exist in this prompt. Nearest keys: parent.",
+    })
+    expect(await start(readSection(), parent).call('read_section', { section_key: 'plain' })).toMatchObject({
+      message: expect.stringContaining('parent.plain') as string,
+    })
+    // An open section is not named, and neither is one that is far from what was asked for.
     expect(await start(readSection(), parent).call('read_section', { section_key: 'intr' })).toEqual({
       ok: false,
-      message: "Section 'intr' does not exist in this prompt. Nearest keys: parent, parent.plain.",
+      message: "Section 'intr' does not exist in this prompt.",
     })
     const long = await start(readSection(), plain).call('read_section', { section_key: 'x'.repeat(100_000) })
     expect(long.message.length).toBeLessThan(400)

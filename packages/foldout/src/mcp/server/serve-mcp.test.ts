@@ -70,8 +70,9 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
       description: 'Tells the state of every device.',
       inputSchema: { type: 'object' },
       annotations: { readOnlyHint: true },
-      _meta: { 'example.com/kept': 1 },
+      _meta: { 'example.com/kept': 1, 'anthropic/alwaysLoad': true },
     })
+    for (const tool of tools) expect(tool).toMatchObject({ _meta: { 'anthropic/alwaysLoad': true } })
   })
 
   it('R46 finds a hidden tool and uses it, through use_tool and directly', async () => {
@@ -108,7 +109,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     const unknown = await client.call('water_gardn')
     expect(unknown.isError).toBe(true)
     expect(getText(unknown)).toMatch(
-      /^Tool 'water_gardn' not found\. Use search_tools to discover available tools\. Nearest: water_garden, /,
+      /^Tool 'water_gardn' not found\. Use search_tools to discover available tools\. Nearest: water_garden\.$/,
     )
     const wrong = await client.call('use_tool', { name: 'water_garden', arguments: { beds: 'two' } })
     expect(wrong.isError).toBe(true)

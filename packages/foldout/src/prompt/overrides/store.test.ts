@@ -302,14 +302,8 @@ describe('upsert', () => {
       { section: { path: 'task' } },
       'The override cannot be written: there is nothing to write; give a body, a summary or a visibility.',
     ],
-    [
-      { tool: { name: 'serch', description: 'x' } },
-      "This prompt has no tool 'serch' to override. Did you mean 'search'?",
-    ],
-    [
-      { tool: { name: 'read_section', description: 'x' } },
-      "This prompt has no tool 'read_section' to override. Did you mean 'search'?",
-    ],
+    [{ tool: { name: 'serch', description: 'x' } }, "This prompt has no tool 'serch' to override."],
+    [{ tool: { name: 'read_section', description: 'x' } }, "This prompt has no tool 'read_section' to override."],
     [
       { tool: { name: 'report', description: 'x' } },
       "Section 'law' does not accept overrides, and so neither does its tool 'report'.",

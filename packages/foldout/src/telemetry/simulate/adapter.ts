@@ -94,10 +94,9 @@ export function followingAdapter(run: Following): FollowingAdapter {
   async function open(keys: readonly string[]): Promise<boolean> {
     const unknown = keys.find((key) => !run.paths.has(key))
     if (unknown !== undefined) {
-      throw impossible(
-        at,
-        `There is no section '${unknown}'. Nearest sections: ${nearest(unknown, run.paths).join(', ')}.`,
-      )
+      const near = nearest(unknown, run.paths)
+      const hint = near.length > 0 ? ` Nearest sections: ${near.join(', ')}.` : ''
+      throw impossible(at, `There is no section '${unknown}'.${hint}`)
     }
     const missing = keys.filter((key) => !run.isShown(key, texts()))
     if (missing.length === 0) return true

@@ -233,7 +233,7 @@ describe('R44 run_code', () => {
   it('R44 names the function that was meant', async () => {
     expect(await run('return await home.set_lihgt({})')).toEqual(
       failed(
-        'TypeError: not a function (line 1, column 18)\n  1 | return await home.set_lihgt({})\nThere is no function home.set_lihgt. Nearest: home.set_light, home.list_rooms.',
+        'TypeError: not a function (line 1, column 18)\n  1 | return await home.set_lihgt({})\nThere is no function home.set_lihgt. Nearest: home.set_light.',
       ),
     )
     expect(getText(await run("await tools['list-room']()"))).toMatch(

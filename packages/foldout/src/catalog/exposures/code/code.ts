@@ -1,5 +1,6 @@
 import type { Exposure } from '../exposure.ts'
-import { checkCore, coreEntries, createExposedCatalog, type CoreOptions } from '../exposed-catalog.ts'
+import { checkCore, getCoreTools, type CoreOptions } from '../core.ts'
+import { createExposedCatalog } from '../exposed-catalog.ts'
 import { createLookUpTool } from './look-up-tools.ts'
 import { createRunCode } from './run-code.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox.ts'
@@ -51,7 +52,7 @@ export function code(options: CodeOptions = {}): CodeExposure {
         ...scope,
         exposure: 'code',
         instructions: INSTRUCTIONS,
-        entries: () => coreEntries(catalog, options),
+        entries: () => getCoreTools(catalog, options).entries,
         metaTools: [createLookUpTool(scope), createRunCode(scope, sandbox)],
         hint: HINT,
       })

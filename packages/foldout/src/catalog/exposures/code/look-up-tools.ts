@@ -73,7 +73,7 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
   const ignored = outcome.ignoredCharacters > 0 ? `${CUT_QUERY}\n` : ''
   const answer =
     hits.length === 0
-      ? formatSearchAnswer(catalog, { query, outcome, detail: 'names', category: undefined }).text
+      ? formatSearchAnswer(catalog, { query, outcome, detail: 'names' }).text
       : hitsText(folder, hits, outcome.more)
   const text = ignored + answer
   catalog.report({

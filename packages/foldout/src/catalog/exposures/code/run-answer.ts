@@ -73,7 +73,8 @@ function hintFor({ name, message }: ProgramError, line: string, folder: Function
     const member = `${server}.${plain ?? quoted}`
     if (folder.functions.has(member) || !(folder.servers.has(server) || server === ALL_TOOLS)) continue
     const own = [...folder.functions.keys()].filter((known) => known.startsWith(`${server}.`))
-    return `There is no function ${member}. Nearest: ${nearest(member, own).join(', ')}.`
+    const near = nearest(member, own)
+    return `There is no function ${member}.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
   }
   return undefined
 }

@@ -5,8 +5,8 @@ import { isUnknown } from '../../../catalog/unknown-tool.ts'
 import { toVisibleText } from '../../../core/visible-text.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
 import type { ExposedCatalog, ListedTool } from '../../../catalog/exposures/exposure.ts'
-import { DISCOVER_AND_USE, runTool, getTarget } from '../../../catalog/meta-tools/run-tool.ts'
-import { USE_TOOL, createUseTool } from '../../../catalog/meta-tools/use-tool.ts'
+import { DISCOVER_AND_USE, getTarget, readInnerCall, runTool, USE_TOOL } from '../../../catalog/meta-tools/run-tool.ts'
+import { createUseTool } from '../../../catalog/meta-tools/use-tool.ts'
 import { formatSignature } from '../../../catalog/signatures/signature.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../../../catalog/tool.ts'
 import { getOpening, planOpening, resolveKeys } from '../../../disclosure/engine.ts'
@@ -76,13 +76,9 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
   const wanted = (name: string, args: unknown): { name: string; args: unknown; through?: string } | undefined => {
     const read = readArguments(args)
     const given = 'fault' in read ? {} : read.args
-    const [inside, insideArgs] =
-      name === USE_TOOL
-        ? [given['name'], given['arguments']]
-        : name === DISCOVER_AND_USE && given['action'] === 'execute'
-          ? [given['tool_name'], given['tool_args']]
-          : []
-    const called = typeof inside === 'string' ? { name: inside, args: insideArgs, through: name } : { name, args }
+    const inside = name === USE_TOOL || name === DISCOVER_AND_USE ? readInnerCall(name, given) : undefined
+    const isInside = typeof inside?.name === 'string' && !(name === DISCOVER_AND_USE && given['action'] === 'search')
+    const called = isInside ? { ...inside, name: String(inside.name), through: name } : { name, args }
     const found = source.tools.resolve(called.name)
     return !isUnknown(found) && found.name === called.name ? called : undefined
   }
@@ -152,7 +148,7 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
     },
     target(name, args) {
       const call = wanted(name, args)
-      return call ? getTarget(own, call.name, call.args) : inner.target(name, args)
+      return call ? getTarget(own, call) : inner.target(name, args)
     },
     onListChanged(listener) {
       listeners.add(listener)

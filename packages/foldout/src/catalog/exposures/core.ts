@@ -1,0 +1,89 @@
+import { FoldoutError } from '../../core/errors.ts'
+import { shortened } from '../../core/text.ts'
+import type { Catalog } from '../catalog.ts'
+import type { SearchDetailOptions } from '../meta-tools/search-tools.ts'
+import type { CatalogEntry } from '../tool.ts'
+import type { ExposureClient } from './exposure.ts'
+import { isUnknown } from '../unknown-tool.ts'
+
+/** Which tools an exposure lists from the start. */
+export interface CoreOptions {
+  /** The tools that are listed from the start, by name. Default: those whose metadata says `core`. */
+  readonly core?: readonly string[]
+}
+
+/** What exposures take that let the model search: which tools they list from the start, and what a search may be asked. */
+export interface SearchExposureOptions extends CoreOptions, SearchDetailOptions {}
+
+/** The tools of a catalog that are listed from the start, by name. */
+export interface CoreTools {
+  readonly entries: readonly CatalogEntry[]
+  has(entry: CatalogEntry): boolean
+}
+
+/** By the state of a catalog, and by the option: every list and every search of every client asks for them. */
+const known = new WeakMap<readonly CatalogEntry[], WeakMap<object, CoreTools>>()
+const BY_METADATA = {}
+
+/** Gets the core tools. One that has gone since, with its server perhaps, is left out. */
+export function getCoreTools(catalog: Catalog, { core }: CoreOptions): CoreTools {
+  const { tools } = catalog
+  let byOption = known.get(tools)
+  if (!byOption) known.set(tools, (byOption = new WeakMap()))
+  const key = core ?? BY_METADATA
+  let found = byOption.get(key)
+  if (!found) byOption.set(key, (found = findCoreTools(catalog, core)))
+  return found
+}
+
+function findCoreTools(catalog: Catalog, core: readonly string[] | undefined): CoreTools {
+  const entries =
+    core === undefined ? catalog.tools.filter((tool) => tool.core) : sortByName(findEntries(catalog, core))
+  const members = new Set(entries)
+  return { entries: Object.freeze(entries), has: (entry) => members.has(entry) }
+}
+
+function sortByName(entries: readonly CatalogEntry[]): CatalogEntry[] {
+  return [...new Set(entries)].sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** The tools of some names, without those that are not there. */
+function findEntries(catalog: Catalog, names: Iterable<string>): readonly CatalogEntry[] {
+  return Array.from(names, (name) => catalog.resolve(name)).filter((found): found is CatalogEntry => !isUnknown(found))
+}
+
+/** Throws where a core tool does not exist. */
+export function checkCore(catalog: Catalog, { core = [] }: CoreOptions): void {
+  for (const name of core) {
+    const found = catalog.resolve(name)
+    if (!isUnknown(found)) continue
+    const { near, isAmbiguous } = found
+    const hint = near.length > 0 ? ` ${isAmbiguous ? 'It could be' : 'Nearest'}: ${near.join(', ')}.` : ''
+    throw new FoldoutError('core-tool-unknown', `There is no tool '${shortened(name)}' to list as a core tool.${hint}`)
+  }
+}
+
+/** The tools that join one client's list while it is connected, in the order in which they do. */
+export interface JoinedTools {
+  entries(): readonly CatalogEntry[]
+  /** Whether it joined: not if it is listed already. */
+  add(entry: CatalogEntry): boolean
+}
+
+export function createJoinedTools(
+  { catalog, client }: { readonly catalog: Catalog; readonly client: ExposureClient },
+  options: CoreOptions,
+): JoinedTools {
+  const joined = new Set(client.joined)
+  return {
+    entries() {
+      const core = getCoreTools(catalog, options)
+      return findEntries(catalog, joined).filter((entry) => !core.has(entry))
+    },
+    add(entry) {
+      if (joined.has(entry.qualified) || getCoreTools(catalog, options).has(entry)) return false
+      joined.add(entry.qualified)
+      return true
+    },
+  }
+}
