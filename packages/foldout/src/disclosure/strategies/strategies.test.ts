@@ -275,7 +275,7 @@ describe('what models read', () => {
     })
     const { message } = await start(readSection(), parent, plain).call('read_section', { section_key: 'parent' })
     expect(message.endsWith('\n\nTools you can call now: act, dig.')).toBe(true)
-    expect(await start(readSection(), plain).call('read_section', { section_key: 'parent.plan' })).toMatchObject({
+    expect(await start(readSection(), plain).call('read_section', { section_key: 'plain' })).toMatchObject({
       message: '# Plain\n\nplain text',
     })
   })
@@ -297,7 +297,7 @@ describe('what models read', () => {
       ok: false,
       message: "Section 'parnt' does not exist in this prompt. Nearest keys: parent.",
     })
-    expect(await start(readSection(), parent).call('read_section', { section_key: 'plain' })).toMatchObject({
+    expect(await start(readSection(), parent).call('read_section', { section_key: 'parent.plan' })).toMatchObject({
       message: expect.stringContaining('parent.plain') as string,
     })
     // An open section is not named, and neither is one that is far from what was asked for.

@@ -78,7 +78,7 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
     const given = 'fault' in read ? {} : read.args
     const inside = name === USE_TOOL || name === DISCOVER_AND_USE ? readInnerCall(name, given) : undefined
     const isInside = typeof inside?.name === 'string' && !(name === DISCOVER_AND_USE && given['action'] === 'search')
-    const called = isInside ? { ...inside, name: String(inside.name), through: name } : { name, args }
+    const called = isInside ? { ...inside, name: inside.name, through: name } : { name, args }
     const found = source.tools.resolve(called.name)
     return !isUnknown(found) && found.name === called.name ? called : undefined
   }
