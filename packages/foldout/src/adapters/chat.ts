@@ -11,12 +11,17 @@ import {
   type Usage,
 } from './contract.ts'
 
-/** A request to an interface that keeps nothing: all of the conversation goes with it. */
+/**
+ * A request to an interface that keeps no state: the whole conversation goes with it.
+ *
+ * @example
+ * const complete = ({ system, messages, signal }: ChatRequest): Promise<ChatReply> => send({ system, messages }, signal)
+ */
 export interface ChatRequest {
   readonly system: string
   /** The tools offered from the start, in order. */
   readonly tools: readonly AnyTool[]
-  /** Those offered since, by name; a `tools` message says from where on. */
+  /** The tools that were added since, by name; a `tools` message says from where on. */
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
   readonly output: OutputSpec<unknown> | undefined
@@ -24,13 +29,23 @@ export interface ChatRequest {
   emit(event: ModelEvent): void
 }
 
-/** What a chat interface answers. */
+/**
+ * The reply to one request.
+ *
+ * @example
+ * const reply: ChatReply = { message: { role: 'assistant', text: 'Hello.', toolCalls: [] }, usage: NO_USAGE }
+ */
 export interface ChatReply {
   readonly message: AssistantMessage
   readonly usage: Usage
 }
 
-/** A stateless chat interface. */
+/**
+ * A chat interface that keeps no state.
+ *
+ * @example
+ * const model: ChatModel = { name: 'acme', model: 'acme-1', complete: (request) => askAcme(request) }
+ */
 export interface ChatModel {
   readonly name: string
   readonly model: string
@@ -39,12 +54,19 @@ export interface ChatModel {
 }
 
 /**
- * Makes an adapter of a stateless chat interface. The tool loop is ours, so that tools can be added at any time.
+ * An adapter for a chat interface that keeps no state. It runs the tool loop itself, so tools can be added at any time.
  *
  * @example
- * ```ts
- * const adapter = chatAdapter({ name: 'acme', model: 'acme-1', complete: (request) => askAcme(request) })
- * ```
+ * const adapter = chatAdapter({
+ *   name: 'acme',
+ *   model: 'acme-1',
+ *   complete: (request) =>
+ *     withRetries((emit, signal) => askAcme(request, emit, signal), {
+ *       adapter: 'acme',
+ *       signal: request.signal,
+ *       emit: (event) => request.emit(event),
+ *     }),
+ * })
  */
 export function chatAdapter(chat: ChatModel): ProviderAdapter {
   return {

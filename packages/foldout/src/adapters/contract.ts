@@ -3,55 +3,99 @@ import type { OutputSpec } from '../prompt/output.ts'
 import type { ToolImage } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
-/** A tool call that a model makes. */
+/**
+ * A call that a model wants to make.
+ *
+ * @example
+ * const call: ToolCall = { id: 'call_1', name: 'track_parcel', arguments: { number: 'A17' } }
+ */
 export interface ToolCall {
   /** Unique in its conversation; the result is matched by it. */
   readonly id: string
   readonly name: string
   readonly arguments: unknown
-  /** The arguments as the model wrote them, where they could not be read as JSON. */
+  /** The arguments as the model wrote them, if they are not valid JSON. */
   readonly malformed?: string
 }
 
+/**
+ * What the user said.
+ *
+ * @example
+ * const message: UserMessage = { role: 'user', text: 'Where is my parcel?' }
+ */
 export interface UserMessage {
   readonly role: 'user'
   readonly text: string
 }
+/**
+ * A reply of the model: a text, calls of tools, or both.
+ *
+ * @example
+ * const message: AssistantMessage = { role: 'assistant', text: 'It is on its way.', toolCalls: [] }
+ */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly text: string
   readonly toolCalls: readonly ToolCall[]
-  /** What the provider wants back as it was, such as reasoning; only the adapter that wrote it reads it. */
+  /** What the provider wants back unchanged, such as reasoning. Only the adapter that wrote it reads it. */
   readonly native?: { readonly adapter: string; readonly content: Json }
 }
+/**
+ * The result of one call.
+ *
+ * @example
+ * const message: ToolMessage = { role: 'tool', callId: 'call_1', name: 'track_parcel', text: 'In Oslo.', isError: false }
+ */
 export interface ToolMessage {
   readonly role: 'tool'
   readonly callId: string
   readonly name: string
   readonly text: string
   readonly isError: boolean
-  /** Where a provider takes no pictures in results, the text has to do. */
+  /** Pictures that belong to the result. Providers that do not take pictures get the text alone. */
   readonly images?: readonly ToolImage[]
 }
-/** From here on these tools are offered too. Their definitions are in the evaluation. */
+/**
+ * From here on these tools are offered too. Their definitions are in the evaluation.
+ *
+ * @example
+ * const message: ToolsMessage = { role: 'tools', names: ['refund_order'] }
+ */
 export interface ToolsMessage {
   readonly role: 'tools'
   readonly names: readonly string[]
 }
-/** A conversation without its system prompt. Plain data, so that it can be written down and resumed. */
+/**
+ * One message of a conversation, without its system prompt. Plain data, so that it can be stored and resumed.
+ *
+ * @example
+ * const isQuestion = (message: Message): boolean => message.role === 'user'
+ */
 export type Message = UserMessage | AssistantMessage | ToolMessage | ToolsMessage
 
-/** Tokens as the provider bills them. */
+/**
+ * Tokens as the provider bills them.
+ *
+ * @example
+ * const usage: Usage = { inputTokens: 1200, outputTokens: 80, cachedInputTokens: 1024, cacheWriteTokens: 0 }
+ */
 export interface Usage {
-  /** All of the input, cached or not. */
+  /** The whole input, cached or not. */
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Of the input, what was read from the provider's cache. */
+  /** The part of the input that was read from the provider's cache. */
   readonly cachedInputTokens: number
-  /** Of the input, what was written to the provider's cache. */
+  /** The part of the input that was written to the provider's cache. */
   readonly cacheWriteTokens: number
 }
 
+/**
+ * No tokens at all: where a sum begins.
+ *
+ * @example
+ * const total = replies.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE)
+ */
 export const NO_USAGE: Usage = Object.freeze({
   inputTokens: 0,
   outputTokens: 0,
@@ -59,6 +103,12 @@ export const NO_USAGE: Usage = Object.freeze({
   cacheWriteTokens: 0,
 })
 
+/**
+ * The sum of two usages.
+ *
+ * @example
+ * usage = addUsage(usage, reply.usage)
+ */
 export function addUsage(one: Usage, other: Usage): Usage {
   return {
     inputTokens: one.inputTokens + other.inputTokens,
@@ -68,9 +118,16 @@ export function addUsage(one: Usage, other: Usage): Usage {
   }
 }
 
-/** What an adapter tells while it works. */
+/**
+ * What an adapter tells while it works.
+ *
+ * @example
+ * const onEvent = (event: ModelEvent): void => {
+ *   if (event.type === 'text/delta') process.stdout.write(event.text)
+ * }
+ */
 export type ModelEvent =
-  /** A request goes out: how many messages the conversation has, and which tools are offered. */
+  /** A request is sent, with this number of messages and these tools. */
   | { readonly type: 'request/sent'; readonly messages: number; readonly tools: readonly string[] }
   | { readonly type: 'text/delta'; readonly text: string }
   /** A request is answered. */
@@ -80,18 +137,34 @@ export type ModelEvent =
   /** Something a developer should know. */
   | { readonly type: 'warning'; readonly message: string }
 
-/** What becomes of a turn once its tools have run. */
+/**
+ * What `callTools` answers once the tools of a reply have run.
+ *
+ * @example
+ * const outcome: TurnOutcome = await evaluation.callTools(reply.message.toolCalls)
+ * if (outcome.type === 'halt') return { type: 'halted', usage }
+ */
 export type TurnOutcome =
   | { readonly type: 'continue'; readonly results: readonly ToolMessage[]; readonly added: readonly AnyTool[] }
   /** The evaluation ends here; its caller knows why. */
   | { readonly type: 'halt'; readonly results: readonly ToolMessage[] }
 
-/** One evaluation of a rendered prompt. The adapter asks the model; the caller runs the tools. */
+/**
+ * One evaluation of a rendered prompt. The adapter asks the model; the caller runs the tools.
+ *
+ * @example
+ * async function evaluate(evaluation: Evaluation): Promise<EvaluationResult> {
+ *   await evaluation.beforeRequest()
+ *   const reply = await complete(evaluation.system, evaluation.messages, evaluation.signal)
+ *   await evaluation.record(reply.message)
+ *   return { type: 'final', text: reply.message.text, usage: reply.usage }
+ * }
+ */
 export interface Evaluation {
   readonly system: string
   /** The tools offered from the start. */
   readonly tools: readonly AnyTool[]
-  /** Those offered later in `messages`, by name. */
+  /** The tools that `tools` messages add later, by name. */
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
   readonly output: OutputSpec<unknown> | undefined
@@ -107,21 +180,31 @@ export interface Evaluation {
 }
 
 /**
- * How an evaluation ended. `usage` is what all of it has cost. It counts once: what `reply/received` events have told of it
- * is not counted again, so that an adapter may tell, return, or do both.
+ * How an evaluation ended. `usage` is what all its requests cost. It counts once: what `reply/received` events have told of
+ * it is not counted again, so an adapter may tell, return, or do both.
+ *
+ * @example
+ * const result: EvaluationResult = { type: 'final', text: 'It is on its way.', usage }
  */
 export type EvaluationResult =
   | { readonly type: 'final'; readonly text: string; readonly usage: Usage }
   | { readonly type: 'halted'; readonly usage: Usage }
 
-/** A model behind a provider's interface. Each is a value that you pass in; a new one is one folder. */
+/**
+ * A model behind a provider's interface. For an interface that keeps no state, write a `ChatModel` and pass it to
+ * `chatAdapter`.
+ *
+ * @example
+ * const adapter: ProviderAdapter = openai({ model: 'gpt-5' })
+ * await runAgent(bound, { adapter })
+ */
 export interface ProviderAdapter {
-  /** As OpenTelemetry names the system: `openai`, `anthropic`. */
+  /** The provider's name as OpenTelemetry has it: `openai`, `anthropic`. */
   readonly name: string
   readonly model: string
   /** Whether tools can be added between two requests of one conversation. */
   readonly supportsDynamicTools: boolean
-  /** Tokens that input and output may have together, where it is known. */
+  /** Tokens that input and output may have together, if known. */
   readonly contextWindow?: number
   evaluate(evaluation: Evaluation): Promise<EvaluationResult>
 }

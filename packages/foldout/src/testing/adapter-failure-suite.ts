@@ -4,7 +4,7 @@ import { FoldoutError } from '../core/errors.ts'
 import type { AdapterSuiteOptions } from './adapter-peer.ts'
 import { LONG_TEXT, calls, deltas, done, retries, thrownBy, toolTexts, type TestCase } from './adapter-stage.ts'
 
-/** Limits, cancellation, and what goes wrong on the way to the provider and back. */
+/** Limits, cancellation, and what goes wrong on the way to the provider and back. The codes are listed at `adapterSuite`. */
 export function failureCases<Request>(
   test: TestCase<Request>,
   { getPrefixes, hasForeignRetries = false }: Pick<AdapterSuiteOptions<Request>, 'getPrefixes' | 'hasForeignRetries'>,
