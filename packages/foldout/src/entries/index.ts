@@ -86,7 +86,7 @@ export {
   type SelectorContext,
 } from '../prompt/section.ts'
 export type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
-export { AdapterError, type AdapterErrorCode } from '../adapters/adapter-error.ts'
+export { AdapterError } from '../adapters/adapter-error.ts'
 export {
   LimitReachedError,
   RunAbortedError,

@@ -4,7 +4,11 @@ import { calls, callsAll, says, type ScriptStep } from '../testing/scripted-adap
 import { advise } from './advise.ts'
 import { createRecorder } from './recorder.ts'
 import type { RecordedRun, Recording } from './recording.ts'
-import { runShop, shop, words, type ShopRun } from './shop.fixtures.ts'
+import { runShop, shop as smallShop, words, type ShopRun } from './shop.fixtures.ts'
+
+/** With rules so long that folding them pays. */
+const shop = (options: Parameters<typeof smallShop>[0] = {}) =>
+  smallShop({ rulesText: 'rule '.repeat(1000), ...options })
 
 const read = (...keys: string[]) => calls('read_section', { section_key: keys.join('.') })
 const done = says('Done.')
@@ -31,8 +35,11 @@ const adviceOn = (recording: Recording, type: string, bound: BoundPrompt<{}> = s
   advise([recording], { bound }).filter((advice) => advice.type === type)
 
 describe('advice', () => {
-  const opening = [read('cart'), calls('add'), done]
-  const without = [calls('add'), done]
+  // Two tools of the section are called, so that it does not suffice to offer one of them.
+  const both = callsAll(['add', {}], ['clear', {}])
+  const opening = [read('cart'), both, done]
+  const without = [both, done]
+  const forOneTool = [read('cart'), calls('add'), done]
   const idle = [calls('look'), done]
 
   it.each([
@@ -62,9 +69,9 @@ describe('advice', () => {
   )
 
   it('R40 keeps a request that did more than open the section', async () => {
-    const both = [callsAll(['look', {}], ['read_section', { section_key: 'cart' }]), calls('add'), done]
-    const before = await record([both, both, both])
-    const look = [callsAll(['look', {}]), calls('add'), done]
+    const together = [callsAll(['look', {}], ['read_section', { section_key: 'cart' }]), both, done]
+    const before = await record([together, together, together])
+    const look = [callsAll(['look', {}]), both, done]
     const after = await record([look, look, look], { bound: shop({ cart: 'full' }) })
     const tokens = getTotal(before.runs) - getTotal(after.runs)
     expect(adviceOn(before, 'show-section')).toMatchObject([{ saved: { tokens, requests: 0, restarts: 0 } }])
@@ -89,12 +96,21 @@ describe('advice', () => {
   })
 
   it.each([
-    ['alone', []],
+    ['alone', 'show-all', []],
     [
-      'with another in it',
-      [defineSection({ key: 'b', title: 'B', template: 'inner', summary: 's', visibility: 'summary' })],
+      'with a long one in it',
+      'show-section',
+      [
+        defineSection({
+          key: 'b',
+          title: 'B',
+          template: 'inner '.repeat(1000),
+          summary: 's',
+          visibility: 'summary',
+        }),
+      ],
     ],
-  ])('R40 counts the opening tool as saved only where nothing is left to open: %s', async (_which, children) => {
+  ])('R40 counts the opening tool as saved only where nothing is left to open: %s', async (_which, type, children) => {
     const only = (how: 'full' | 'summary') =>
       definePrompt({
         ns: 'shops',
@@ -111,8 +127,8 @@ describe('advice', () => {
     )
     const after = await record([[done], [done], [done]], { bound: only('full') })
     const tokens = getTotal(before.runs) - getTotal(after.runs)
-    expect(adviceOn(before, 'show-section', only('summary'))).toMatchObject([
-      { path: 'a', saved: { tokens, requests: 3, restarts: 0 } },
+    expect(advise([before], { bound: only('summary') })).toMatchObject([
+      { type, saved: { tokens, requests: 3, restarts: 0 } },
     ])
   })
 
@@ -199,7 +215,7 @@ describe('advice', () => {
     expect(others).toEqual([])
     const opener = before.runs[0]!.disclosureTools[0]!.tokens
     const summary = before.runs[0]!.sections[0]!.summaryTokens!
-    const unknown = 'by default: it has no tools, and nothing in 3 runs tells whether its text was needed.'
+    const unknown = 'by default: it has no tools, and nothing in 3 runs shows whether its text was needed.'
     expect(first).toMatchObject({
       path: 'terms',
       saved: { tokens: 3 * (603 - opener) },
@@ -215,12 +231,13 @@ describe('advice', () => {
   })
 
   it('R40 says of a tool that most runs open a section for what offering it would have saved', async () => {
-    const before = await record([opening, opening, opening, idle], restarting)
+    const before = await record([forOneTool, forOneTool, forOneTool, idle], restarting)
     const [advice] = adviceOn(before, 'offer-tool')
     const tool = before.runs[0]!.sections[1]!.tools[0]!.tokens
     // The same runs with the section folded and the tool offered in each of their 8 requests. Here the tool is not offered,
     // so its calls are answered with other words.
-    const folded = await record([without, without, without, idle])
+    const withoutOpening = [calls('add'), done]
+    const folded = await record([withoutOpening, withoutOpening, withoutOpening, idle])
     const answers = folded.runs
       .flatMap((run) => run.toolCalls)
       .filter(({ name }) => name === 'add')
@@ -242,28 +259,83 @@ describe('advice', () => {
   })
 
   it('R40 spares no opening for a tool where others of the section were called too', async () => {
-    const both = [read('cart'), callsAll(['add', {}], ['clear', {}]), done]
-    expect(adviceOn(await record([both, both, both], restarting), 'offer-tool')).toEqual([])
+    expect(adviceOn(await record([opening, opening, opening], restarting), 'offer-tool')).toEqual([])
+  })
+
+  it('R40 advises one thing about a section: to show it or to offer its tool, whichever saves more', async () => {
+    const paths = (bound: BoundPrompt<{}>, recording: Recording) =>
+      advise([recording], { bound }).map(({ type, path, tool }) => [type, path, tool])
+    const long = shop({ cartText: 'word '.repeat(100) })
+    const longRuns = await record([forOneTool, forOneTool, forOneTool], { ...restarting, bound: long })
+    expect(paths(long, longRuns)).toEqual([['offer-tool', 'cart', 'add']])
+    const short = shop({ cartText: 'Cart.' })
+    const shortRuns = await record([opening, opening, opening], { ...restarting, bound: short })
+    expect(paths(short, shortRuns)).toEqual([['show-section', 'cart', undefined]])
+  })
+
+  it.each([
+    ['without restarts', {}],
+    ['with restarts', restarting],
+  ])('R40 says first that folding costs more than it saves, and by how much, %s', async (_how, options) => {
+    const script = [read('cart'), read('rules'), read('cart', 'coupons'), both, done]
+    const before = await record([script, script, idle], { ...options, bound: smallShop() })
+    const everything = smallShop({ cart: 'full', others: 'full' })
+    const after = await record([without, without, idle], { ...options, bound: everything })
+    const tokens = getTotal(before.runs) - getTotal(after.runs)
+    const restarts = before.runs.flatMap((run) => run.restarts).length
+    expect(tokens).toBeGreaterThan(0)
+    const share = Math.round((tokens / getTotal(after.runs)) * 100)
+    const [first, ...others] = advise([before], { bound: smallShop() })
+    const more = restarts > 0 ? `, 6 requests and ${restarts} restarts` : ' and 6 requests'
+    expect(first).toEqual({
+      type: 'show-all',
+      path: undefined,
+      tool: undefined,
+      runs: 3,
+      used: 2,
+      saved: { tokens, requests: 6, restarts },
+      message: `Folding costs more than it saves in this prompt: 2 of 3 runs opened sections, and all of them together took ${share} % more tokens than with every section shown in full from the start. That would have saved ${tokens} tokens${more}.`,
+    })
+    // Showing one of them is part of it.
+    expect(others).toEqual([])
+  })
+
+  it('R40 does not say it where folding pays, where nothing is folded, or of too few runs', async () => {
+    const script = [read('cart'), both, done]
+    const paying = await record([script, idle, idle])
+    expect(adviceOn(paying, 'show-all')).toEqual([])
+    const two = await record([script, script], { bound: smallShop() })
+    expect(advise([two], { bound: smallShop() })).toEqual([])
+    const flat = definePrompt({
+      ns: 'shops',
+      key: 'flat',
+      sections: [defineSection({ key: 'a', title: 'A', template: 'Text.' })],
+    }).bind() as BoundPrompt<{}>
+    expect(advise([await record([[done], [done], [done]], { bound: flat })], { bound: flat })).toEqual([])
   })
 
   it('R40 puts the biggest saving first, and the same whichever way the runs are ordered', async () => {
-    const rules = [read('rules'), done]
-    const recording = await record([opening, [...rules.slice(0, 1), ...opening], rules, opening])
-    const advice = advise([recording], { bound: shop() })
-    expect(advice.length).toBeGreaterThan(1)
+    const fold = (key: string, template: string) =>
+      defineSection({ key, title: key, template, summary: 's', visibility: 'summary' })
+    const sections = [fold('a', 'short'), fold('b', 'not so short'), fold('c', 'long '.repeat(1000))]
+    const bound = definePrompt({ ns: 'shops', key: 'three', sections }).bind() as BoundPrompt<{}>
+    const some = [read('a'), read('b'), done]
+    const recording = await record([some, [read('a'), done], some], { bound })
+    const advice = advise([recording], { bound })
+    expect(advice.map(({ path }) => path)).toEqual(['a', 'b'])
     const savings = advice.map(({ saved }) => saved.tokens)
     expect(savings).toEqual(savings.toSorted((a, b) => b - a))
     const turned = { version: 1, runs: recording.runs.toReversed() } as const
-    expect(advise([turned], { bound: shop() })).toEqual(advice)
+    expect(advise([turned], { bound })).toEqual(advice)
   })
 
   it('R40 works for a strategy that always restarts', async () => {
-    const ask = [calls('open_sections', { section_keys: ['cart', 'rules'], reason: '' }), calls('add'), done]
+    const ask = [calls('open_sections', { section_keys: ['cart', 'rules'], reason: '' }), both, done]
     const recording = await record([ask, ask, ask], { disclosure: openSections() })
     const shown = adviceOn(recording, 'show-section')
     // Showing one of two that are opened together spares no restart.
     expect(shown.filter(({ saved }) => saved.restarts + saved.requests > 0)).toEqual([])
-    const alone = [calls('open_sections', { section_keys: ['cart'], reason: '' }), calls('add'), done]
+    const alone = [calls('open_sections', { section_keys: ['cart'], reason: '' }), both, done]
     const single = await record([alone, alone, alone], { disclosure: openSections() })
     expect(adviceOn(single, 'show-section')).toMatchObject([{ saved: { restarts: 3, requests: 3 } }])
   })

@@ -1,35 +1,48 @@
-import { listed } from '../core/text.ts'
+import { getAncestors, listed } from '../core/text.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
-import type { RecordedRun, Recording } from './recording.ts'
-import { addSavings, folding, isWithin, offering, replay, showing, type Saving } from './replay.ts'
+import type { RecordedRequest, RecordedRun, Recording } from './recording.ts'
+import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSection, type Saving } from './replay.ts'
 
-/** A change to a prompt, found from recorded runs. */
+/**
+ * A change to a prompt, found from recorded runs.
+ *
+ * @example
+ * for (const { type, path, message } of advise(recordings, { bound })) console.log(type, path, message)
+ */
 export interface Advice {
-  readonly type: 'show-section' | 'fold-section' | 'offer-tool'
-  /** The section it is about, or that the tool belongs to. */
-  readonly path: string
+  /** `show-all`: folding costs more than it saves. It comes first. */
+  readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool'
+  /** The section it is about, or that the tool belongs to. Nothing for `show-all`. */
+  readonly path: string | undefined
   readonly tool: string | undefined
-  /** How many runs it is judged by. */
+  /** The number of runs it is judged by. */
   readonly runs: number
-  /** In how many of them the section was opened or the tool was called. */
+  /** In how many of these runs the section was opened or the tool was called; for `show-all`, anything was opened. */
   readonly used: number
-  /** What it would have saved over these runs; below zero where it would have cost more. */
+  /** What it would have saved over these runs; below zero if it would have cost more. */
   readonly saved: Saving
   readonly message: string
 }
 
+/** How {@link advise} judges. */
 export interface AdviseOptions {
   /** The prompt as it is now: what is done already is not advised. */
   readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** How many runs are needed to judge by. Default 3. */
+  /** The number of runs that are needed to judge by. Default 3. */
   readonly minRuns?: number
-  /** From how many tokens on a section without a summary is worth writing one. Default 500. */
+  /** The size in tokens from which on a section without a summary is worth writing one. Default 500. */
   readonly largeTokens?: number
 }
 
 /**
- * Finds what to show from the start and what to fold, with what that would have saved over the recorded runs. The biggest
- * saving comes first.
+ * Finds what to show from the start and what to fold, with what that would have saved over the recorded runs. If folding
+ * costs more than it saves, that comes first, and only advice that saves even more follows. Otherwise the biggest saving
+ * comes first. Of advice about the same section only the best is given. Tokens are counted without a prompt cache;
+ * `simulate` counts with one.
+ *
+ * @example
+ * const recordings = await readRecordingFile('runs.jsonl')
+ * for (const { message } of advise(recordings, { bound })) console.log(message)
  */
 export function advise(recordings: readonly Recording[], options: AdviseOptions): readonly Advice[] {
   const { bound, minRuns = 3, largeTokens = 500 } = options
@@ -38,39 +51,79 @@ export function advise(recordings: readonly Recording[], options: AdviseOptions)
     .flatMap((recording) => recording.runs)
     .filter(({ prompt, requests }) => prompt.ns === ns && prompt.key === key && requests.length > 0)
   const { nodes } = bound.render()
-  const now = (visibility: 'full' | 'summary') =>
+  const getPaths = (visibility: 'full' | 'summary') =>
     nodes.filter((node) => node.visibility === visibility).map(({ path }) => path)
-  const folds = now('full').flatMap((path) => foldAdvice(runs, path, { minRuns, largeTokens }))
+  const folded = getPaths('summary')
   const offered = new Set(nodes.flatMap((node) => node.tools.map(({ name }) => name)))
-  return [
-    ...now('summary').flatMap((path) => showAdvice(runs, path, minRuns)),
-    // What lies in a section that is to be folded goes with it.
-    ...folds.filter(({ path }) => !folds.some((other) => other.path !== path && isWithin(path, other.path))),
-    ...toolsIn(runs)
+  const openings = [
+    ...folded.flatMap((path) => adviseToShow(runs, path, minRuns)),
+    ...getTools(runs)
       .filter(({ name }) => !offered.has(name))
-      .flatMap(({ name, path }) => toolAdvice(runs, name, path, minRuns)),
-  ].sort(
-    (a, b) =>
-      b.saved.tokens - a.saved.tokens ||
-      b.saved.restarts - a.saved.restarts ||
-      b.saved.requests - a.saved.requests ||
-      compare(a.type, b.type) ||
-      compare(a.path, b.path) ||
-      compare(a.tool ?? '', b.tool ?? ''),
+      .flatMap(({ name, path }) => adviseToOffer(runs, { name, path, minRuns })),
+  ]
+  const folds = getPaths('full').flatMap((path) => adviseToFold(runs, path, { minRuns, largeTokens }))
+  const merged = [...getBestBySection(openings, folded), ...getOutermost(folds)].sort(compareAdvice)
+  const all = folded.length > 0 ? adviseToShowAll(runs, minRuns) : undefined
+  if (all === undefined) return merged
+  return [all, ...merged.filter(({ saved }) => saved.tokens > all.saved.tokens)]
+}
+
+/** Showing a section and offering one of its tools spare the same openings, so only one of them can be followed. */
+function getBestBySection(openings: readonly Advice[], folded: readonly string[]): readonly Advice[] {
+  const best = new Map<string, Advice>()
+  for (const advice of openings.toSorted(compareAdvice)) {
+    const { path = '' } = advice
+    const section = folded.find((each) => isWithin(path, each)) ?? path
+    if (!best.has(section)) best.set(section, advice)
+  }
+  return [...best.values()]
+}
+
+/** What lies in a section that is to be folded is folded with it. */
+function getOutermost(folds: readonly Advice[]): readonly Advice[] {
+  const paths = new Set(folds.map(({ path }) => path))
+  return folds.filter(({ path = '' }) => !getAncestors(path).some((ancestor) => paths.has(ancestor)))
+}
+
+function compareAdvice(one: Advice, other: Advice): number {
+  return (
+    other.saved.tokens - one.saved.tokens ||
+    other.saved.restarts - one.saved.restarts ||
+    other.saved.requests - one.saved.requests ||
+    compareText(one.type, other.type) ||
+    compareText(one.path ?? '', other.path ?? '') ||
+    compareText(one.tool ?? '', other.tool ?? '')
   )
 }
 
-function showAdvice(all: readonly RecordedRun[], path: string, minRuns: number): Advice[] {
+/** Advice to fold nothing, if the runs would have cost less with everything in full from the start. */
+function adviseToShowAll(all: readonly RecordedRun[], minRuns: number): Advice | undefined {
+  const runs = all.filter(({ renders }) => renders[0]?.sections.some(({ visibility }) => visibility === 'summary'))
+  const saved = addSavings(runs.map((run) => replay(run, showAll(run))))
+  if (runs.length < minRuns || saved.tokens <= 0) return undefined
+  const used = runs.filter(({ openings }) => openings.some(({ answeredBy }) => answeredBy !== 'none')).length
+  const spent = runs.flatMap(({ requests }) => requests).reduce((sum, request) => sum + getRequestTokens(request), 0)
+  const lost = Math.round((saved.tokens / (spent - saved.tokens)) * 100)
+  const share = lost < 1 ? 'less than 1 %' : `${lost} %`
+  const message = `Folding costs more than it saves in this prompt: ${used} of ${runs.length} runs opened sections, and all of them together took ${share} more tokens than with every section shown in full from the start. That would have ${formatSaving(saved)}.`
+  return { type: 'show-all', path: undefined, tool: undefined, runs: runs.length, used, saved, message }
+}
+
+function getRequestTokens(request: RecordedRequest): number {
+  return request.systemTokens + request.toolTokens + request.conversationTokens + request.outputTokens
+}
+
+function adviseToShow(all: readonly RecordedRun[], path: string, minRuns: number): Advice[] {
   const runs = all.filter((run) => isShown(run, path, 'summary'))
   const used = runs.filter((run) => wasOpened(run, path)).length
   if (runs.length < minRuns || used * 2 <= runs.length) return []
-  const saved = addSavings(runs.map((run) => replay(run, showing(run, path))))
+  const saved = addSavings(runs.map((run) => replay(run, showSection(run, path))))
   if (!isWorthIt(saved)) return []
-  const message = `Show section '${path}' in full from the start: ${used} of ${runs.length} runs opened it. Over these runs that would have ${savedWords(saved)}.`
+  const message = `Show section '${path}' in full from the start: ${used} of ${runs.length} runs opened it. Over these runs that would have ${formatSaving(saved)}.`
   return [{ type: 'show-section', path, tool: undefined, runs: runs.length, used, saved, message }]
 }
 
-function foldAdvice(
+function adviseToFold(
   all: readonly RecordedRun[],
   path: string,
   { minRuns, largeTokens }: { readonly minRuns: number; readonly largeTokens: number },
@@ -81,17 +134,20 @@ function foldAdvice(
   if (runs.length < minRuns || !own || runs.some((run) => wasUsed(run, path))) return []
   const hasSummary = own.summaryTokens !== null
   if (!hasSummary && within.reduce((sum, { fullTokens }) => sum + fullTokens, 0) < largeTokens) return []
-  const saved = addSavings(runs.map((run) => replay(run, folding(run, path))))
+  const saved = addSavings(runs.map((run) => replay(run, foldSection(run, path))))
   if (saved.tokens <= 0) return []
   const why = within.some(({ tools }) => tools.length > 0)
     ? `none of its tools was called in ${runs.length} runs`
-    : `it has no tools, and nothing in ${runs.length} runs tells whether its text was needed`
+    : `it has no tools, and nothing in ${runs.length} runs shows whether its text was needed`
   const summary = hasSummary ? '' : ' It has no summary yet: write one, whose cost is not counted here.'
-  const message = `Fold section '${path}' by default: ${why}. Over these runs that would have ${savedWords(saved)}.${summary}`
+  const message = `Fold section '${path}' by default: ${why}. Over these runs that would have ${formatSaving(saved)}.${summary}`
   return [{ type: 'fold-section', path, tool: undefined, runs: runs.length, used: 0, saved, message }]
 }
 
-function toolAdvice(all: readonly RecordedRun[], name: string, path: string, minRuns: number): Advice[] {
+function adviseToOffer(
+  all: readonly RecordedRun[],
+  { name, path, minRuns }: { readonly name: string; readonly path: string; readonly minRuns: number },
+): Advice[] {
   const runs = all.filter((run) => run.renders[0]?.tools.every((tool) => tool.name !== name))
   const used = runs.filter((run) => run.toolCalls.some((call) => call.name === name && call.ok !== null)).length
   if (runs.length < minRuns || used * 2 <= runs.length) return []
@@ -99,16 +155,16 @@ function toolAdvice(all: readonly RecordedRun[], name: string, path: string, min
     runs.map((run) => {
       const section = run.sections.find((each) => each.path === path)
       const tool = section?.tools.find((each) => each.name === name)
-      return tool ? replay(run, offering(run, tool, path)) : { tokens: 0, requests: 0, restarts: 0 }
+      return tool ? replay(run, offerTool(run, tool, path)) : { tokens: 0, requests: 0, restarts: 0 }
     }),
   )
   if (!isWorthIt(saved)) return []
-  const message = `Offer tool '${name}' from the start, as a core tool in a section that is shown in full: ${used} of ${runs.length} runs called it after opening '${path}'. If the section's text is not needed to call it, that would have ${savedWords(saved)} over these runs.`
+  const message = `Offer tool '${name}' from the start, as a core tool in a section that is shown in full: ${used} of ${runs.length} runs called it after opening '${path}'. If the section's text is not needed to call it, that would have ${formatSaving(saved)} over these runs.`
   return [{ type: 'offer-tool', path, tool: name, runs: runs.length, used, saved, message }]
 }
 
-/** Every tool of the sections in some runs, where it was last. */
-function toolsIn(runs: readonly RecordedRun[]): { readonly name: string; readonly path: string }[] {
+/** Every tool of the recorded sections, with the section that had it last. */
+function getTools(runs: readonly RecordedRun[]): { readonly name: string; readonly path: string }[] {
   const places = new Map<string, string>()
   for (const { sections } of runs)
     for (const { path, tools } of sections) for (const { name } of tools) places.set(name, path)
@@ -135,7 +191,7 @@ function wasUsed(run: RecordedRun, path: string): boolean {
 
 const isWorthIt = (saved: Saving): boolean => saved.tokens > 0 || saved.requests > 0 || saved.restarts > 0
 
-function savedWords({ tokens, requests, restarts }: Saving): string {
+function formatSaving({ tokens, requests, restarts }: Saving): string {
   const counted = (count: number, word: string): string[] =>
     count > 0 ? [`${count} ${word}${count === 1 ? '' : 's'}`] : []
   const saved = listed([...counted(tokens, 'token'), ...counted(requests, 'request'), ...counted(restarts, 'restart')])
@@ -143,6 +199,7 @@ function savedWords({ tokens, requests, restarts }: Saving): string {
   return [...cost, ...(saved === '' ? [] : [`saved ${saved}`])].join(' and ')
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+function compareText(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }

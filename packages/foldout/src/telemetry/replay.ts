@@ -1,8 +1,14 @@
 import { getAncestors } from '../core/text.ts'
-import type { RecordedOpening, RecordedRender, RecordedRun } from './recording.ts'
+import type { RecordedRender, RecordedRun } from './recording.ts'
 import type { SectionCost, ToolCost } from './section-costs.ts'
 
-/** What a change would have saved; less than nothing where it would have cost more. */
+/**
+ * What a change would have saved; below zero if it would have cost more.
+ *
+ * @example
+ * const { saved } = advise(recordings, { bound })[0]
+ * console.log(`${saved.tokens} tokens, ${saved.requests} requests, ${saved.restarts} restarts`)
+ */
 export interface Saving {
   /** Input and output of all requests. */
   readonly tokens: number
@@ -12,14 +18,14 @@ export interface Saving {
 
 /** A recorded prompt with something changed. */
 export interface Change {
-  /** What the model would not have had to open any more. */
+  /** Openings that would not have been necessary. */
   readonly spares: (opening: { readonly keys: readonly string[] }) => boolean
   /** How a render would have differed. */
   readonly render: (render: RecordedRender) => RenderChange
 }
 
 interface RenderChange {
-  /** Tokens of its text that come in addition. */
+  /** Tokens that its text would have had in addition. */
   readonly text: number
   readonly adds: readonly ToolCost[]
   readonly removes: readonly ToolCost[]
@@ -31,23 +37,41 @@ const UNCHANGED: RenderChange = { text: 0, adds: [], removes: [] }
 export function replay(run: RecordedRun, change: Change): Saving {
   const spared = run.openings.filter((opening) => opening.answeredBy !== 'none' && change.spares(opening))
   const isSpared = new Set(spared.map(({ callId }) => callId))
+  const calls = groupByRequest(run.toolCalls)
+  const sparedBy = groupByRequest(spared)
   let tokens = 0
   let requests = 0
+  // Of what was opened in earlier requests, whose calls and results are not in this one.
+  let earlier = sum(sparedBy.get(-1) ?? [])
   for (const [at, request] of run.requests.entries()) {
-    const calls = run.toolCalls.filter((call) => call.request === at)
-    if (calls.length > 0 && calls.every(({ callId }) => isSpared.has(callId))) {
+    const made = calls.get(at) ?? []
+    const opened = sum(sparedBy.get(at) ?? [])
+    if (made.length > 0 && made.every(({ callId }) => isSpared.has(callId))) {
       requests += 1
       tokens += request.systemTokens + request.toolTokens + request.conversationTokens + request.outputTokens
+      earlier += opened
       continue
     }
-    const { text, adds, removes } = change.render(run.renders[request.render]!)
+    const render = run.renders[request.render]
+    if (render === undefined) throw new RangeError(`There is no render ${request.render}.`)
+    const { text, adds, removes } = change.render(render)
     const offered = new Set(request.tools)
     const added = adds.filter(({ name }) => !offered.has(name))
     const removed = removes.filter(({ name }) => offered.has(name))
-    const earlier = spared.filter((opening: RecordedOpening) => opening.request < at)
-    tokens += sum(earlier) + sum(removed) - sum(added) - text
+    tokens += earlier + sum(removed) - sum(added) - text
+    earlier += opened
   }
   return { tokens, requests, restarts: run.restarts.filter(change.spares).length }
+}
+
+function groupByRequest<Item extends { readonly request: number }>(items: readonly Item[]): Map<number, Item[]> {
+  const groups = new Map<number, Item[]>()
+  for (const item of items) {
+    const group = groups.get(item.request)
+    if (group) group.push(item)
+    else groups.set(item.request, [item])
+  }
+  return groups
 }
 
 export function addSavings(savings: readonly Saving[]): Saving {
@@ -61,13 +85,23 @@ export function addSavings(savings: readonly Saving[]): Saving {
   )
 }
 
+/** Every section is shown in full from the start, so nothing is opened. */
+export function showAll(run: RecordedRun): Change {
+  const text = run.sections.reduce((total, { fullTokens }) => total + fullTokens, 0)
+  const tools = run.sections.flatMap((section) => section.tools)
+  return {
+    spares: () => true,
+    render: ({ sections }) => ({ text: text - sum(sections), adds: tools, removes: run.disclosureTools }),
+  }
+}
+
 /** A section is shown in full from the start. */
-export function showing(run: RecordedRun, path: string): Change {
-  const shown = shownSections(run, path)
+export function showSection(run: RecordedRun, path: string): Change {
+  const shown = getShownSections(run, path)
   const open = shown.filter(({ how }) => how === 'full')
   const full = new Set(open.map(({ section }) => section.path))
   const leavesFolds = shown.length > open.length
-  const text = sum(shown.map(({ section, how }) => ({ tokens: costAs(section, how) })))
+  const text = sum(shown.map(({ section, how }) => ({ tokens: getCost(section, how) })))
   return {
     spares: ({ keys }) => keys.every((key) => full.has(key)),
     render({ sections }) {
@@ -83,17 +117,18 @@ export function showing(run: RecordedRun, path: string): Change {
   }
 }
 
-/** A section is folded from the start. Where it has no summary yet, that costs nothing. */
-export function folding(run: RecordedRun, path: string): Change {
-  return { spares: () => false, render: (render) => foldedIn(run, render, path, []) }
+/** A section is folded from the start. A summary that is not written yet costs nothing. */
+export function foldSection(run: RecordedRun, path: string): Change {
+  return { spares: () => false, render: (render) => foldIn(run, render, path, []) }
 }
 
-/** A tool is offered from the start, and its section is not opened where that was only for the tool. */
-export function offering(run: RecordedRun, tool: ToolCost, path: string): Change {
+/** A tool is offered from the start, and its section is not opened if that was only for the tool. */
+export function offerTool(run: RecordedRun, tool: ToolCost, path: string): Change {
   const asked = new Set([...getAncestors(path), path])
+  const [root = path] = path.split('.')
   const others = new Set(
     run.sections
-      .filter((section) => isWithin(section.path, path.split('.')[0]!))
+      .filter((section) => isWithin(section.path, root))
       .flatMap((section) => section.tools.map(({ name }) => name)),
   )
   others.delete(tool.name)
@@ -108,13 +143,13 @@ export function offering(run: RecordedRun, tool: ToolCost, path: string): Change
     spares,
     render(render) {
       const isOpened = folded !== undefined && opened.some((key) => isWithin(key, folded.path))
-      const change = isOpened ? foldedIn(run, render, folded.path, [tool.name]) : UNCHANGED
+      const change = isOpened ? foldIn(run, render, folded.path, [tool.name]) : UNCHANGED
       return { ...change, adds: [...change.adds, tool] }
     },
   }
 }
 
-function foldedIn(run: RecordedRun, render: RecordedRender, path: string, keeps: readonly string[]): RenderChange {
+function foldIn(run: RecordedRun, render: RecordedRender, path: string, keeps: readonly string[]): RenderChange {
   const own = render.sections.find((section) => section.path === path)
   if (own?.visibility !== 'full') return UNCHANGED
   const within = render.sections.filter((section) => isWithin(section.path, path))
@@ -130,7 +165,7 @@ function foldedIn(run: RecordedRun, render: RecordedRender, path: string, keeps:
 }
 
 /** What is shown of a section that is open: itself, and what lies in it as it is by default. */
-function shownSections(
+function getShownSections(
   run: RecordedRun,
   path: string,
 ): { readonly section: SectionCost; readonly how: 'full' | 'summary' }[] {
@@ -146,7 +181,7 @@ function shownSections(
     .map((section) => ({ section, how: isFull(section.path) ? 'full' : 'summary' }))
 }
 
-const costAs = (section: SectionCost, how: 'full' | 'summary'): number =>
+const getCost = (section: SectionCost, how: 'full' | 'summary'): number =>
   how === 'full' ? section.fullTokens : (section.summaryTokens ?? 0)
 
 export function isWithin(path: string, other: string): boolean {

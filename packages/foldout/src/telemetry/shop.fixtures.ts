@@ -21,7 +21,15 @@ const add = defineTool({ name: 'add', description: 'Adds to the cart.', execute:
 const clear = defineTool({ name: 'clear', description: 'Clears.', execute: () => ok('Empty now.') })
 
 /** A shop with a folded cart that has tools, folded rules, and a history that is shown in full. */
-export function shop(options: { readonly cart?: Visibility; readonly cartText?: string } = {}): BoundPrompt<{}> {
+export function shop(
+  options: {
+    readonly cart?: Visibility
+    /** Of the coupons in the cart, and of the rules. */
+    readonly others?: Visibility
+    readonly cartText?: string
+    readonly rulesText?: string
+  } = {},
+): BoundPrompt<{}> {
   return definePrompt({
     ns: 'shops',
     key: 'shop',
@@ -40,16 +48,16 @@ export function shop(options: { readonly cart?: Visibility; readonly cartText?: 
             title: 'Coupons',
             template: 'A coupon takes ten percent off.',
             summary: 'About coupons.',
-            visibility: 'summary',
+            visibility: options.others ?? 'summary',
           }),
         ],
       }),
       defineSection({
         key: 'rules',
         title: 'Rules',
-        template: 'Be kind to everybody.',
+        template: options.rulesText ?? 'Be kind to everybody.',
         summary: 'The rules.',
-        visibility: 'summary',
+        visibility: options.others ?? 'summary',
       }),
       defineSection({
         key: 'history',
