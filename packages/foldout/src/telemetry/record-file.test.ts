@@ -52,10 +52,10 @@ describe('recordings in a file', () => {
     await appendFile(path, '\n{"version":1,"runs":[{}]}\n')
     await expect(readRecordingFile(path)).rejects.toMatchObject({
       code: 'recording-file',
-      message: `The line ${path}:3 is no recording and was not read: This is no recording of version 1: runs[0].prompt is required. Record the runs again with this version of Foldout. Remove the line, and read the file again.`,
+      message: `The line ${path}:3 is not a recording and was not read: This is not a recording of version 1: runs[0].prompt is required. Record the runs again with this version of Foldout. Remove the line, and read the file again.`,
     })
     await writeFile(path, 'no json\n')
-    await expect(readRecordingFile(path)).rejects.toThrow(`The line ${path}:1 is no recording and was not read: `)
+    await expect(readRecordingFile(path)).rejects.toThrow(`The line ${path}:1 is not a recording and was not read: `)
     await expect(readRecordingFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'recording-file' })
   })
 

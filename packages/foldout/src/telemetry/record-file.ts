@@ -6,13 +6,26 @@ import { recordRuns, type RecorderOptions } from './recorder.ts'
 import { readRecording, type Recording } from './recording.ts'
 import type { RunListener } from './runs.ts'
 
-/** Writes down each run of one after the other as it ends. Runs that go on side by side each need one of their own. */
+/**
+ * Writes each run to its file when the run ends. Runs that overlap each need a recorder of their own.
+ *
+ * @example
+ * const recorder: FileRecorder = createFileRecorder('runs.jsonl', { bound })
+ * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
+ * await recorder.saved()
+ */
 export interface FileRecorder extends RunListener {
-  /** Rejects if a run could not be written: watching a run must not change it, so the run itself does not fail. */
+  /** Rejects if a run could not be written. The run itself does not fail: watching it must not change it. */
   saved(): Promise<void>
 }
 
-/** Records runs to a file, to which several processes may write: each run that has ended is one line of JSON at its end. */
+/**
+ * Records runs to a file, one line of JSON for each run that has ended. Several processes may write to the same file.
+ *
+ * @example
+ * const recorder = createFileRecorder('runs.jsonl', { bound })
+ * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
+ */
 export function createFileRecorder(path: string, options: RecorderOptions): FileRecorder {
   let fault: FoldoutError | undefined
   const { onEvent } = recordRuns(options, (run) => {
@@ -33,7 +46,7 @@ export function createFileRecorder(path: string, options: RecorderOptions): File
   }
 }
 
-/** In one write to the end of the file, which no other process can come between. */
+/** In a single write to the end of the file, so that lines of several processes do not mix. */
 function appendLine(path: string, line: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const file = openSync(path, 'a+')
@@ -49,7 +62,12 @@ function appendLine(path: string, line: string): void {
   }
 }
 
-/** Reads what `createFileRecorder` has written. */
+/**
+ * Reads a file that `createFileRecorder` has written. Throws `recording-file` with the line if one is not a recording.
+ *
+ * @example
+ * const recordings = await readRecordingFile('runs.jsonl')
+ */
 export async function readRecordingFile(path: string): Promise<readonly Recording[]> {
   const lines = (await getText(path)).split('\n')
   return lines.flatMap((line, i) => (line.trim() === '' ? [] : [readLine(line, `${path}:${i + 1}`)]))
@@ -73,7 +91,7 @@ function readLine(line: string, place: string): Recording {
   } catch (error) {
     throw new FoldoutError(
       'recording-file',
-      `The line ${place} is no recording and was not read: ${getErrorMessage(error)} Remove the line, and read the file again.`,
+      `The line ${place} is not a recording and was not read: ${getErrorMessage(error)} Remove the line, and read the file again.`,
       { cause: error },
     )
   }

@@ -1,11 +1,19 @@
 import type { RecordedRun } from './recording.ts'
+import { groupByRequest } from './replay.ts'
 import type { SimulationStep } from './simulate/simulate.ts'
 
-/** What the model did in a recorded run, to simulate what it would have cost with another strategy or adapter. */
+/**
+ * What the model did in a recorded run, to simulate what it would have cost with another strategy or adapter.
+ *
+ * @example
+ * const steps = recordedSteps(recording.runs[0])
+ * const { billedTokens } = await simulate({ prompt: bound, steps }, { strategy: openSections() })
+ */
 export function recordedSteps(run: RecordedRun): readonly SimulationStep[] {
   const openings = new Map(run.openings.map((opening) => [opening.callId, opening]))
+  const callsByRequest = groupByRequest(run.toolCalls)
   return run.requests.flatMap((request, at): SimulationStep[] => {
-    const made = run.toolCalls.filter((call) => call.request === at)
+    const made = callsByRequest.get(at) ?? []
     const opens = made.flatMap(({ callId }) => openings.get(callId)?.keys ?? [])
     const calls = made
       .filter(({ ok, isDisclosure }) => ok !== null && !isDisclosure)

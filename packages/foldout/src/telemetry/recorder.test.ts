@@ -290,9 +290,9 @@ describe('a recording', () => {
       }
     }
     expect(refused({ ...json(), version: 2 })).toMatch(
-      /^This is no recording of version 1: version must be 1\..*with this version of Foldout\.$/,
+      /^This is not a recording of version 1: version must be 1\..*with this version of Foldout\.$/,
     )
-    expect(refused('x')).toContain('This is no recording of version 1: the value must be an object')
+    expect(refused('x')).toContain('This is not a recording of version 1: it is not an object. ')
     const wrong = json()
     delete (wrong.runs[0]!['requests']![1] as Record<string, unknown>)['toolTokens']
     expect(refused(wrong)).toContain(': runs[0].requests[1].toolTokens is required. Record')

@@ -1,30 +1,44 @@
 import type { Usage } from '../adapters/contract.ts'
 import { FoldoutError } from '../core/errors.ts'
-import { describeIssues, fromJsonSchema, type JsonSchema } from '../core/schema/schema.ts'
+import { shortened } from '../core/text.ts'
+import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import type { TokenCount } from '../core/tokens/tokens.ts'
 import type { Visibility } from '../session/visibility.ts'
 import type { OpeningAnswer } from './openings.ts'
 import type { RunEnd } from './runs.ts'
 import type { SectionCost, ToolCost } from './section-costs.ts'
 
-/** What happened in some runs, in numbers and names: no text of the prompt or the conversation is in it. Plain JSON. */
+/**
+ * What happened in some runs, in numbers and names. It contains no text of the prompt or the conversation. Plain JSON.
+ *
+ * @example
+ * const recording: Recording = recorder.recording()
+ * await writeFile('recording.json', JSON.stringify(recording))
+ */
 export interface Recording {
   readonly version: 1
   readonly runs: readonly RecordedRun[]
 }
 
+/**
+ * One run.
+ *
+ * @example
+ * const openedSections = ({ openings }: RecordedRun): string[] => openings.flatMap(({ keys }) => [...keys])
+ */
 export interface RecordedRun {
   readonly prompt: { readonly ns: string; readonly key: string }
-  /** Who counted all tokens but those of `usage`. */
+  /** The counter of all tokens but those of `usage`. */
   readonly counter: { readonly name: string; readonly exact: boolean }
   readonly status: RunEnd['status']
   /** Of a failed run: the code or the name of what was thrown. */
   readonly errorType: string | null
   /** As the provider bills it. */
   readonly usage: Usage
-  /** What each section cost when the run began, in walking order. */
+  /** What each section cost when the run began, in the order of the prompt. */
   readonly sections: readonly SectionCost[]
-  /** What the tools cost that open sections. */
+  /** The cost of the tools that open sections. */
   readonly disclosureTools: readonly ToolCost[]
   readonly renders: readonly RecordedRender[]
   readonly requests: readonly RecordedRequest[]
@@ -33,14 +47,27 @@ export interface RecordedRun {
   readonly toolCalls: readonly RecordedToolCall[]
 }
 
+/**
+ * One render of the prompt.
+ *
+ * @example
+ * const share = ({ tokens, tokensIfAllOpen }: RecordedRender): number => tokens.total / tokensIfAllOpen.total
+ */
 export interface RecordedRender {
   readonly tokens: TokenCount
   readonly tokensIfAllOpen: TokenCount
-  /** Every section shown, in walking order. */
+  /** Every section shown, in the order of the prompt. */
   readonly sections: readonly { readonly path: string; readonly visibility: Visibility; readonly tokens: number }[]
   readonly tools: readonly ToolCost[]
 }
 
+/**
+ * One request to the model.
+ *
+ * @example
+ * const getInput = (request: RecordedRequest): number =>
+ *   request.systemTokens + request.toolTokens + request.conversationTokens
+ */
 export interface RecordedRequest {
   /** Which of the renders it was made with. */
   readonly render: number
@@ -61,7 +88,12 @@ export interface RecordedRequest {
   readonly retries: number
 }
 
-/** A call by which a model asked for sections that were not open. */
+/**
+ * A call by which a model asked for sections that were not open.
+ *
+ * @example
+ * const wasRefused = ({ answeredBy }: RecordedOpening): boolean => answeredBy === 'none'
+ */
 export interface RecordedOpening {
   readonly callId: string
   readonly keys: readonly string[]
@@ -72,16 +104,28 @@ export interface RecordedOpening {
   readonly tokens: number
 }
 
+/**
+ * A new render that openings made necessary.
+ *
+ * @example
+ * const restartedFor = run.restarts.flatMap(({ keys }: RecordedRestart) => keys)
+ */
 export interface RecordedRestart {
   readonly keys: readonly string[]
   /** The last request before it. */
   readonly request: number
 }
 
+/**
+ * A call of a tool.
+ *
+ * @example
+ * const hasFailed = ({ ok }: RecordedToolCall): boolean => ok === false
+ */
 export interface RecordedToolCall {
   readonly callId: string
   readonly name: string
-  /** The tool that ran in the end, where the called one runs others. */
+  /** The tool that ran in the end, if the called one runs others. */
   readonly target?: string
   /** Nothing if it was not executed. */
   readonly ok: boolean | null
@@ -91,6 +135,9 @@ export interface RecordedToolCall {
   readonly argumentsTokens: number
   readonly resultTokens: number
 }
+
+/** A fault may repeat what is in the file. */
+const MAX_FAULT = 300
 
 const text: JsonSchema = { type: 'string' }
 const bool: JsonSchema = { type: 'boolean' }
@@ -176,25 +223,51 @@ const run = record({
     }),
   ),
 })
-const recordingSchema = fromJsonSchema<Recording>(record({ version: { const: 1 }, runs: list(run) }))
+const recordingSchema = fromJsonSchema<Pick<Recording, 'version'> & { readonly runs: readonly unknown[] }>(
+  record({ version: { const: 1 }, runs: { type: 'array' } }),
+)
+const runSchema = fromJsonSchema<RecordedRun>(run)
 
-/** Reads a recording that was written as JSON. */
+/**
+ * Checks a recording that was written as JSON, and returns it. Throws `recording-invalid` if it is not one.
+ *
+ * @example
+ * const recording = readRecording(JSON.parse(await readFile('recording.json', 'utf8')))
+ */
 export function readRecording(json: unknown): Recording {
-  const invalid = (fault: string): FoldoutError =>
-    new FoldoutError(
-      'recording-invalid',
-      `This is no recording of version 1: ${fault}. Record the runs again with this version of Foldout.`,
-    )
-  const checked = recordingSchema['~standard'].validate(json)
-  if (checked instanceof Promise) throw invalid('it cannot be checked')
-  if (checked.issues) throw invalid(describeIssues(checked.issues.slice(0, 1)))
-  for (const [at, { renders, requests, openings, restarts, toolCalls }] of checked.value.runs.entries()) {
-    const lost = requests.findIndex(({ render }) => render >= renders.length)
-    if (lost !== -1) throw invalid(`runs[${at}].requests[${lost}].render: there is no such render`)
-    for (const [name, entries] of Object.entries({ openings, restarts, toolCalls })) {
-      const astray = entries.findIndex(({ request }) => request >= requests.length)
-      if (astray !== -1) throw invalid(`runs[${at}].${name}[${astray}].request: there is no such request`)
-    }
+  const { runs } = check(recordingSchema, json, [])
+  // One after the other, so that the first fault ends it, however many there are.
+  return { version: 1, runs: runs.map((each, at) => readRun(each, at)) }
+}
+
+function readRun(json: unknown, at: number): RecordedRun {
+  const checked = check(runSchema, json, ['runs', at])
+  const { renders, requests, openings, restarts, toolCalls } = checked
+  const lost = requests.findIndex(({ render }) => render >= renders.length)
+  if (lost !== -1) throw createFault(`runs[${at}].requests[${lost}].render: there is no such render`)
+  for (const [name, entries] of Object.entries({ openings, restarts, toolCalls })) {
+    const astray = entries.findIndex(({ request }) => request >= requests.length)
+    if (astray !== -1) throw createFault(`runs[${at}].${name}[${astray}].request: there is no such request`)
   }
-  return checked.value
+  return checked
+}
+
+function check<Value>(
+  schema: StandardSchemaV1<unknown, Value>,
+  json: unknown,
+  place: readonly (string | number)[],
+): Value {
+  if (!isPlainObject(json)) throw createFault(`${place.length === 0 ? 'it' : `runs[${place[1]}]`} is not an object`)
+  const checked = schema['~standard'].validate(json)
+  if (checked instanceof Promise) throw createFault('it cannot be checked')
+  if (!checked.issues) return checked.value
+  const [issue] = checked.issues
+  throw createFault(issue ? describeIssues([{ ...issue, path: [...place, ...(issue.path ?? [])] }]) : 'it has a fault')
+}
+
+function createFault(fault: string): FoldoutError {
+  return new FoldoutError(
+    'recording-invalid',
+    `This is not a recording of version 1: ${shortened(fault, MAX_FAULT)}. Record the runs again with this version of Foldout.`,
+  )
 }

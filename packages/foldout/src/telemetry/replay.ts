@@ -64,7 +64,8 @@ export function replay(run: RecordedRun, change: Change): Saving {
   return { tokens, requests, restarts: run.restarts.filter(change.spares).length }
 }
 
-function groupByRequest<Item extends { readonly request: number }>(items: readonly Item[]): Map<number, Item[]> {
+/** Calls or openings by the request that was answered with them. */
+export function groupByRequest<Item extends { readonly request: number }>(items: readonly Item[]): Map<number, Item[]> {
   const groups = new Map<number, Item[]>()
   for (const item of items) {
     const group = groups.get(item.request)

@@ -1,33 +1,44 @@
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { getTokens, type Part, type RequestParts } from './request.ts'
 
+/**
+ * How a provider's prompt cache is simulated.
+ *
+ * @example
+ * const options: CacheOptions = { cache: 'anthropic', cacheStart: 'warm' }
+ */
 export interface CacheOptions {
   /**
-   * How the provider caches the input that a request has in common with the one before it. All read tools first, then the
-   * system text, then the messages, and what follows the first difference is new.
+   * How the provider caches the input that a request shares with the one before it. All providers read tools first, then
+   * the system text, then the messages; everything after the first difference is new.
    *
    * - `'none'`, the default: everything is billed in full.
    * - `'anthropic'`: whole blocks, which are the tool list, the system text and each message. A tool list that has grown is
-   *   another block.
-   * - `'openai'`: to the token, in steps of 128. Of a tool list that has grown, the beginning is found.
+   *   a different block.
+   * - `'openai'`: to the token, in steps of 128. The unchanged beginning of a tool list that has grown is found.
    */
   readonly cache?: 'none' | 'anthropic' | 'openai'
   /** What a token read from the cache costs. Default 0.1. */
   readonly cacheReadRate?: number
   /** What a token written to the cache costs. Default 1.25 for `'anthropic'`, 1 for `'openai'`. */
   readonly cacheWriteRate?: number
-  /** Fewer tokens than these are not cached. Default 1024. */
+  /** A shorter beginning is not cached. Default 1024. */
   readonly cacheMinimumTokens?: number
   /**
-   * Whether the first request finds its tools and system text in the cache, because another run has begun alike a short
+   * Whether the first request finds its tools and system text in the cache, because another run began with the same a short
    * while ago. Default `'cold'`.
    */
   readonly cacheStart?: 'cold' | 'warm'
 }
 
-/** Input tokens, and what they come to in tokens at the full price. */
+/**
+ * Input tokens, and what they cost in tokens at the full price.
+ *
+ * @example
+ * const saved = (full: Charge, folded: Charge): number => 1 - folded.billedTokens / full.billedTokens
+ */
 export interface Charge {
-  /** All of the input, cached or not: what is billed without a cache. */
+  /** The whole input, cached or not: what is billed without a cache. */
   readonly inputTokens: number
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number

@@ -8,7 +8,7 @@ export interface RecordingFilesystem {
   takeWritten(): readonly string[]
 }
 
-export function recordingFilesystem(): RecordingFilesystem {
+export function createRecordingFilesystem(): RecordingFilesystem {
   // Without transactions, in which a file could be written unseen.
   const { begin: _, ...files } = createMemoryFilesystem()
   let written: readonly string[] = []

@@ -343,3 +343,66 @@ describe('runs that cannot be', () => {
     await expect(simulated({}, { ...run, steps })).rejects.toMatchObject({ code: 'simulation-invalid' })
   })
 })
+
+describe('what if sections were shown or folded', () => {
+  const define = (refunds: 'full' | 'summary', rules: 'full' | 'summary') =>
+    definePrompt({
+      ns: 'shop',
+      key: 'what-if',
+      sections: [
+        defineSection({
+          key: 'refunds',
+          title: 'Refunds',
+          template: words('Refund', 120),
+          summary: 'Refunds.',
+          tools: [refund],
+          visibility: refunds,
+        }),
+        defineSection({
+          key: 'rules',
+          title: 'Rules',
+          template: words('House', 150),
+          summary: 'House rules.',
+          visibility: rules,
+        }),
+      ],
+    }).bind()
+  const steps: SimulatedRun['steps'] = [
+    { opens: ['refunds', 'rules'] },
+    { calls: [{ name: 'refund', argumentsTokens: 5, resultTokens: 5 }] },
+    { answers: 10 },
+  ]
+  const strategies = [readSection(), openSections(), openOrRead()].map((strategy) => [strategy.name, strategy] as const)
+
+  it.each(strategies)('R40 %s costs what it costs a prompt that is defined so', async (_name, strategy) => {
+    for (const [refunds, rules] of [
+      ['full', 'summary'],
+      ['summary', 'full'],
+      ['full', 'full'],
+      ['summary', 'summary'],
+    ] as const) {
+      const asked = await simulate(
+        { prompt: define('summary', 'full'), steps },
+        { strategy, visibility: { refunds, rules } },
+      )
+      expect(asked).toEqual(await simulate({ prompt: define(refunds, rules), steps }, { strategy }))
+    }
+  })
+
+  it('R40 refuses sections that do not exist, other words, and visibility beside everything in full', async () => {
+    const ask = (visibility: Record<string, unknown>, strategy: SimulationOptions['strategy'] = readSection()) =>
+      simulate({ prompt: define('full', 'full'), steps }, {
+        strategy,
+        visibility,
+      } as SimulationOptions)
+    await expect(ask({ refund: 'full' })).rejects.toMatchObject({
+      code: 'simulation-invalid',
+      message: expect.stringMatching(/^There is no section 'refund' .* Nearest sections: refunds\b/) as string,
+    })
+    await expect(ask({ refunds: 'hidden' })).rejects.toThrow("The visibility of 'refunds' must be 'full' or 'summary'.")
+    await expect(ask({ refunds: 'full' }, 'everything-in-full')).rejects.toMatchObject({ code: 'simulation-invalid' })
+    await expect(ask(JSON.parse('{"__proto__": "full"}') as Record<string, unknown>)).rejects.toMatchObject({
+      code: 'simulation-invalid',
+    })
+  })
+})

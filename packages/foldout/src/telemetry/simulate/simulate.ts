@@ -1,17 +1,23 @@
 import { runAgent } from '../../agent/run-agent.ts'
 import { FoldoutError } from '../../core/errors.ts'
+import { nearest } from '../../core/text.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import { getRegistry, type BoundPrompt } from '../../prompt/prompt.ts'
 import { createSession } from '../../session/session.ts'
-import type { Visibility } from '../../session/visibility.ts'
+import { isVisibility, visibility, type Visibility } from '../../session/visibility.ts'
 import { followingAdapter } from './adapter.ts'
 import { billing, type CacheOptions, type Charge } from './cache.ts'
-import { recordingFilesystem } from './files.ts'
+import { createRecordingFilesystem } from './files.ts'
 import { getTokens } from './request.ts'
 import { isSectionShown, sectionBodies, type ShownTexts } from './shown.ts'
 
-/** A call of one of the prompt's own tools. The tool is not run: only what the call costs is known. */
+/**
+ * A call of one of the prompt's own tools. The tool is not run: only the cost of the call is known.
+ *
+ * @example
+ * const call: SimulatedCall = { name: 'refund_order', argumentsTokens: 12, resultTokens: 40 }
+ */
 export interface SimulatedCall {
   readonly name: string
   /** Tokens of its arguments as JSON. */
@@ -19,16 +25,26 @@ export interface SimulatedCall {
   readonly resultTokens: number
 }
 
-/** One thing a model does, however it is shown the prompt. */
+/**
+ * One thing that a model does, however it is shown the prompt.
+ *
+ * @example
+ * const steps: SimulationStep[] = [{ opens: ['refunds'] }, { calls: [call] }, { answers: 80 }]
+ */
 export type SimulationStep =
-  /** It needs these sections, by path. Those it has before it already cost nothing. */
+  /** It needs these sections, by path. Those that it can read already cost nothing. */
   | { readonly opens: readonly string[] }
   /** It calls tools, side by side. */
   | { readonly calls: readonly SimulatedCall[] }
-  /** It answers with so many tokens, and the run is over. */
+  /** It answers with this number of tokens, and the run is over. */
   | { readonly answers: number }
 
-/** What a model does in a run, said without regard to how sections are disclosed to it. */
+/**
+ * What a model does in a run, independent of how sections are disclosed to it.
+ *
+ * @example
+ * const run: SimulatedRun = { prompt: bound, input: 'Refund order 17.', steps: [{ opens: ['refunds'] }, { answers: 80 }] }
+ */
 export interface SimulatedRun {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
   /** What the user says. */
@@ -37,21 +53,40 @@ export interface SimulatedRun {
 }
 
 /**
- * How tools get into a conversation: `'dynamic'` where the provider can append them to it, `'dynamic-plain'` where they are
- * added to the end of the tool list, `'restart'` where the prompt is rendered anew.
+ * How tools get into a conversation: `'dynamic'` if the provider can append them to it, `'dynamic-plain'` if they are added
+ * to the end of the tool list, `'restart'` if the prompt is rendered again.
+ *
+ * @example
+ * for (const adapter of ['dynamic', 'restart'] satisfies SimulatedAdapter[]) await simulate(run, { strategy, adapter })
  */
 export type SimulatedAdapter = 'dynamic' | 'dynamic-plain' | 'restart'
 
+/**
+ * What a run is simulated with.
+ *
+ * @example
+ * const options: SimulationOptions = { strategy: readSection(), cache: 'anthropic', visibility: { refunds: 'full' } }
+ */
 export interface SimulationOptions extends CacheOptions {
-  /** How folded sections are disclosed, or that none is folded at all. */
+  /** How folded sections are disclosed, or that no section is folded at all. */
   readonly strategy: DisclosureStrategy | 'everything-in-full'
   /** Default `'dynamic'`. */
   readonly adapter?: SimulatedAdapter
-  /** Who counts tokens. Default: a quick estimate. */
+  /**
+   * Sections that begin open (`full`) or folded (`summary`), by path, instead of as the prompt has them: what if this one
+   * were shown from the start? The model can still open what is folded.
+   */
+  readonly visibility?: Readonly<Record<string, Visibility>>
+  /** Counts tokens. Default: a quick estimate. */
   readonly counter?: TokenCounter
 }
 
-/** What one request costs. */
+/**
+ * What one request costs.
+ *
+ * @example
+ * const largest = Math.max(...requests.map(({ inputTokens }: SimulatedRequest) => inputTokens))
+ */
 export interface SimulatedRequest extends Charge {
   /** Tokens of the tool definitions before the conversation. */
   readonly tools: number
@@ -60,30 +95,44 @@ export interface SimulatedRequest extends Charge {
   readonly messages: number
 }
 
+/**
+ * What a simulated run costs, and what the model has in the end.
+ *
+ * @example
+ * const { billedTokens, restarts }: Simulation = await simulate(run, { strategy: readSection() })
+ */
 export interface Simulation extends Charge {
   readonly requests: readonly SimulatedRequest[]
-  /** How often the prompt was rendered anew. */
+  /** How often the prompt was rendered again. */
   readonly restarts: number
-  /** Paths of the sections whose whole text the model has before it in the end, in walking order. */
+  /** Paths of the sections whose whole text the model can read in the end, in the order of the prompt. */
   readonly sections: readonly string[]
-  /** The prompt's own tools that it can call in the end, in walking order. */
+  /** The prompt's own tools that it can call in the end, in the order of the prompt. */
   readonly tools: readonly string[]
   readonly counter: { readonly name: string; readonly exact: boolean }
 }
 
 /**
- * Works out what a run's input costs: the run is made with the agent loop, a real render and a real session, and only the
- * model and the prompt's own tools are stand-ins. A message costs what its texts cost: the few tokens with which providers
- * mark where it begins are not known and left out, for all strategies alike.
+ * Computes what a run's input costs. The run is made with the real agent loop, render and session; only the model and the
+ * prompt's own tools are stand-ins. A message costs what its texts cost: the few tokens with which providers mark where a
+ * message begins are not known, and left out for all strategies alike.
+ *
+ * @example
+ * const run = { prompt: bound, steps: recordedSteps(recording.runs[0]) }
+ * const now = await simulate(run, { strategy: readSection(), cache: 'anthropic' })
+ * const then = await simulate(run, { strategy: readSection(), cache: 'anthropic', visibility: { refunds: 'full' } })
+ * console.log(`Showing refunds would save ${now.billedTokens - then.billedTokens} tokens.`)
  */
 export async function simulate(run: SimulatedRun, options: SimulationOptions): Promise<Simulation> {
   const { strategy, adapter: kind = 'dynamic', counter = estimatedTokens } = options
   checkSteps(run)
-  const session = createSession()
-  const files = recordingFilesystem()
   const paths = getRegistry(run.prompt.prompt).slots.map(({ path }) => path)
+  checkVisibility(options, paths)
+  const session = createSession({ slices: [visibility.seed(options.visibility ?? {})] })
+  const files = createRecordingFilesystem()
   const everything = Object.fromEntries(paths.map((path): [string, Visibility] => [path, 'full']))
-  const inFull = run.prompt.render({ session, counter, visibility: everything })
+  // In a session of its own: what is folded there would stay folded.
+  const inFull = run.prompt.render({ session: createSession(), counter, visibility: everything })
   const rendering = strategy === 'everything-in-full' ? { visibility: everything } : { disclosure: strategy }
   const bodies = sectionBodies(inFull)
   const render = () => run.prompt.render({ session, counter, ...rendering })
@@ -132,4 +181,27 @@ function checkSteps({ steps }: SimulatedRun): void {
     'simulation-invalid',
     `Step ${early + 1} of the run answers, and ${steps.length - early - 1} more follow. An answer ends a run: put it last.`,
   )
+}
+
+function checkVisibility({ strategy, visibility: asked }: SimulationOptions, paths: readonly string[]): void {
+  if (asked === undefined) return
+  if (strategy === 'everything-in-full') {
+    throw new FoldoutError(
+      'simulation-invalid',
+      "With the strategy 'everything-in-full' every section is shown. Pass a strategy, or leave out visibility.",
+    )
+  }
+  const known = new Set(paths)
+  for (const [path, wanted] of Object.entries(asked)) {
+    if (!known.has(path)) {
+      const near = nearest(path, known).join(', ')
+      throw new FoldoutError(
+        'simulation-invalid',
+        `There is no section '${path}' whose visibility could be simulated. Nearest sections: ${near}.`,
+      )
+    }
+    if (!isVisibility(wanted)) {
+      throw new FoldoutError('simulation-invalid', `The visibility of '${path}' must be 'full' or 'summary'.`)
+    }
+  }
 }
