@@ -32,7 +32,7 @@ function toRequest(request: Pick<ChatRequest, 'system' | 'tools' | 'addedTools' 
         return { role: 'assistant', text: message.text, calls: message.toolCalls.map(toCall) }
       case 'tool':
         return { role: 'result', id: message.callId, text: message.text }
-      case 'tools': {
+      default: {
         const added = message.names.flatMap((name) => request.addedTools.get(name) ?? [])
         return { role: 'tools', tools: added.map(toTool) }
       }

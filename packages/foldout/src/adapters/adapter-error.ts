@@ -30,6 +30,7 @@ export interface AdapterErrorDetails {
  * declined to answer (`model-refused`).
  *
  * @example
+ * ```ts
  * try {
  *   await runAgent(bound, { adapter })
  * } catch (error) {
@@ -37,6 +38,7 @@ export interface AdapterErrorDetails {
  *   if (error.code === 'adapter-unavailable') retryLater(error.retryAfterMs ?? 60_000)
  *   else console.error(error.adapter, error.status, error.message)
  * }
+ * ```
  */
 export class AdapterError extends FoldoutError {
   declare readonly code: AdapterErrorCode

@@ -15,7 +15,9 @@ import {
  * A request to an interface that keeps no state: the whole conversation goes with it.
  *
  * @example
+ * ```ts
  * const complete = ({ system, messages, signal }: ChatRequest): Promise<ChatReply> => send({ system, messages }, signal)
+ * ```
  */
 export interface ChatRequest {
   readonly system: string
@@ -33,7 +35,9 @@ export interface ChatRequest {
  * The reply to one request.
  *
  * @example
+ * ```ts
  * const reply: ChatReply = { message: { role: 'assistant', text: 'Hello.', toolCalls: [] }, usage: NO_USAGE }
+ * ```
  */
 export interface ChatReply {
   readonly message: AssistantMessage
@@ -44,7 +48,9 @@ export interface ChatReply {
  * A chat interface that keeps no state.
  *
  * @example
+ * ```ts
  * const model: ChatModel = { name: 'acme', model: 'acme-1', complete: (request) => askAcme(request) }
+ * ```
  */
 export interface ChatModel {
   readonly name: string
@@ -57,6 +63,7 @@ export interface ChatModel {
  * An adapter for a chat interface that keeps no state. It runs the tool loop itself, so tools can be added at any time.
  *
  * @example
+ * ```ts
  * const adapter = chatAdapter({
  *   name: 'acme',
  *   model: 'acme-1',
@@ -67,6 +74,7 @@ export interface ChatModel {
  *       emit: (event) => request.emit(event),
  *     }),
  * })
+ * ```
  */
 export function chatAdapter(chat: ChatModel): ProviderAdapter {
   return {

@@ -7,7 +7,9 @@ import type { AnyTool } from '../tools/tool.ts'
  * A call that a model wants to make.
  *
  * @example
+ * ```ts
  * const call: ToolCall = { id: 'call_1', name: 'track_parcel', arguments: { number: 'A17' } }
+ * ```
  */
 export interface ToolCall {
   /** Unique in its conversation; the result is matched by it. */
@@ -22,7 +24,9 @@ export interface ToolCall {
  * What the user said.
  *
  * @example
+ * ```ts
  * const message: UserMessage = { role: 'user', text: 'Where is my parcel?' }
+ * ```
  */
 export interface UserMessage {
   readonly role: 'user'
@@ -32,7 +36,9 @@ export interface UserMessage {
  * A reply of the model: a text, calls of tools, or both.
  *
  * @example
+ * ```ts
  * const message: AssistantMessage = { role: 'assistant', text: 'It is on its way.', toolCalls: [] }
+ * ```
  */
 export interface AssistantMessage {
   readonly role: 'assistant'
@@ -45,7 +51,9 @@ export interface AssistantMessage {
  * The result of one call.
  *
  * @example
+ * ```ts
  * const message: ToolMessage = { role: 'tool', callId: 'call_1', name: 'track_parcel', text: 'In Oslo.', isError: false }
+ * ```
  */
 export interface ToolMessage {
   readonly role: 'tool'
@@ -60,7 +68,9 @@ export interface ToolMessage {
  * From here on these tools are offered too. Their definitions are in the evaluation.
  *
  * @example
+ * ```ts
  * const message: ToolsMessage = { role: 'tools', names: ['refund_order'] }
+ * ```
  */
 export interface ToolsMessage {
   readonly role: 'tools'
@@ -70,7 +80,9 @@ export interface ToolsMessage {
  * One message of a conversation, without its system prompt. Plain data, so that it can be stored and resumed.
  *
  * @example
+ * ```ts
  * const isQuestion = (message: Message): boolean => message.role === 'user'
+ * ```
  */
 export type Message = UserMessage | AssistantMessage | ToolMessage | ToolsMessage
 
@@ -78,7 +90,9 @@ export type Message = UserMessage | AssistantMessage | ToolMessage | ToolsMessag
  * Tokens as the provider bills them.
  *
  * @example
+ * ```ts
  * const usage: Usage = { inputTokens: 1200, outputTokens: 80, cachedInputTokens: 1024, cacheWriteTokens: 0 }
+ * ```
  */
 export interface Usage {
   /** The whole input, cached or not. */
@@ -94,7 +108,9 @@ export interface Usage {
  * No tokens at all: where a sum begins.
  *
  * @example
+ * ```ts
  * const total = replies.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE)
+ * ```
  */
 export const NO_USAGE: Usage = Object.freeze({
   inputTokens: 0,
@@ -107,7 +123,9 @@ export const NO_USAGE: Usage = Object.freeze({
  * The sum of two usages.
  *
  * @example
+ * ```ts
  * usage = addUsage(usage, reply.usage)
+ * ```
  */
 export function addUsage(one: Usage, other: Usage): Usage {
   return {
@@ -122,9 +140,11 @@ export function addUsage(one: Usage, other: Usage): Usage {
  * What an adapter tells while it works.
  *
  * @example
+ * ```ts
  * const onEvent = (event: ModelEvent): void => {
  *   if (event.type === 'text/delta') process.stdout.write(event.text)
  * }
+ * ```
  */
 export type ModelEvent =
   /** A request is sent, with this number of messages and these tools. */
@@ -141,8 +161,10 @@ export type ModelEvent =
  * What `callTools` answers once the tools of a reply have run.
  *
  * @example
+ * ```ts
  * const outcome: TurnOutcome = await evaluation.callTools(reply.message.toolCalls)
  * if (outcome.type === 'halt') return { type: 'halted', usage }
+ * ```
  */
 export type TurnOutcome =
   | { readonly type: 'continue'; readonly results: readonly ToolMessage[]; readonly added: readonly AnyTool[] }
@@ -153,12 +175,14 @@ export type TurnOutcome =
  * One evaluation of a rendered prompt. The adapter asks the model; the caller runs the tools.
  *
  * @example
+ * ```ts
  * async function evaluate(evaluation: Evaluation): Promise<EvaluationResult> {
  *   await evaluation.beforeRequest()
  *   const reply = await complete(evaluation.system, evaluation.messages, evaluation.signal)
  *   await evaluation.record(reply.message)
  *   return { type: 'final', text: reply.message.text, usage: reply.usage }
  * }
+ * ```
  */
 export interface Evaluation {
   readonly system: string
@@ -184,7 +208,9 @@ export interface Evaluation {
  * it is not counted again, so an adapter may tell, return, or do both.
  *
  * @example
+ * ```ts
  * const result: EvaluationResult = { type: 'final', text: 'It is on its way.', usage }
+ * ```
  */
 export type EvaluationResult =
   | { readonly type: 'final'; readonly text: string; readonly usage: Usage }
@@ -195,8 +221,10 @@ export type EvaluationResult =
  * `chatAdapter`.
  *
  * @example
+ * ```ts
  * const adapter: ProviderAdapter = openai({ model: 'gpt-5' })
  * await runAgent(bound, { adapter })
+ * ```
  */
 export interface ProviderAdapter {
   /** The provider's name as OpenTelemetry has it: `openai`, `anthropic`. */

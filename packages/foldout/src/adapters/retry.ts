@@ -44,6 +44,7 @@ const LONGEST_BACKOFF_MS = 8_000
  * that was thrown comes out as it is. An abort comes out as the signal's reason.
  *
  * @example
+ * ```ts
  * const reply = await withRetries(
  *   async (emit, signal) => {
  *     const response = await fetch(url, { method: 'POST', body, signal })
@@ -53,6 +54,7 @@ const LONGEST_BACKOFF_MS = 8_000
  *   },
  *   { adapter: 'acme', signal: request.signal, emit: (event) => request.emit(event) },
  * )
+ * ```
  */
 export async function withRetries<T>(work: Attempt<T>, options: RetryOptions): Promise<T> {
   const { retries = DEFAULT_RETRIES, signal, emit, computeDelay = getDelay, sleep = pause } = options

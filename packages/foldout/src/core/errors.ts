@@ -3,7 +3,9 @@
  * and a test keeps this list, the source and that page in agreement.
  *
  * @example
+ * ```ts
  * const isWorthRetrying = (code: ErrorCode): boolean => code === 'adapter-unavailable' || code === 'store-conflict'
+ * ```
  */
 export type ErrorCode =
   | 'adapter-config'
@@ -81,11 +83,13 @@ export type ErrorCode =
  * what is wrong and how to fix it.
  *
  * @example
+ * ```ts
  * try {
  *   await runAgent(bound, { adapter })
  * } catch (error) {
  *   if (error instanceof FoldoutError && error.code === 'limit-reached') console.log(error.message)
  * }
+ * ```
  */
 export class FoldoutError extends Error {
   readonly code: ErrorCode

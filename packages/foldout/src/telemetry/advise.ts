@@ -7,7 +7,9 @@ import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSect
  * A change to a prompt, found from recorded runs.
  *
  * @example
+ * ```ts
  * for (const { type, path, message } of advise(recordings, { bound })) console.log(type, path, message)
+ * ```
  */
 export interface Advice {
   /** `show-all`: folding costs more than it saves. It comes first. */
@@ -41,8 +43,10 @@ export interface AdviseOptions {
  * `simulate` counts with one.
  *
  * @example
+ * ```ts
  * const recordings = await readRecordingFile('runs.jsonl')
  * for (const { message } of advise(recordings, { bound })) console.log(message)
+ * ```
  */
 export function advise(recordings: readonly Recording[], options: AdviseOptions): readonly Advice[] {
   const { bound, minRuns = 3, largeTokens = 500 } = options

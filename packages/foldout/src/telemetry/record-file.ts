@@ -10,9 +10,11 @@ import type { RunListener } from './runs.ts'
  * Writes each run to its file when the run ends. Runs that overlap each need a recorder of their own.
  *
  * @example
+ * ```ts
  * const recorder: FileRecorder = createFileRecorder('runs.jsonl', { bound })
  * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
  * await recorder.saved()
+ * ```
  */
 export interface FileRecorder extends RunListener {
   /** Rejects if a run could not be written. The run itself does not fail: watching it must not change it. */
@@ -23,8 +25,10 @@ export interface FileRecorder extends RunListener {
  * Records runs to a file, one line of JSON for each run that has ended. Several processes may write to the same file.
  *
  * @example
+ * ```ts
  * const recorder = createFileRecorder('runs.jsonl', { bound })
  * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
+ * ```
  */
 export function createFileRecorder(path: string, options: RecorderOptions): FileRecorder {
   let fault: FoldoutError | undefined
@@ -66,7 +70,9 @@ function appendLine(path: string, line: string): void {
  * Reads a file that `createFileRecorder` has written. Throws `recording-file` with the line if one is not a recording.
  *
  * @example
+ * ```ts
  * const recordings = await readRecordingFile('runs.jsonl')
+ * ```
  */
 export async function readRecordingFile(path: string): Promise<readonly Recording[]> {
   const lines = (await getText(path)).split('\n')

@@ -6,8 +6,10 @@ import type { SimulationStep } from './simulate/simulate.ts'
  * What the model did in a recorded run, to simulate what it would have cost with another strategy or adapter.
  *
  * @example
+ * ```ts
  * const steps = recordedSteps(recording.runs[0])
  * const { billedTokens } = await simulate({ prompt: bound, steps }, { strategy: openSections() })
+ * ```
  */
 export function recordedSteps(run: RecordedRun): readonly SimulationStep[] {
   const openings = new Map(run.openings.map((opening) => [opening.callId, opening]))

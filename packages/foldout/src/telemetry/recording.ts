@@ -13,8 +13,10 @@ import type { SectionCost, ToolCost } from './section-costs.ts'
  * What happened in some runs, in numbers and names. It contains no text of the prompt or the conversation. Plain JSON.
  *
  * @example
+ * ```ts
  * const recording: Recording = recorder.recording()
  * await writeFile('recording.json', JSON.stringify(recording))
+ * ```
  */
 export interface Recording {
   readonly version: 1
@@ -25,7 +27,9 @@ export interface Recording {
  * One run.
  *
  * @example
+ * ```ts
  * const openedSections = ({ openings }: RecordedRun): string[] => openings.flatMap(({ keys }) => [...keys])
+ * ```
  */
 export interface RecordedRun {
   readonly prompt: { readonly ns: string; readonly key: string }
@@ -51,7 +55,9 @@ export interface RecordedRun {
  * One render of the prompt.
  *
  * @example
+ * ```ts
  * const share = ({ tokens, tokensIfAllOpen }: RecordedRender): number => tokens.total / tokensIfAllOpen.total
+ * ```
  */
 export interface RecordedRender {
   readonly tokens: TokenCount
@@ -65,8 +71,10 @@ export interface RecordedRender {
  * One request to the model.
  *
  * @example
+ * ```ts
  * const getInput = (request: RecordedRequest): number =>
  *   request.systemTokens + request.toolTokens + request.conversationTokens
+ * ```
  */
 export interface RecordedRequest {
   /** Which of the renders it was made with. */
@@ -92,7 +100,9 @@ export interface RecordedRequest {
  * A call by which a model asked for sections that were not open.
  *
  * @example
+ * ```ts
  * const wasRefused = ({ answeredBy }: RecordedOpening): boolean => answeredBy === 'none'
+ * ```
  */
 export interface RecordedOpening {
   readonly callId: string
@@ -108,7 +118,9 @@ export interface RecordedOpening {
  * A new render that openings made necessary.
  *
  * @example
+ * ```ts
  * const restartedFor = run.restarts.flatMap(({ keys }: RecordedRestart) => keys)
+ * ```
  */
 export interface RecordedRestart {
   readonly keys: readonly string[]
@@ -120,7 +132,9 @@ export interface RecordedRestart {
  * A call of a tool.
  *
  * @example
+ * ```ts
  * const hasFailed = ({ ok }: RecordedToolCall): boolean => ok === false
+ * ```
  */
 export interface RecordedToolCall {
   readonly callId: string
@@ -232,7 +246,9 @@ const runSchema = fromJsonSchema<RecordedRun>(run)
  * Checks a recording that was written as JSON, and returns it. Throws `recording-invalid` if it is not one.
  *
  * @example
+ * ```ts
  * const recording = readRecording(JSON.parse(await readFile('recording.json', 'utf8')))
+ * ```
  */
 export function readRecording(json: unknown): Recording {
   const { runs } = check(recordingSchema, json, [])

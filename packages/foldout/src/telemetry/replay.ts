@@ -6,8 +6,10 @@ import type { SectionCost, ToolCost } from './section-costs.ts'
  * What a change would have saved; below zero if it would have cost more.
  *
  * @example
+ * ```ts
  * const { saved } = advise(recordings, { bound })[0]
  * console.log(`${saved.tokens} tokens, ${saved.requests} requests, ${saved.restarts} restarts`)
+ * ```
  */
 export interface Saving {
   /** Input and output of all requests. */

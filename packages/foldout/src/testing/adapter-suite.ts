@@ -19,6 +19,7 @@ import { testCaseFor } from './adapter-stage.ts'
  * - the signal aborts within a reply: `evaluate` rejects with the signal's reason, and the request is given up.
  *
  * @example
+ * ```ts
  * adapterSuite('acme', {
  *   supportsDynamicTools: true,
  *   create: async ({ script }) => startAcme(script),
@@ -26,6 +27,7 @@ import { testCaseFor } from './adapter-stage.ts'
  *   getResults: ({ body }) => body.results.map(({ text }) => text),
  *   getPrefixes: ({ body }) => [JSON.stringify(body)],
  * })
+ * ```
  */
 export function adapterSuite<Request>(name: string, options: AdapterSuiteOptions<Request>): void {
   describe(`${name} as an adapter`, () => {

@@ -36,8 +36,10 @@ export interface AiSdkOptions {
  * the model's provider.
  *
  * @example
+ * ```ts
  * const adapter = aiSdk({ model: google('gemini-3-pro') })
  * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * ```
  */
 export function aiSdk(options: AiSdkOptions): ProviderAdapter {
   const { model, contextWindow } = options

@@ -56,8 +56,10 @@ export interface AnthropicOptions {
  * Claude through the Messages interface. Needs the package `@anthropic-ai/sdk`.
  *
  * @example
+ * ```ts
  * const adapter = anthropic({ model: 'claude-sonnet-5-5', maxTokens: 16_000 })
  * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * ```
  */
 export function anthropic(options: AnthropicOptions): ProviderAdapter {
   const { model, maxRetries, contextWindow, cache = true, toolAdditions = 'auto' } = options

@@ -69,8 +69,10 @@ const GATES = [
  * A query takes a single prompt, so everything that was said before is sent along as a transcript.
  *
  * @example
+ * ```ts
  * const adapter = claudeAgent({ model: 'claude-sonnet-5-5' })
  * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * ```
  */
 export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter {
   const { model, options = {}, relistTimeoutMs = RELIST_TIMEOUT_MS } = settings

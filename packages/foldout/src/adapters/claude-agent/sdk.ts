@@ -11,12 +11,14 @@ import { importPeer } from '../../core/peer.ts'
  * The parts of `@anthropic-ai/claude-agent-sdk` and its peer `@modelcontextprotocol/sdk` that the adapter uses.
  *
  * @example
+ * ```ts
  * import { query } from '@anthropic-ai/claude-agent-sdk'
  * import { Server } from '@modelcontextprotocol/sdk/server/index.js'
  * import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
  *
  * const sdk = { version: '0.3.325', query, Server, ListToolsRequestSchema, CallToolRequestSchema }
  * const adapter = claudeAgent({ sdk })
+ * ```
  */
 export interface ClaudeAgentSdk {
   /** Version of `@anthropic-ai/claude-agent-sdk`. */

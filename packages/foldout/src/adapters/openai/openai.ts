@@ -56,8 +56,10 @@ const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
  * OpenAI's models, through the Responses interface or Chat Completions. Needs the package `openai`.
  *
  * @example
+ * ```ts
  * const adapter = openai({ model: 'gpt-5', parameters: { reasoning: { effort: 'low' } } })
  * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * ```
  */
 export function openai(options: OpenAIOptions): ProviderAdapter {
   const { model, apiKey, baseURL, client, fetch, toolAdditions = 'auto' } = options
@@ -74,7 +76,9 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
  * A server that speaks Chat Completions: a LiteLLM proxy, vLLM, Ollama and others. Needs the package `openai`.
  *
  * @example
+ * ```ts
  * const adapter = openaiCompatible({ model: 'qwen3', baseURL: 'http://localhost:11434/v1' })
+ * ```
  */
 export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdapter {
   const { baseURL, apiKey, fetch, name = 'openai-compatible' } = options

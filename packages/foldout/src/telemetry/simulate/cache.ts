@@ -5,7 +5,9 @@ import { getTokens, type Part, type RequestParts } from './request.ts'
  * How a provider's prompt cache is simulated.
  *
  * @example
+ * ```ts
  * const options: CacheOptions = { cache: 'anthropic', cacheStart: 'warm' }
+ * ```
  */
 export interface CacheOptions {
   /**
@@ -35,7 +37,9 @@ export interface CacheOptions {
  * Input tokens, and what they cost in tokens at the full price.
  *
  * @example
+ * ```ts
  * const saved = (full: Charge, folded: Charge): number => 1 - folded.billedTokens / full.billedTokens
+ * ```
  */
 export interface Charge {
   /** The whole input, cached or not: what is billed without a cache. */

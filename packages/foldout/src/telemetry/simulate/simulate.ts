@@ -16,7 +16,9 @@ import { isSectionShown, sectionBodies, type ShownTexts } from './shown.ts'
  * A call of one of the prompt's own tools. The tool is not run: only the cost of the call is known.
  *
  * @example
+ * ```ts
  * const call: SimulatedCall = { name: 'refund_order', argumentsTokens: 12, resultTokens: 40 }
+ * ```
  */
 export interface SimulatedCall {
   readonly name: string
@@ -29,7 +31,9 @@ export interface SimulatedCall {
  * One thing that a model does, however it is shown the prompt.
  *
  * @example
+ * ```ts
  * const steps: SimulationStep[] = [{ opens: ['refunds'] }, { calls: [call] }, { answers: 80 }]
+ * ```
  */
 export type SimulationStep =
   /** It needs these sections, by path. Those that it can read already cost nothing. */
@@ -43,7 +47,9 @@ export type SimulationStep =
  * What a model does in a run, independent of how sections are disclosed to it.
  *
  * @example
+ * ```ts
  * const run: SimulatedRun = { prompt: bound, input: 'Refund order 17.', steps: [{ opens: ['refunds'] }, { answers: 80 }] }
+ * ```
  */
 export interface SimulatedRun {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
@@ -57,7 +63,9 @@ export interface SimulatedRun {
  * to the end of the tool list, `'restart'` if the prompt is rendered again.
  *
  * @example
+ * ```ts
  * for (const adapter of ['dynamic', 'restart'] satisfies SimulatedAdapter[]) await simulate(run, { strategy, adapter })
+ * ```
  */
 export type SimulatedAdapter = 'dynamic' | 'dynamic-plain' | 'restart'
 
@@ -65,7 +73,9 @@ export type SimulatedAdapter = 'dynamic' | 'dynamic-plain' | 'restart'
  * What a run is simulated with.
  *
  * @example
+ * ```ts
  * const options: SimulationOptions = { strategy: readSection(), cache: 'anthropic', visibility: { refunds: 'full' } }
+ * ```
  */
 export interface SimulationOptions extends CacheOptions {
   /** How folded sections are disclosed, or that no section is folded at all. */
@@ -85,7 +95,9 @@ export interface SimulationOptions extends CacheOptions {
  * What one request costs.
  *
  * @example
+ * ```ts
  * const largest = Math.max(...requests.map(({ inputTokens }: SimulatedRequest) => inputTokens))
+ * ```
  */
 export interface SimulatedRequest extends Charge {
   /** Tokens of the tool definitions before the conversation. */
@@ -99,7 +111,9 @@ export interface SimulatedRequest extends Charge {
  * What a simulated run costs, and what the model has in the end.
  *
  * @example
+ * ```ts
  * const { billedTokens, restarts }: Simulation = await simulate(run, { strategy: readSection() })
+ * ```
  */
 export interface Simulation extends Charge {
   readonly requests: readonly SimulatedRequest[]
@@ -118,10 +132,12 @@ export interface Simulation extends Charge {
  * message begins are not known, and left out for all strategies alike.
  *
  * @example
+ * ```ts
  * const run = { prompt: bound, steps: recordedSteps(recording.runs[0]) }
  * const now = await simulate(run, { strategy: readSection(), cache: 'anthropic' })
  * const then = await simulate(run, { strategy: readSection(), cache: 'anthropic', visibility: { refunds: 'full' } })
  * console.log(`Showing refunds would save ${now.billedTokens - then.billedTokens} tokens.`)
+ * ```
  */
 export async function simulate(run: SimulatedRun, options: SimulationOptions): Promise<Simulation> {
   const { strategy, adapter: kind = 'dynamic', counter = estimatedTokens } = options
