@@ -228,10 +228,6 @@ function appliedOverrides(definition: Definition, overrides: PromptOverrides): A
   let byDefinition = applied.get(overrides)
   if (!byDefinition) applied.set(overrides, (byDefinition = new WeakMap()))
   let result = byDefinition.get(definition)
-  if (!result)
-    byDefinition.set(
-      definition,
-      (result = applyOverrides(overrides, definition.registry, definition.prompt.descriptor)),
-    )
+  if (!result) byDefinition.set(definition, (result = applyOverrides(overrides, definition.registry)))
   return result
 }

@@ -6,6 +6,7 @@ import type { SessionReader } from '../session/session.ts'
 import { isVisibility, type Visibility } from '../session/visibility.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
+/** What selectors and custom renderers get besides the section's params. */
 export interface SelectorContext {
   readonly session: SessionReader
 }
@@ -43,6 +44,7 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly '~keys'?: Keys
 }
 
+/** A section of any params and paths. */
 export type AnySection = Section<never, string>
 
 /** The values of sections that the compiler knows nothing of, such as a list put together at run time. */
@@ -73,6 +75,7 @@ type OwnInput<S, T> = S extends StandardSchemaV1 ? InputOf<S> : InferredParams<T
 type TemplateOption<T, S> = S extends StandardSchemaV1 ? CheckedTemplate<T, OutputOf<S>> : T
 type OwnOutput<S, T> = S extends StandardSchemaV1 ? OutputOf<S> : InferredParams<T>
 
+/** What {@link defineSection} takes. */
 export interface SectionOptions<
   Key extends string,
   Schema extends StandardSchemaV1 | undefined,
@@ -108,6 +111,25 @@ export interface SectionOptions<
   readonly priority?: number
 }
 
+const NO_TOOLS: readonly AnyTool[] = Object.freeze([])
+const NO_SECTIONS: readonly AnySection[] = Object.freeze([])
+
+/**
+ * Defines a section of a prompt: a title, a body, and optionally a summary to be shown while it is folded, tools that come
+ * with it, and sections below it.
+ *
+ * @example
+ * ```ts
+ * const refunds = defineSection({
+ *   key: 'refunds',
+ *   title: 'Refunds',
+ *   template: 'Refund ${customer} within 30 days.',
+ *   summary: 'How to refund.',
+ *   visibility: 'summary',
+ *   tools: [refund],
+ * })
+ * ```
+ */
 export function defineSection<
   const Key extends string,
   const Body extends string | Template = '',
@@ -152,9 +174,9 @@ export function defineSection<
     params: options.params,
     visibility,
     enabled,
-    tools: Object.freeze([...(options.tools ?? [])]),
+    tools: options.tools?.length ? Object.freeze([...options.tools]) : NO_TOOLS,
     toolsOnDemand: options.toolsOnDemand,
-    children: Object.freeze([...children]),
+    children: children.length > 0 ? Object.freeze([...children]) : NO_SECTIONS,
     acceptsOverrides: options.acceptsOverrides ?? true,
     priority: options.priority ?? 0,
   })

@@ -1,4 +1,4 @@
-import { MAX_NESTING } from './limits.ts'
+import { MAX_JSON_DEPTH, MAX_NESTING } from './limits.ts'
 
 /** A value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
@@ -73,15 +73,28 @@ function shortenPath(path: string): string {
 
 /** JSON with the keys of every object in order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
+  return isInOrder(value, 0)
+    ? JSON.stringify(value)
+    : JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
+}
+
+/** Whether all keys are in order, as far as it looks: most objects are written once and hashed often. */
+function isInOrder(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depth > MAX_JSON_DEPTH || 'toJSON' in value) return false
+  if (Array.isArray(value)) return value.every((inner) => isInOrder(inner, depth + 1))
+  let last = ''
+  for (const key of Object.keys(value)) {
+    if (key < last || !isInOrder((value as Record<string, unknown>)[key], depth + 1)) return false
+    last = key
+  }
+  return true
 }
 
 function sortKeys(object: Record<string, unknown>): Record<string, unknown> {
-  const keys = Object.keys(object)
-  if (keys.every((key, i) => i === 0 || (keys[i - 1] ?? '') <= key)) return object
   // Without a prototype, so that a key such as `__proto__` is a key like any other.
   const sorted = Object.create(null) as Record<string, unknown>
-  for (const key of keys.sort()) sorted[key] = object[key]
+  for (const key of Object.keys(object).sort()) sorted[key] = object[key]
   return sorted
 }
 

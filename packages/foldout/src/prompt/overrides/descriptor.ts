@@ -43,28 +43,51 @@ export function describePrompt(ns: string, key: string, registry: Registry): Pro
   })
 }
 
-/** Each tool once, at the first section that has it; one that any of its sections keeps as it is takes no overrides. */
 function describeTools(registry: Registry): ToolDescriptor[] {
-  const tools = new Map<AnyTool, ToolDescriptor>()
-  for (const { path, section } of registry.withTools) {
-    for (const tool of section.tools) {
-      const known = tools.get(tool)
-      const acceptsOverrides = section.acceptsOverrides && (known?.acceptsOverrides ?? true)
-      if (known?.acceptsOverrides === acceptsOverrides) continue
-      const first = known ?? { name: tool.name, path, hash: hashTool(tool) }
-      tools.set(tool, Object.freeze({ ...first, acceptsOverrides }))
-    }
-  }
-  return [...tools.values()]
-}
-
-export function hashSection({ body, summary }: AnySection): string {
-  const parts = (template: Template | undefined): unknown => template && [template.literals, template.names]
-  return sha256Hex(
-    canonicalJson({ body: typeof body === 'function' ? null : parts(body), summary: parts(summary) ?? null }),
+  return Array.from(findTools(registry).values(), ({ tool, path, acceptsOverrides }) =>
+    Object.freeze({ name: tool.name, path, hash: hashTool(tool), acceptsOverrides }),
   )
 }
 
+/** A tool of a prompt, at the first section that has it. */
+export interface PlacedTool {
+  readonly tool: AnyTool
+  readonly path: string
+  /** Whether every section that has the tool accepts overrides. */
+  readonly acceptsOverrides: boolean
+}
+
+/** The tools of a prompt by name, in walking order. */
+export function findTools(registry: Registry): ReadonlyMap<string, PlacedTool> {
+  const tools = new Map<string, PlacedTool>()
+  for (const { path, section } of registry.withTools) {
+    for (const tool of section.tools) {
+      const known = tools.get(tool.name)
+      const acceptsOverrides = section.acceptsOverrides && (known?.acceptsOverrides ?? true)
+      tools.set(tool.name, { tool, path: known?.path ?? path, acceptsOverrides })
+    }
+  }
+  return tools
+}
+
+/** The hash of what a section says. The keys are in order, as canonical JSON has them. */
+export function hashSection({ body, summary }: AnySection): string {
+  return sha256Hex(
+    JSON.stringify({
+      body: typeof body === 'function' ? null : getParts(body),
+      summary: summary ? getParts(summary) : null,
+    }),
+  )
+}
+
+function getParts({ literals, names }: Template): readonly (readonly string[])[] {
+  return [literals, names]
+}
+
+/** The hash of a tool's contract: the canonical JSON of its definition. */
 export function hashTool(tool: AnyTool): string {
-  return sha256Hex(canonicalJson(toolDefinition(tool)))
+  const { name, description, inputSchema } = toolDefinition(tool)
+  return sha256Hex(
+    `{"description":${JSON.stringify(description)},"inputSchema":${canonicalJson(inputSchema)},"name":${JSON.stringify(name)}}`,
+  )
 }

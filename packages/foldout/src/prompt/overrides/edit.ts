@@ -99,6 +99,6 @@ function refuseUnknown(kind: 'section' | 'tool', name: string, known: readonly s
 }
 
 function refuseIgnored(prompt: AnyPrompt, overrides: PromptOverrides, details: { readonly path?: string } = {}): void {
-  const [ignored] = applyOverrides(overrides, getRegistry(prompt), prompt.descriptor).ignored
+  const [ignored] = applyOverrides(overrides, getRegistry(prompt)).ignored
   if (ignored) throw new PromptValidationError(ignored.message, details)
 }

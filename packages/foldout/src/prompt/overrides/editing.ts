@@ -39,5 +39,5 @@ function text(key: 'body' | 'summary', template: Template | undefined): { body?:
 
 /** The overrides that a render with them would not apply, and why. */
 export function ignoredOverrides(prompt: AnyPrompt, overrides: PromptOverrides): readonly IgnoredOverride[] {
-  return applyOverrides(overrides, getRegistry(prompt), prompt.descriptor).ignored
+  return applyOverrides(overrides, getRegistry(prompt)).ignored
 }

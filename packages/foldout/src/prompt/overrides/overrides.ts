@@ -2,8 +2,8 @@ import { describeFields } from '../../core/schema/schema.ts'
 import { parseTemplate, type Template } from '../../core/template.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import type { PromptDescriptor } from './descriptor.ts'
-import { unknownPlaceholder, type Registry } from '../render/registry.ts'
+import { findTools, hashSection, hashTool } from './descriptor.ts'
+import { unknownPlaceholder, type Registry, type Slot } from '../render/registry.ts'
 
 /** Other words for a section, written outside the source. What is left out stays as it is. */
 export interface SectionOverride {
@@ -55,74 +55,80 @@ export interface AppliedOverrides {
   readonly ignored: readonly IgnoredOverride[]
 }
 
+type SectionTemplates = AppliedOverrides['sections'] extends ReadonlyMap<string, infer Templates> ? Templates : never
+type Ignore = (target: 'section' | 'tool', name: string, reason: IgnoredOverride['reason'], message: string) => void
+
 /** Checks overrides against the prompt they are for and makes templates and tools of those that hold. */
-export function applyOverrides(
-  overrides: PromptOverrides,
-  registry: Registry,
-  descriptor: PromptDescriptor,
-): AppliedOverrides {
-  const sections = new Map<
-    string,
-    { body: Template | undefined; summary: Template | undefined; visibility: Visibility | undefined }
-  >()
-  const tools = new Map<string, AnyTool>()
+export function applyOverrides(overrides: PromptOverrides, registry: Registry): AppliedOverrides {
   const ignored: IgnoredOverride[] = []
-  const ignore = (target: 'section' | 'tool', name: string, reason: IgnoredOverride['reason'], message: string): void =>
+  const ignore: Ignore = (target, name, reason, message) =>
     void ignored.push({ type: 'override-ignored', target, name, reason, message })
-
-  const sectionHashes = new Map(descriptor.sections.map((section) => [section.path, section.hash]))
+  const sections = new Map<string, SectionTemplates>()
   for (const [path, override] of Object.entries(overrides.sections ?? {})) {
-    const slot = registry.byPath.get(path)
-    if (!slot) {
-      ignore('section', path, 'unknown', `There is no section '${path}' in this prompt.`)
-    } else if (!slot.section.acceptsOverrides) {
-      ignore('section', path, 'refused', `Section '${path}' does not accept overrides.`)
-    } else if (override.hash !== sectionHashes.get(path)) {
-      ignore(
-        'section',
-        path,
-        'stale',
-        `Section '${path}' has changed since its override was written. Compare the two and write the override again.`,
-      )
-    } else if (override.body !== undefined && typeof slot.section.body === 'function') {
-      ignore(
-        'section',
-        path,
-        'refused',
-        `The body of section '${path}' is made by a function and cannot be overridden.`,
-      )
-    } else {
-      const parse = (text: string | undefined, where: string): Template | undefined => {
-        const template = text === undefined ? undefined : parseTemplate(text)
-        const known = slot.outputNames ?? (slot.section.params ? undefined : registry.inferred)
-        const unknown = known && template?.names.find((name) => !known.has(name))
-        if (unknown !== undefined) throw unknownPlaceholder(path, `overridden ${where}`, unknown, known!.keys())
-        return template
-      }
-      sections.set(path, {
-        body: parse(override.body, 'template'),
-        summary: parse(override.summary, 'summary'),
-        visibility: override.visibility,
-      })
-    }
+    const slot = findSection(path, override, registry, ignore)
+    if (slot) sections.set(path, parseOverride(slot, override, registry))
   }
+  const tools = applyToolOverrides(overrides.tools ?? {}, registry, ignore)
+  return { sections, tools, ignored }
+}
 
-  const known = new Map(
-    registry.withTools.flatMap(({ section }) => section.tools.map((tool) => [tool.name, tool] as const)),
-  )
-  for (const [name, override] of Object.entries(overrides.tools ?? {})) {
-    const tool = known.get(name)
-    const described = descriptor.tools.find((candidate) => candidate.name === name)
-    if (!tool || !described) {
+/** The section that an override is for, if it takes it. Only sections that have an override are hashed. */
+function findSection(path: string, override: SectionOverride, registry: Registry, ignore: Ignore): Slot | undefined {
+  const slot = registry.byPath.get(path)
+  const refuse = (reason: IgnoredOverride['reason'], message: string): undefined => {
+    ignore('section', path, reason, message)
+    return undefined
+  }
+  if (!slot) return refuse('unknown', `There is no section '${path}' in this prompt.`)
+  if (!slot.section.acceptsOverrides) return refuse('refused', `Section '${path}' does not accept overrides.`)
+  if (override.hash !== hashSection(slot.section)) {
+    return refuse(
+      'stale',
+      `Section '${path}' has changed since its override was written. Compare the two and write the override again.`,
+    )
+  }
+  if (override.body !== undefined && typeof slot.section.body === 'function') {
+    return refuse('refused', `The body of section '${path}' is made by a function and cannot be overridden.`)
+  }
+  return slot
+}
+
+function parseOverride(slot: Slot, override: SectionOverride, registry: Registry): SectionTemplates {
+  const known = slot.outputNames ?? (slot.section.params ? undefined : registry.inferred)
+  const parse = (text: string | undefined, where: string): Template | undefined => {
+    const template = text === undefined ? undefined : parseTemplate(text)
+    const unknown = known && template?.names.find((name) => !known.has(name))
+    if (unknown !== undefined) throw unknownPlaceholder(slot.path, `overridden ${where}`, unknown, known?.keys() ?? [])
+    return template
+  }
+  return {
+    body: parse(override.body, 'template'),
+    summary: parse(override.summary, 'summary'),
+    visibility: override.visibility,
+  }
+}
+
+function applyToolOverrides(
+  overrides: Readonly<Record<string, ToolOverride>>,
+  registry: Registry,
+  ignore: Ignore,
+): ReadonlyMap<string, AnyTool> {
+  const tools = new Map<string, AnyTool>()
+  const entries = Object.entries(overrides)
+  if (entries.length === 0) return tools
+  const known = findTools(registry)
+  for (const [name, override] of entries) {
+    const found = known.get(name)
+    if (!found) {
       ignore('tool', name, 'unknown', `No section of this prompt has a tool '${name}'.`)
-    } else if (!described.acceptsOverrides) {
+    } else if (!found.acceptsOverrides) {
       ignore(
         'tool',
         name,
         'refused',
-        `Section '${described.path}' does not accept overrides, and so neither does its tool '${name}'.`,
+        `Section '${found.path}' does not accept overrides, and so neither does its tool '${name}'.`,
       )
-    } else if (override.hash !== described.hash) {
+    } else if (override.hash !== hashTool(found.tool)) {
       ignore(
         'tool',
         name,
@@ -130,13 +136,11 @@ export function applyOverrides(
         `Tool '${name}' has changed since its override was written. Compare the two and write the override again.`,
       )
     } else {
-      const { schema, unknown } = describeFields(tool.inputSchema, override.fields ?? {})
+      const { schema, unknown } = describeFields(found.tool.inputSchema, override.fields ?? {})
       for (const field of unknown) ignore('tool', name, 'unknown', `Tool '${name}' has no field '${field}'.`)
-      tools.set(
-        name,
-        Object.freeze({ ...tool, description: override.description ?? tool.description, inputSchema: schema }),
-      )
+      const description = override.description ?? found.tool.description
+      tools.set(name, Object.freeze({ ...found.tool, description, inputSchema: schema }))
     }
   }
-  return { sections, tools, ignored }
+  return tools
 }

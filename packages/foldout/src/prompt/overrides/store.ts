@@ -217,7 +217,7 @@ function applicable(prompt: AnyPrompt, entries: OverrideEntries, place: Override
   const registry = getRegistry(prompt)
   const all = { sections: Object.fromEntries(entries.sections), tools: Object.fromEntries(entries.tools) }
   try {
-    const applied = applyOverrides(all, registry, prompt.descriptor)
+    const applied = applyOverrides(all, registry)
     const sections = [...entries.sections].filter(([path]) => applied.sections.has(path))
     for (const [path, override] of sections) refuseMissingSummary(prompt, path, override)
     const tools = [...entries.tools].flatMap(([name, override]) => {

@@ -26,8 +26,9 @@ export interface SlotSource {
   nodeAt(index: number, shown: Shown): RenderedNode
 }
 
-// Text is joined in blocks of slots; after a change only those it touches are joined again.
-const BLOCK = 16
+// Text is joined in blocks of slots, and blocks in groups; after a change only those it touches are joined again.
+const BLOCK = 8
+const GROUP = 16
 const SEPARATOR = '\n\n'
 
 /** What one render shows, decided. Texts and nodes are made when they are asked for. */
@@ -37,23 +38,30 @@ export class Frame {
   readonly context: SelectorContext
   readonly asked: VisibilityOverrides
   readonly #source: SlotSource
-  readonly #blocks: (string | undefined)[]
+  readonly #blocks: Texts
+  readonly #groups: Texts
   #text: string | undefined
 
-  constructor(parts: FrameParts, source: SlotSource, blocks?: (string | undefined)[]) {
+  constructor(parts: FrameParts, source: SlotSource, known?: { readonly blocks: Texts; readonly groups: Texts }) {
     this.shown = parts.shown
     this.made = parts.made
     this.context = parts.context
     this.asked = parts.asked
     this.#source = source
-    this.#blocks = blocks ?? new Array(Math.ceil(parts.shown.length / BLOCK)).fill(undefined)
+    const blockCount = Math.ceil(parts.shown.length / BLOCK)
+    this.#blocks = known?.blocks ?? new Array<undefined>(blockCount).fill(undefined)
+    this.#groups = known?.groups ?? new Array<undefined>(Math.ceil(blockCount / GROUP)).fill(undefined)
   }
 
   /** A frame that differs from this one in some slots. */
   next(parts: FrameParts, changed: readonly number[]): Frame {
-    const blocks = [...this.#blocks]
-    for (const index of changed) blocks[Math.floor(index / BLOCK)] = undefined
-    return new Frame(parts, this.#source, blocks)
+    const blocks = this.#blocks.slice()
+    const groups = this.#groups.slice()
+    for (const index of changed) {
+      blocks[Math.floor(index / BLOCK)] = undefined
+      groups[Math.floor(index / BLOCK / GROUP)] = undefined
+    }
+    return new Frame(parts, this.#source, { blocks, groups })
   }
 
   at(index: number): Shown {
@@ -83,11 +91,17 @@ export class Frame {
   text(): string {
     if (this.#text !== undefined) return this.#text
     let whole = ''
-    for (let i = 0; i < this.#blocks.length; i++) {
-      const block = (this.#blocks[i] ??= this.#blockText(i * BLOCK))
-      if (block !== '') whole = whole === '' ? block : `${whole}${SEPARATOR}${block}`
+    for (let i = 0; i < this.#groups.length; i++) {
+      whole = append(whole, (this.#groups[i] ??= this.#groupText(i * GROUP)))
     }
     return (this.#text = whole)
+  }
+
+  #groupText(from: number): string {
+    let text = ''
+    const to = Math.min(from + GROUP, this.#blocks.length)
+    for (let i = from; i < to; i++) text = append(text, (this.#blocks[i] ??= this.#blockText(i * BLOCK)))
+    return text
   }
 
   #blockText(from: number): string {
@@ -101,6 +115,13 @@ export class Frame {
     }
     return texts.join(SEPARATOR)
   }
+}
+
+type Texts = (string | undefined)[]
+
+function append(text: string, next: string): string {
+  if (next === '') return text
+  return text === '' ? next : `${text}${SEPARATOR}${next}`
 }
 
 /** Texts with one blank line between them; those that are absent or empty take no room. */

@@ -5,7 +5,6 @@ import { isThenable, swallow } from '../../core/promises.ts'
 import { getKind, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { examplesText } from './examples.ts'
 import { FOLDED, OPEN, ABSENT } from './frame.ts'
 import type { AnySection } from '../section.ts'
 
@@ -24,8 +23,6 @@ export interface Slot {
   readonly end: number
   /** Examples of its tools, shown while it is open; empty if there are none. */
   readonly examples: string
-  /** Heading, body and examples as one template; none where the values decide whether there is a body. */
-  readonly full: Template | undefined
   /** The direct children's slots. */
   readonly children: readonly number[]
   /** Whether the section or any in it has tools, were all enabled. */
@@ -65,12 +62,17 @@ export interface Registry {
   readonly fixed: Uint8Array
   /** For each slot the first one behind its subtree. */
   readonly ends: Uint32Array
-  /** For each slot its `full`. */
-  readonly full: readonly (Template | undefined)[]
+  /**
+   * For each slot heading, body and examples as one template, as they are needed; none where the values decide whether there
+   * is a body.
+   */
+  readonly full: (Template | undefined)[]
   /** For each strategy its summaries as templates, by slot: heading, summary and suffix. Filled as they are needed. */
   readonly folds: WeakMap<DisclosureStrategy, (Template | undefined)[]>
   /** For each value that templates name without a schema, the first section that does. */
   readonly inferred: ReadonlyMap<string, Slot>
+  /** Whether several sections have one tool. */
+  readonly sharesTools: boolean
 }
 
 /** The slot has to be looked at. */
@@ -109,7 +111,7 @@ export function createRegistry(
       )
     }
     const ownHeading = makeHeading(heading, { title: section.title, number, depth, path })
-    const examples = examplesText(section.tools)
+    const examples = section.tools.length > 0 ? formatExamples(section.tools) : ''
     const slot: Mutable<Slot> = {
       index: slots.length,
       section,
@@ -120,8 +122,7 @@ export function createRegistry(
       parent: parent?.index ?? -1,
       end: 0,
       examples,
-      full: fullTemplate(ownHeading, section.body, examples),
-      children: [],
+      children: NO_CHILDREN,
       toolsBelow: section.tools.length > 0 || section.toolsOnDemand !== undefined,
       dynamic:
         typeof section.enabled === 'function' ||
@@ -135,14 +136,14 @@ export function createRegistry(
     byPath.set(path, slot)
     for (const tool of section.tools) addTool(tools, { tool, path }, reservedTools)
     if (slot.outputNames) refuseUnknown(slot, slot.outputNames)
-    const children: number[] = []
-    section.children.forEach((child, i) => {
-      const below = add(child, slot, i + 1)
-      children.push(below.index)
-      slot.toolsBelow ||= below.toolsBelow
-      slot.dynamicBelow ||= below.dynamicBelow || typeof child.enabled === 'function'
-    })
-    slot.children = children
+    if (section.children.length > 0) {
+      slot.children = section.children.map((child, i) => {
+        const below = add(child, slot, i + 1)
+        slot.toolsBelow ||= below.toolsBelow
+        slot.dynamicBelow ||= below.dynamicBelow || typeof child.enabled === 'function'
+        return below.index
+      })
+    }
     slot.end = slots.length
     return slot
   }
@@ -151,7 +152,9 @@ export function createRegistry(
   const inferred = new Map<string, Slot>()
   for (const slot of slots) {
     if (slot.section.params) continue
-    for (const name of templateNames(slot.section)) if (!inferred.has(name)) inferred.set(name, slot)
+    const { body, summary } = slot.section
+    if (typeof body !== 'function') addNames(inferred, body, slot)
+    if (summary) addNames(inferred, summary, slot)
   }
   return {
     slots,
@@ -160,9 +163,10 @@ export function createRegistry(
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
     fixed: Uint8Array.from(slots, fixedShown),
     ends: Uint32Array.from(slots, ({ end }) => end),
-    full: slots.map(({ full }) => full),
+    full: new Array<undefined>(slots.length).fill(undefined),
     folds: new WeakMap(),
     inferred,
+    sharesTools: isSharing(slots, tools.size),
   }
 }
 
@@ -172,9 +176,33 @@ function fixedShown({ section, dynamic, dynamicBelow }: Slot): number {
   return section.visibility === 'full' ? OPEN : FOLDED
 }
 
-function fullTemplate(heading: string, body: AnySection['body'], examples: string): Template | undefined {
-  if (typeof body === 'function' || !hasInk(body)) return undefined
-  return wrapTemplate(`${heading}\n\n`, body, examples === '' ? '' : `\n\n${examples}`)
+/** Heading, body and examples of a section as one template; none where the values decide whether there is a body. */
+export function findFullTemplate(registry: Registry, slot: Slot): Template | undefined {
+  const known = registry.full[slot.index]
+  const { heading, examples } = slot
+  const { body } = slot.section
+  if (known || typeof body === 'function' || !hasInk(body)) return known
+  return (registry.full[slot.index] = wrapTemplate(`${heading}\n\n`, body, examples === '' ? '' : `\n\n${examples}`))
+}
+
+function isSharing(slots: readonly Slot[], toolCount: number): boolean {
+  return slots.reduce((sum, { section }) => sum + section.tools.length, 0) > toolCount
+}
+
+const NO_CHILDREN: readonly number[] = Object.freeze([])
+
+/** The examples of a section's tools as the model reads them below the section's body; empty if there are none. */
+function formatExamples(tools: readonly AnyTool[]): string {
+  return tools
+    .filter((tool) => tool.examples.length > 0)
+    .map((tool) => {
+      const lines = tool.examples.map(
+        ({ description, input, output }) =>
+          `- ${description}\n  Input: ${JSON.stringify(input)}\n  Output: ${output.replaceAll('\n', '\n  ')}`,
+      )
+      return `Examples of \`${tool.name}\`:\n${lines.join('\n')}`
+    })
+    .join('\n\n')
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -203,8 +231,8 @@ function addTool(known: Map<string, PlacedTool>, { tool, path }: PlacedTool, res
   }
 }
 
-function templateNames({ body, summary }: AnySection): string[] {
-  return [...(typeof body === 'function' ? [] : body.names), ...(summary?.names ?? [])]
+function addNames(inferred: Map<string, Slot>, { names }: Template, slot: Slot): void {
+  for (const name of names) if (!inferred.has(name)) inferred.set(name, slot)
 }
 
 function refuseUnknown(slot: Slot, names: ReadonlySet<string>): void {

@@ -19,7 +19,7 @@ import { FOLDED, OPEN, Frame, ABSENT, joinTexts, type Shown, type SlotSource } f
 import { FoldedSlot } from './folded-slot.ts'
 import { collectTools, RenderedNode } from './node.ts'
 import type { AppliedOverrides } from '../overrides/overrides.ts'
-import { UNDECIDED, type Registry, type Slot } from './registry.ts'
+import { findFullTemplate, UNDECIDED, type Registry, type Slot } from './registry.ts'
 import type { SelectorContext } from '../section.ts'
 import type { BoundValues } from '../values.ts'
 
@@ -252,7 +252,8 @@ export class Renderer implements SlotSource {
   #fullText(slot: Slot): string {
     const values = this.options.values.of(slot)
     const body = this.#bodyOf(slot)
-    if (slot.full && body === slot.section.body) return fillChecked(slot.full, values)
+    const template = body === slot.section.body ? findFullTemplate(this.options.registry, slot) : undefined
+    if (template) return fillChecked(template, values)
     const text = fillChecked(body, values)
     return composed(slot, isBlank(text) ? '' : text)
   }

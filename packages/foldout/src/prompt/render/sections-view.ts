@@ -79,11 +79,20 @@ export class SectionsView implements DisclosureView {
   get tools(): readonly AnyTool[] {
     if (this.#tools) return this.#tools
     const { strategy } = this.renderer.options
-    // Several sections may have one tool; it is listed once, where the first of them that is open stands.
-    const tools = [...new Set(this.#openWithTools().flatMap((slot) => this.renderer.getTools(slot)))]
+    const tools = this.#collectTools()
     tools.push(...this.#openedTools(tools))
     if (this.frame.isFolded) tools.push(...strategy.tools(this))
     return (this.#tools = Object.freeze(tools))
+  }
+
+  /** Several sections may have one tool; it is listed once, where the first of them that is open stands. */
+  #collectTools(): AnyTool[] {
+    const { withTools, sharesTools } = this.renderer.options.registry
+    const tools: AnyTool[] = []
+    for (const slot of withTools) {
+      if (this.frame.at(slot.index) === OPEN) for (const tool of this.renderer.getTools(slot)) tools.push(tool)
+    }
+    return sharesTools ? [...new Set(tools)] : tools
   }
 
   /** Tools on demand that were opened, in the order in which they were, without those whose name is taken. */
