@@ -74,6 +74,8 @@ describe('what is measured', () => {
     const measures = [{ name: 'x', label: 'x per line', value: 5, goal: 4 }]
     expect(findRegressions(measures, { x: 5 })).toEqual([])
     expect(findRegressions(measures, {})).toEqual(['x per line: 5, which is more than 4. See `npm run -s house`.'])
+    expect(findRegressions([{ name: 'y', label: 'y', value: 5 }], {})).toEqual([])
+    expect(findRegressions([{ name: 'y', label: 'y', value: 5 }], { y: 4 })).toHaveLength(1)
   })
 
   it.each(['exposed', 'halted', 'followingLines', 'hiddenTools', 'made'])('%s is a participle', (name) => {
@@ -83,6 +85,6 @@ describe('what is measured', () => {
     expect(isParticiple(name)).toBe(false)
   })
   it('…Of is a name of a thing unless it asks', () => {
-    expect(['keysOf', 'isRecordOf', 'of', 'indexOfKey'].filter(endsInOf)).toEqual(['keysOf'])
+    expect(['keysOf', 'isRecordOf', 'of', 'indexOfKey', 'anyOf'].filter(endsInOf)).toEqual(['keysOf'])
   })
 })

@@ -71,9 +71,12 @@ const IRREGULAR = new Set([
   'written',
 ])
 
+/** Keywords of JSON Schema, which functions that check them are named after. */
+const KEYWORDS = new Set(['allOf', 'anyOf', 'oneOf'])
+
 /** `keysOf`, `textOf`: a name that says what it is of, not what the function does. `isRecordOf` asks, so it may. */
 export function endsInOf(name: string): boolean {
-  return /[a-z\d]Of$/.test(name) && !/^(is|has)[A-Z]/.test(name)
+  return /[a-z\d]Of$/.test(name) && !KEYWORDS.has(name) && !/^(is|has)[A-Z]/.test(name)
 }
 
 /** `exposed`, `halted`, `followingLines`, `hiddenTools`: a name that begins with a participle, not with a verb. */
