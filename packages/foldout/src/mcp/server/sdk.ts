@@ -1,4 +1,3 @@
-import type * as nodePackage from '@modelcontextprotocol/node'
 import type * as serverPackage from '@modelcontextprotocol/server'
 import type * as stdioPackage from '@modelcontextprotocol/server/stdio'
 import { importPeer } from '../../core/peer.ts'
@@ -12,8 +11,4 @@ export function loadServerSdk(): Promise<ServerSdk> {
 
 export function loadStdioSdk(): Promise<typeof stdioPackage> {
   return importPeer('@modelcontextprotocol/server', () => import('@modelcontextprotocol/server/stdio'))
-}
-
-export function loadNodeSdk(): Promise<typeof nodePackage> {
-  return importPeer('@modelcontextprotocol/node', () => import('@modelcontextprotocol/node'))
 }

@@ -4,7 +4,8 @@ import { FoldoutError } from '../../core/errors.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { connectClient, type McpConnection } from './connection.ts'
 import { createEndpoint, type Endpoint } from './http/endpoint.ts'
-import { createNodeHandler, serveOverHttp, type HttpOptions, type NodeHandler, type ServedHttp } from './http/http.ts'
+import { serveOverHttp, type HttpOptions, type ServedHttp } from './http/http.ts'
+import { createNodeHandler, type NodeHandler } from './http/node-handler.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { loadServerSdk } from './sdk.ts'
 import { serveOverStdio, type StdioOptions } from './stdio/stdio.ts'
@@ -84,7 +85,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
     },
     async handle(request, response) {
       refuseClosed()
-      handler ??= await createNodeHandler(await theEndpoint(), options)
+      handler ??= createNodeHandler(await theEndpoint(), options)
       await handler(request, response)
     },
     async close() {

@@ -24,7 +24,7 @@ export type Authorization =
     }
 
 /**
- * Decides who sent a request over HTTP. If it throws, the request is refused.
+ * Decides who sent a request over HTTP, from its URL and headers; its body may have been read. If it throws, the request is refused.
  *
  * @example
  * const authorize: Authorize = async (request) => {

@@ -7,7 +7,7 @@ import type { ServerSdk } from '../sdk.ts'
 import { watchList, type ClientViews } from '../views.ts'
 import { isAuthorized, refuseUnauthorized } from './authorize.ts'
 import { PeerCounter, toPeer } from './peer.ts'
-import { httpError, refuseForNow, watchResponse } from './response.ts'
+import { httpError, refuseForNow, refuseLongBody, watchResponse } from './response.ts'
 import { createHttpSessions } from './sessions.ts'
 
 /** Who sent a request. */
@@ -18,9 +18,17 @@ export interface Caller {
   readonly principal: string | undefined
 }
 
+/** What is known of a request beside itself. */
+export interface RequestParts {
+  /** Where it came from. */
+  readonly address?: string | undefined
+  /** Its body, if that was read already. */
+  readonly text?: string
+}
+
 /** What answers HTTP requests of both eras. */
 export interface Endpoint {
-  fetch(request: Request, from?: { readonly address?: string | undefined }): Promise<Response>
+  fetch(request: Request, read?: RequestParts): Promise<Response>
   close(): Promise<void>
 }
 
@@ -76,7 +84,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     }
   }
 
-  async function answer(request: Request, caller: Caller): Promise<Response> {
+  async function answer(request: Request, caller: Caller, text: string | undefined): Promise<Response> {
     if (request.method !== 'POST') {
       if (!(await sdk.isLegacyRequest(request))) return modern.fetch(request)
       const handle = () => sessions.handle({ request, body: undefined, caller })
@@ -84,12 +92,11 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     }
     if (!sdk.isJsonContentType(request.headers.get('content-type')))
       return httpError(415, -32_000, 'Unsupported Media Type: Content-Type must be application/json')
-    const read = await sdk.readRequestBody(request, maxBodyBytes)
-    if (read.tooLarge)
-      return httpError(413, -32_000, `Payload Too Large: a request must not exceed ${maxBodyBytes} bytes`)
+    const read = text === undefined ? await sdk.readRequestBody(request, maxBodyBytes) : { tooLarge: false, text }
+    if (read.tooLarge) return refuseLongBody(maxBodyBytes)
     let body: unknown
     try {
-      body = JSON.parse(read.text)
+      body = JSON.parse(read.text ?? '')
     } catch {
       return httpError(400, -32_700, 'Parse error: the body is not valid JSON')
     }
@@ -101,10 +108,10 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
   }
 
   return {
-    async fetch(request, { address } = {}) {
+    async fetch(request, { address, text } = {}) {
       try {
         const caller = await identify(request, address)
-        return caller instanceof Response ? caller : await answer(request, caller)
+        return caller instanceof Response ? caller : await answer(request, caller, text)
       } catch (error) {
         options.onError?.(error as Error)
         return httpError(500, -32_603, 'Internal server error')

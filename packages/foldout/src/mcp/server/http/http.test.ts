@@ -80,6 +80,27 @@ describe('streamable HTTP', () => {
     expect((await post(`${url}?key=1`, initialize())).status).toBe(200)
   })
 
+  it.each([
+    ['a method that the Fetch API forbids', 'TRACE', 'localhost'],
+    ['a host that is not a name', 'POST', 'a b<>'],
+  ])('answers a request with %s, and goes on', async (_what, method, host) => {
+    const served = serve()
+    const server = createServer((request, response) => void served.handle(request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push({ close: async () => void server.close() })
+    const { port } = server.address() as AddressInfo
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest({ port, path: '/', method, headers: { ...HEADERS, host } }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      request.on('error', reject)
+      request.end(method === 'POST' ? initialize() : undefined)
+    })
+    expect(status).toBe(400)
+    expect((await post(`http://127.0.0.1:${port}/`, initialize())).status).toBe(200)
+  })
+
   it('answers with an error when the options fail, and goes on', async () => {
     const errors: Error[] = []
     let fails = true

@@ -1,18 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
-import {
-  KEEP_ALIVE_MS,
-  LISTEN_BACKLOG,
-  MAX_BODY_BYTES,
-  MAX_REQUESTS,
-  REQUESTS_PER_PEER,
-  RETRY_AFTER_SECONDS,
-} from '../../limits.ts'
+import { KEEP_ALIVE_MS, LISTEN_BACKLOG } from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
-import { loadNodeSdk } from '../sdk.ts'
+import { loadServerSdk } from '../sdk.ts'
 import type { Endpoint } from './endpoint.ts'
-import { PeerCounter, toPeer } from './peer.ts'
+import { createNodeHandler } from './node-handler.ts'
 
 /**
  * Where to listen over HTTP, and whom to answer.
@@ -48,31 +41,6 @@ export interface ServedHttp {
   close(): Promise<void>
 }
 
-export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
-
-/** Answers requests of `node:http` within the limit of requests at a time. */
-export async function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions): Promise<NodeHandler> {
-  const { toNodeHandler } = await loadNodeSdk()
-  const requests = new PeerCounter({ max: MAX_REQUESTS, perPeer: REQUESTS_PER_PEER })
-  const settings = {
-    maxRequestBodySize: options.maxBodyBytes ?? MAX_BODY_BYTES,
-    ...(options.onError ? { onerror: options.onError } : {}),
-  }
-  return async (request, response) => {
-    const address = request.socket.remoteAddress
-    const peer = toPeer(address)
-    const refusal = requests.check(peer)
-    if (refusal) {
-      response.writeHead(refusal === 'peer' ? 429 : 503, { 'retry-after': String(RETRY_AFTER_SECONDS) })
-      response.end('This server is answering too many requests at once. Try again later.')
-      return
-    }
-    response.once('close', requests.take(peer))
-    const handle = toNodeHandler({ fetch: (web) => endpoint.fetch(web, { address }) }, settings) as NodeHandler
-    await handle(request, response)
-  }
-}
-
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 /** Every address of the machine. None of them is a name under which clients reach it. */
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
@@ -85,7 +53,7 @@ export async function serveOverHttp(
 ): Promise<ServedHttp> {
   const hostName = host.includes(':') ? `[${host}]` : host
   const isAllowed = await createGuard(hostName, allowed, options)
-  const handle = await createNodeHandler(endpoint, options)
+  const handle = createNodeHandler(endpoint, options)
 
   // Servers over stdio and edge runtimes do without it.
   const { createServer } = await import('node:http')
@@ -114,7 +82,7 @@ export async function serveOverHttp(
 
 type Guard = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Answers requests that a web page of another origin makes, or that come under a name which is not this server's. */
+/** Refuses requests that a web page of another origin makes, or that come under a name which is not this server's. */
 async function createGuard(
   hostName: string,
   { allowedHosts, allowedOrigins }: Pick<HttpOptions, 'allowedHosts' | 'allowedOrigins'>,
@@ -126,13 +94,25 @@ async function createGuard(
       'mcp-open',
       `Other machines can reach ${hostName}, and nothing says who may use this server. Give serveMcp() an authorize hook, and http() the names in allowedHosts under which clients reach it.`,
     )
-  const { hostHeaderValidation, originValidation } = await loadNodeSdk()
+  const { validateHostHeader, validateOriginHeader } = await loadServerSdk()
   const own = WILDCARDS.has(hostName) ? [] : [hostName]
   const hosts = allowedHosts ?? (own.length > 0 ? [...LOOPBACK, ...own] : ['*'])
   const origins = allowedOrigins ?? [...LOOPBACK, ...own, ...hosts]
-  const isHostAllowed = hosts.includes('*') ? () => true : hostHeaderValidation([...hosts])
-  const isOriginAllowed = originValidation(origins.filter((name) => name !== '*'))
-  return (request, response) => isHostAllowed(request, response) && isOriginAllowed(request, response)
+  const isAnyHost = hosts.includes('*')
+  const namedOrigins = origins.filter((name) => name !== '*')
+  return ({ headers }, response) => {
+    const origin = validateOriginHeader(headers.origin, namedOrigins)
+    const named = isAnyHost ? origin : validateHostHeader(headers.host, [...hosts])
+    if (named.ok && origin.ok) return true
+    const message = named.ok ? describeRefusal(origin) : describeRefusal(named)
+    response.writeHead(403, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }))
+    return false
+  }
+}
+
+function describeRefusal(result: { readonly ok: boolean; readonly message?: string }): string {
+  return result.message ?? 'Forbidden'
 }
 
 interface ListenAddress {

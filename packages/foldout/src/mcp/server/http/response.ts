@@ -11,6 +11,10 @@ export function httpError(
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: { ...headers } })
 }
 
+export function refuseLongBody(maxBytes: number, headers: Readonly<Record<string, string>> = {}): Response {
+  return httpError(413, -32_000, `Payload Too Large: a request must not exceed ${maxBytes} bytes`, headers)
+}
+
 /** Asks a client to come back later: 429 if it has had its share, 503 if there is nothing left for anybody. */
 export function refuseForNow(refusal: Refusal, message: string): Response {
   return httpError(refusal === 'peer' ? 429 : 503, -32_000, message, { 'retry-after': String(RETRY_AFTER_SECONDS) })

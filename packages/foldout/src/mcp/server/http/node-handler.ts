@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { MAX_BODY_BYTES, MAX_REQUESTS, REQUESTS_PER_PEER } from '../../limits.ts'
+import type { ServeMcpOptions } from '../options.ts'
+import type { Endpoint } from './endpoint.ts'
+import { PeerCounter, toPeer } from './peer.ts'
+import { httpError, refuseForNow, refuseLongBody } from './response.ts'
+
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+/** Answers requests of `node:http` within the limit of requests at a time. */
+export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions): NodeHandler {
+  const requests = new PeerCounter({ max: MAX_REQUESTS, perPeer: REQUESTS_PER_PEER })
+  const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
+
+  async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Response> {
+    const address = request.socket.remoteAddress
+    try {
+      const web = toWebRequest(request, signal)
+      const text = await readBody(request, maxBodyBytes)
+      if (text === undefined) return refuseLongBody(maxBodyBytes, { connection: 'close' })
+      return await endpoint.fetch(web, { address, text })
+    } catch (error) {
+      // The request has a method or a URL that cannot be, or it broke off.
+      options.onError?.(error as Error)
+      return httpError(400, -32_600, 'Bad Request: the request could not be read.')
+    }
+  }
+  return async (request, response) => {
+    const peer = toPeer(request.socket.remoteAddress)
+    const refusal = requests.check(peer)
+    if (refusal) {
+      const told = 'This server is answering too many requests at once. Try again later.'
+      return send(refuseForNow(refusal, told), response)
+    }
+    const gone = new AbortController()
+    const release = requests.take(peer)
+    response.once('close', () => {
+      release()
+      if (!response.writableFinished) gone.abort()
+    })
+    await send(await answer(request, gone.signal), response)
+  }
+}
+
+/** What a request holds; nothing if that is more than it may. */
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  if (Number(request.headers['content-length']) > maxBytes) return undefined
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The request without its body, which was read already. */
+function toWebRequest({ method = 'GET', url = '/', headers }: IncomingMessage, signal: AbortSignal): Request {
+  const web = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') web.set(name, value)
+    else for (const one of value ?? []) web.append(name, one)
+  }
+  return new Request(`http://${headers.host ?? 'localhost'}${url}`, { method, headers: web, signal })
+}
+
+/** Writes a response no faster than the client reads it. */
+async function send(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers))
+  if (!answer.body) {
+    response.end()
+    return
+  }
+  const reader = answer.body.getReader()
+  const stop = (): void => void reader.cancel().catch(() => undefined)
+  response.once('close', stop)
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      if (response.destroyed) return
+      if (!response.write(read.value)) await waitForDrain(response)
+    }
+    response.off('close', stop)
+  } catch {
+    // The stream failed in the middle of an answer: the client sees it end.
+  }
+  response.end()
+}
+
+function waitForDrain(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off('drain', go)
+      response.off('close', go)
+      resolve()
+    }
+    response.on('drain', go)
+    response.on('close', go)
+  })
+}
