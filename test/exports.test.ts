@@ -62,7 +62,6 @@ describe('exports', () => {
     ['claude-agent', '@anthropic-ai/claude-agent-sdk'],
     ['ai-sdk', 'ai'],
     ['mcp', '@modelcontextprotocol/server'],
-    ['mcp', '@modelcontextprotocol/node'],
     ['mcp', '@modelcontextprotocol/client'],
     ['code', 'quickjs-wasi'],
     ['code', 'sucrase'],
