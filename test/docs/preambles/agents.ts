@@ -30,7 +30,7 @@ const script = [
 let scripted = scriptedAdapter([])
 export const adapter: ProviderAdapter = {
   name: 'scripted',
-  model: undefined,
+  model: 'scripted',
   supportsDynamicTools: true,
   evaluate(evaluation) {
     const last = evaluation.messages.at(-1)
