@@ -10,6 +10,7 @@ export type {
   FoldedSection,
   OpeningCall,
   OpeningRequest,
+  StrategyOptions,
 } from '../disclosure/strategy.ts'
 export { planOpening, resolveKeys, type OpeningPlan, type ResolvedKeys } from '../disclosure/engine.ts'
 export { answerByRestart, answerInPlace } from '../disclosure/tools.ts'
@@ -17,3 +18,4 @@ export { applyOpening, chooseAnswer, describeOpened, getNewTools, type OpeningAn
 export { describeFoldedTool, describeUnknownTool, type HintSource } from '../disclosure/hints.ts'
 export type { Opening } from '../tools/result.ts'
 export type { Expansion } from '../agent/policy.ts'
+export type { ContextFilesOptions } from '../disclosure/strategies/context-files.ts'

@@ -10,9 +10,8 @@ import {
   ok,
   type AnySection,
   type BoundPrompt,
-  type OutputSpec,
-  type Printable,
 } from '../entries/index.ts'
+import type { OutputSpec, Printable } from '../entries/prompt.ts'
 
 describe('types', () => {
   const leaf = defineSection({ key: 'leaf', title: 'L', template: '${a} and ${b}' })

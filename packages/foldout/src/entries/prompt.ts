@@ -1,0 +1,25 @@
+/**
+ * The parts of prompts and renders by name, for helpers that take or return them.
+ *
+ * @module foldout/prompt
+ */
+
+export type { PromptErrorDetails } from '../core/errors.ts'
+export type { Json, JsonObject } from '../core/json/json.ts'
+export type { InputOf, OutputOf } from '../core/schema/schema.ts'
+export type {
+  InferredParams,
+  Printable,
+  Template,
+  UnknownPlaceholder,
+  UnprintablePlaceholder,
+} from '../core/template.ts'
+export type { AnyValues, RenderedBody, ToolsOnDemand } from '../prompt/section.ts'
+export type { ConflictingValue } from '../prompt/prompt.ts'
+export type { BudgetTrace, TokenBudget } from '../prompt/budget.ts'
+export type { OutputParseErrorKind, OutputSpec, OutputValue } from '../prompt/output.ts'
+export type { Heading, HeadingParts } from '../prompt/render/registry.ts'
+export type { RenderedNode } from '../prompt/render/node.ts'
+export type { IgnoredVisibility, TraceEntry } from '../prompt/render/rendered-prompt.ts'
+export type { ExecuteOptions } from '../tools/execute.ts'
+export type { CallTarget, PromptView, ToolDefinition, ToolExample } from '../tools/tool.ts'
