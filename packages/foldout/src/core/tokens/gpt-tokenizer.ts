@@ -4,12 +4,21 @@ import { createCachedCounter, type TokenCounter } from './tokens.ts'
 /** The encodings of OpenAI's models: `o200k_base` since GPT-4o, `cl100k_base` for GPT-4 and GPT-3.5. */
 export type Encoding = 'o200k_base' | 'cl100k_base'
 
+/** What {@link gptTokenizer} takes. */
 export interface GptTokenizerOptions {
   /** Default `o200k_base`. */
   readonly encoding?: Encoding
 }
 
-/** Counts as OpenAI's models do, with the package gpt-tokenizer. It takes a moment to load, hence the promise. */
+/**
+ * Counts as OpenAI's models do, with the package gpt-tokenizer. It takes a moment to load, hence the promise.
+ *
+ * @example
+ * ```ts
+ * const counter = await gptTokenizer()
+ * const prompt = definePrompt({ ns: 'agents', key: 'support', sections, counter })
+ * ```
+ */
 export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<TokenCounter> {
   const { encoding = 'o200k_base' } = options
   const { countTokens } = await importPeer('gpt-tokenizer', () =>

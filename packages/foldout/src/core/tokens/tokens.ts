@@ -1,4 +1,5 @@
 import { estimateTokenCount } from 'tokenx'
+import { MAX_CACHED_CHARACTERS, MAX_CACHED_TEXTS } from './limits.ts'
 
 /** How tokens are counted. Pass your own where a model's tokenizer is at hand; `foldout/gpt-tokenizer` has OpenAI's. */
 export interface TokenCounter {
@@ -20,7 +21,14 @@ export interface TokenCount {
   readonly counter: string
 }
 
-/** Within about 8 % of OpenAI's tokenizers on prose and code, in a thousandth of the time to load. */
+/**
+ * The default counter: within about 8 % of OpenAI's tokenizers on prose and code, in a thousandth of the time to load.
+ *
+ * @example
+ * ```ts
+ * estimatedTokens.count('How many tokens is this?')
+ * ```
+ */
 export const estimatedTokens: TokenCounter = createCachedCounter({
   name: 'tokenx',
   exact: false,
@@ -28,11 +36,23 @@ export const estimatedTokens: TokenCounter = createCachedCounter({
 })
 
 /**
- * Counts each text once. The oldest texts are forgotten first, so that a long-lived process does not keep every prompt
- * it has ever rendered.
+ * Makes a counter that counts each text once. The oldest texts are forgotten first, so that a long-lived process does not
+ * keep every prompt it has ever rendered.
+ *
+ * @example
+ * ```ts
+ * const counter = createCachedCounter({ name: 'mine', exact: true, count: (text) => tokenize(text).length })
+ * ```
  */
-export function createCachedCounter(counter: TokenCounter, limit = 20_000): TokenCounter {
+export function createCachedCounter(counter: TokenCounter, limit = MAX_CACHED_TEXTS): TokenCounter {
   const counts = new Map<string, number>()
+  let characters = 0
+  function forgetOldest(): void {
+    const [oldest] = counts.keys()
+    if (oldest === undefined) return
+    counts.delete(oldest)
+    characters -= oldest.length
+  }
   return {
     name: counter.name,
     exact: counter.exact,
@@ -40,8 +60,9 @@ export function createCachedCounter(counter: TokenCounter, limit = 20_000): Toke
       const known = counts.get(text)
       if (known !== undefined) return known
       const count = counter.count(text)
-      if (counts.size >= limit) counts.delete(counts.keys().next().value!)
       counts.set(text, count)
+      characters += text.length
+      while (counts.size > limit || (characters > MAX_CACHED_CHARACTERS && counts.size > 1)) forgetOldest()
       return count
     },
   }
