@@ -101,6 +101,7 @@ export class FoldoutError extends Error {
   }
 }
 
+/** Where in a prompt an error is. */
 export interface PromptErrorDetails {
   /** Dotted path of the section at fault, if it is one section's fault. */
   readonly path?: string | undefined

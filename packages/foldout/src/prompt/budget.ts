@@ -5,11 +5,13 @@ import { OPEN } from './render/frame.ts'
 import type { SectionsView } from './render/sections-view.ts'
 import type { Slot } from './render/registry.ts'
 
+/** What a prompt may cost. Sections are folded, least important first, until it fits. */
 export interface TokenBudget {
   /** What text and tool definitions may cost together. */
   readonly tokens: number
 }
 
+/** What a budget has folded, or that nothing more could be folded. */
 export type BudgetTrace =
   | {
       readonly type: 'budget-folded'
@@ -50,7 +52,7 @@ export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView
     for (let forecast = tokens; forecast > budget.tokens && next < candidates.length; next++) {
       const { slot, priority, saving } = candidates[next]!
       if (getAncestors(slot.path).some((path) => folds.has(path))) continue
-      const saved = saving - savedBelow(slot.path, folds)
+      const saved = saving - computeSavedBelow(slot.path, folds)
       folds.set(slot.path, saved)
       forecast -= saved
       const message = `Section '${slot.path}' (priority ${priority}) was folded to fit ${budget.tokens} tokens; that saves ${saved}.`
@@ -73,7 +75,7 @@ function computeCost(view: SectionsView): number {
   return counter.count(view.frame.text()) + view.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
 }
 
-function savedBelow(path: string, folds: ReadonlyMap<string, number>): number {
+function computeSavedBelow(path: string, folds: ReadonlyMap<string, number>): number {
   let sum = 0
   for (const [other, saved] of folds) if (other.startsWith(`${path}.`)) sum += saved
   return sum

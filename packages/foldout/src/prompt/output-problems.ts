@@ -16,6 +16,7 @@ import {
   type Shape,
 } from '../core/schema/shape.ts'
 import { issueKeys, issuePath, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
+import { MAX_OUTPUT_PROBLEMS } from './limits.ts'
 
 export type ProblemKind = 'missing-field' | 'extra-field' | 'invalid-value'
 
@@ -40,9 +41,6 @@ interface FieldFaults {
   readonly missing: FieldFault[]
   readonly extra: FieldFault[]
 }
-
-/** Of each sort; a long list of wrong items need not be told to its end. */
-const MAX_PROBLEMS = 1000
 
 /** A value that a model gave, what its schema says, and what the schema's library made of it, if it took it. */
 export interface CheckedValue {
@@ -85,7 +83,7 @@ function collectFaults(place: Place, faults: FieldFaults): void {
   }
   if (!isPlainObject(value)) return
   const add = (to: FieldFault[], name: string): void => {
-    if (to.length < MAX_PROBLEMS) to.push({ holder: path, holderShape: shape, name })
+    if (to.length < MAX_OUTPUT_PROBLEMS) to.push({ holder: path, holderShape: shape, name })
   }
   for (const name of requiredFields(shape)) {
     if (!Object.hasOwn(value, name)) add(faults.missing, name)
@@ -136,7 +134,7 @@ export function findProblems(checked: CheckedValue): Problems {
   const issues = checked.result.issues ?? []
   const shape = rootShape(schema)
   const faults = findFieldFaults(checked)
-  const placed = issues.slice(0, MAX_PROBLEMS).map((issue) => locate(value, issue))
+  const placed = issues.slice(0, MAX_OUTPUT_PROBLEMS).map((issue) => locate(value, issue))
   const told = new Set(placed.flatMap(fieldsNamed))
   const missing = new Map<string, Sentence>()
   for (const fault of faults.missing) {

@@ -521,7 +521,7 @@ describe('R17 outputSpec', () => {
   ])('R17 refuses what is no schema: %s', (schema, what) => {
     expect(() => outputSpec(schema as never)).toThrow(
       new PromptValidationError(
-        `The output is no schema but ${what}. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
+        `The output is ${what}, not a schema. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
       ),
     )
   })

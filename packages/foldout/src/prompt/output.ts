@@ -21,11 +21,13 @@ import {
   type StandardSchemaV1,
   type ToolSchema,
 } from '../core/schema/schema.ts'
+import { MAX_OUTPUT_CANDIDATES } from './limits.ts'
 import { findProblems, hasExtraFields, type CheckedValue, type ProblemKind } from './output-problems.ts'
 
+/** What is wrong with an answer. */
 export type OutputParseErrorKind = 'no-json' | 'wrong-container' | ProblemKind
 
-/** A model's answer is not what was asked for. The message is made for the model, to mend its answer by. */
+/** A model's answer is not what was asked for. The message is made for the model, to fix its answer by. */
 export class OutputParseError extends FoldoutError {
   readonly kind: OutputParseErrorKind
   /** The whole answer as it came. */
@@ -71,7 +73,15 @@ export function outputSpec<const S extends ToolSchema | JsonSchema>(schema: S): 
   return Object.freeze(spec) as OutputSpec<OutputValue<S>>
 }
 
-/** Reads a model's answer by a schema. Throws an {@link OutputParseError} that says what is wrong with it. */
+/**
+ * Reads a model's answer by a schema: bare JSON, a fenced block, or JSON between other words. Throws an
+ * {@link OutputParseError} that says what is wrong with it.
+ *
+ * @example
+ * ```ts
+ * const { city } = parseOutput(z.object({ city: z.string() }), 'Sure: {"city": "Oslo"}')
+ * ```
+ */
 export function parseOutput<const S extends ToolSchema | JsonSchema>(schema: S, text: string): OutputValue<S> {
   return outputSpec(schema).parse(text)
 }
@@ -79,15 +89,15 @@ export function parseOutput<const S extends ToolSchema | JsonSchema>(schema: S, 
 function readSchema(schema: unknown): { readonly validator: ToolSchema; readonly jsonSchema: JsonSchema } {
   if (isStandardSchema(schema)) {
     if (!isToolSchema(schema)) throw speechless(schema['~standard'].vendor)
-    return { validator: schema, jsonSchema: saidAsJson(() => inputSide(schema)) }
+    return { validator: schema, jsonSchema: sayAsJson(() => inputSide(schema)) }
   }
   if (isPlainObject(schema)) {
     // A copy, so that no later change to what was given parts the validator from what the provider was told.
-    const validator = saidAsJson(() => fromJsonSchema(structuredClone(schema)))
-    return { validator, jsonSchema: saidAsJson(() => inputSide(validator)) }
+    const validator = sayAsJson(() => fromJsonSchema(structuredClone(schema)))
+    return { validator, jsonSchema: sayAsJson(() => inputSide(validator)) }
   }
   throw new PromptValidationError(
-    `The output is no schema but ${getName(schema)}. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
+    `The output is ${getName(schema)}, not a schema. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
   )
 }
 
@@ -109,7 +119,7 @@ function inputSide(schema: ToolSchema): JsonSchema {
   }
 }
 
-function saidAsJson<T>(say: () => T): T {
+function sayAsJson<T>(say: () => T): T {
   try {
     return say()
   } catch (error) {
@@ -131,11 +141,9 @@ function getContainer(shape: Shape): 'object' | 'array' {
 }
 
 function getName(value: unknown): string {
-  return value === undefined ? 'undefined' : typeof value === 'function' ? 'a function' : kindName(getKind(value))
+  if (value === undefined) return 'undefined'
+  return typeof value === 'function' ? 'a function' : kindName(getKind(value))
 }
-
-/** So that thousands of small pieces of JSON between other words cannot keep a validator busy. */
-const MAX_CANDIDATES = 1000
 
 interface Reading {
   readonly validator: ToolSchema
@@ -147,7 +155,9 @@ interface Reading {
 function parse(text: string, { validator, jsonSchema, shape, container }: Reading): unknown {
   const { found, broken } = findJson(text)
   let meant: { readonly checked: CheckedValue; readonly length: number } | undefined
-  for (const { value, length } of found.filter((one) => getKind(one.value) === container).slice(0, MAX_CANDIDATES)) {
+  for (const { value, length } of found
+    .filter((one) => getKind(one.value) === container)
+    .slice(0, MAX_OUTPUT_CANDIDATES)) {
     const checked = { value, schema: jsonSchema, result: validate(validator, value) }
     if (!checked.result.issues && !hasExtraFields(checked)) return checked.result.value
     if (!meant || length > meant.length) meant = { checked, length }

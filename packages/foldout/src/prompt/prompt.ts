@@ -12,7 +12,7 @@ import { describePrompt, type PromptDescriptor } from './overrides/descriptor.ts
 import { outputSpec, type OutputSpec, type OutputValue } from './output.ts'
 import { applyOverrides, type AppliedOverrides, type PromptOverrides } from './overrides/overrides.ts'
 import { createRegistry, numberedHeading, type Heading, type Registry } from './render/registry.ts'
-import { once, renderedPrompt, type RenderedPrompt } from './render/rendered-prompt.ts'
+import { createRenderedPrompt, once, type RenderedPrompt } from './render/rendered-prompt.ts'
 import { Renderer } from './render/renderer.ts'
 import { viewSections, type SectionsView } from './render/sections-view.ts'
 import type { AnySection, KeysOf, NeedsOf } from './section.ts'
@@ -190,7 +190,7 @@ function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatV
       const earlier = last?.renderer === renderer ? last : undefined
       const view = (last = viewSections(renderer, request, { session: options.session, earlier }))
       if (view.frame.isFolded) renderer.options.strategy.check?.(view)
-      return renderedPrompt({
+      return createRenderedPrompt({
         view,
         output: definition.output,
         descriptor: () => definition.prompt.descriptor,
@@ -215,7 +215,7 @@ function rendererFor(
 ): Renderer {
   const strategy = options.disclosure ?? definition.disclosure
   const counter = options.counter ?? definition.counter
-  const overrides = options.overrides && appliedOverrides(definition, options.overrides)
+  const overrides = options.overrides && getAppliedOverrides(definition, options.overrides)
   const isAlike =
     last?.options.strategy === strategy && last.options.counter === counter && last.options.overrides === overrides
   return isAlike ? last : new Renderer({ registry: definition.registry, values, strategy, counter, overrides })
@@ -224,7 +224,7 @@ function rendererFor(
 const applied = new WeakMap<PromptOverrides, WeakMap<Definition, AppliedOverrides>>()
 
 /** Overrides are checked and parsed once for each prompt they are given to. */
-function appliedOverrides(definition: Definition, overrides: PromptOverrides): AppliedOverrides {
+function getAppliedOverrides(definition: Definition, overrides: PromptOverrides): AppliedOverrides {
   let byDefinition = applied.get(overrides)
   if (!byDefinition) applied.set(overrides, (byDefinition = new WeakMap()))
   let result = byDefinition.get(definition)

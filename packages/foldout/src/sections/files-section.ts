@@ -1,6 +1,7 @@
 import { fileTools, type FileToolsOptions } from '../files/file-tools.ts'
 import { defineSection, type Section } from '../prompt/section.ts'
 
+/** What {@link filesSection} takes. */
 export interface FilesSectionOptions<Key extends string> extends FileToolsOptions {
   /** Default `files`. */
   readonly key?: Key
@@ -8,7 +9,14 @@ export interface FilesSectionOptions<Key extends string> extends FileToolsOption
   readonly title?: string
 }
 
-/** A section that gives the model the files of the run: how to use them, and the tools for it. */
+/**
+ * Makes a section that gives the model the files of the run: how to use them, and the tools for it.
+ *
+ * @example
+ * ```ts
+ * const prompt = definePrompt({ ns: 'agents', key: 'coder', sections: [role, filesSection({ readOnly: true })] })
+ * ```
+ */
 export function filesSection<const Key extends string = 'files'>(
   options: FilesSectionOptions<Key> = {},
 ): Section<{}, Key> {

@@ -111,7 +111,7 @@ async function fileSection(
   return defineSection({
     key: freeKey(name, keys),
     title: name,
-    render: () => (text === undefined || name.endsWith('.md') ? shown : fenced(shown, name)),
+    render: () => (text === undefined || name.endsWith('.md') ? shown : addFence(shown, name)),
     summary: escapeTemplate(`The file ${name}, ${size}.`),
     visibility: 'summary',
   })
@@ -151,7 +151,7 @@ function freeKey(name: string, taken: Set<string>): string {
   return key
 }
 
-function fenced(text: string, name: string): string {
+function addFence(text: string, name: string): string {
   let longest = 2
   for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length)
   const fence = '`'.repeat(longest + 1)

@@ -32,7 +32,7 @@ export function findJson(text: string): JsonInText {
   if (whole) return { found: [whole], broken: undefined }
   const found: FoundJson[] = []
   const starts = new Set<number>()
-  for (const block of fencedBlocks(text)) {
+  for (const block of findFencedBlocks(text)) {
     const content = text.slice(block.start, block.end)
     const parsed = parseWhole(content.trim())
     if (!parsed) continue
@@ -77,7 +77,7 @@ function scanValue(text: string): number | undefined {
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
 
 /** Where the contents of the blocks fenced with ``` or ~~~ are. A block that is never closed ends with the text. */
-function fencedBlocks(text: string): { readonly start: number; readonly end: number }[] {
+function findFencedBlocks(text: string): { readonly start: number; readonly end: number }[] {
   const blocks: { start: number; end: number }[] = []
   let open: { readonly fence: string; readonly start: number } | undefined
   for (let start = 0; start < text.length;) {

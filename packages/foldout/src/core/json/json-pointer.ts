@@ -1,6 +1,6 @@
 /** The keys of a JSON Pointer in a URI fragment: `/a~1b/0` → `a/b`, `0`. */
 export function pointerKeys(pointer: string): string[] {
-  return pointer.split('/').slice(1).map(decoded)
+  return pointer.split('/').slice(1).map(decodeSegment)
 }
 
 /** What a local reference (`#/$defs/a`) leads to in a document, or `undefined`. */
@@ -13,7 +13,7 @@ export function resolvePointer(root: unknown, reference: string): unknown {
   )
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   let plain = segment
   try {
     plain = decodeURIComponent(segment)

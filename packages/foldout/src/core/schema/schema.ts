@@ -12,10 +12,24 @@ export interface ToolSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardSchemaV1.Props<Input, Output> & StandardJSONSchemaV1.Props<Input, Output>
 }
 
+/** What a schema takes. */
 export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : never
+/** What a schema gives out. */
 export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : never
 
-/** Declares the params of a section by type alone; at run time their presence is checked, their types are not. */
+/**
+ * Declares the params of a section by type alone; at run time their presence is checked, their types are not.
+ *
+ * @example
+ * ```ts
+ * const orders = defineSection({
+ *   key: 'orders',
+ *   title: 'Orders',
+ *   params: defineParams<{ ids: readonly string[] }>(),
+ *   render: ({ ids }) => ids.join('\n'),
+ * })
+ * ```
+ */
 export function defineParams<Params extends object>(): StandardSchemaV1<Params, Params> {
   return {
     '~standard': { version: 1, vendor: 'foldout', validate: (value) => ({ value: value as Params }) },

@@ -1,10 +1,8 @@
 import { constants, realpathSync } from 'node:fs'
 import { lstat, open, realpath } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
+import { MAX_OVERRIDE_FILE_BYTES } from '../limits.ts'
 import { getCode } from './lock.ts'
-
-/** The largest override file that is read, in bytes. */
-export const MAX_OVERRIDE_FILE_BYTES = 16 * 1024 * 1024
 
 /** Throws if the folder of a file, as far as it exists, is reached through a link that leads out of the root. */
 export function checkInside(root: string, path: string): void {

@@ -13,6 +13,7 @@ export interface PromptDescriptor {
   readonly tools: readonly ToolDescriptor[]
 }
 
+/** What the source says of a section, as a hash. */
 export interface SectionDescriptor {
   readonly path: string
   readonly number: string
@@ -21,6 +22,7 @@ export interface SectionDescriptor {
   readonly acceptsOverrides: boolean
 }
 
+/** What the source says of a tool, as a hash. */
 export interface ToolDescriptor {
   readonly name: string
   /** The section it belongs to. */

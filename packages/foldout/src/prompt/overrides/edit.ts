@@ -28,9 +28,9 @@ export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdi
   const paths = prompt.descriptor.sections.map((section) => section.path)
   const { hash } =
     prompt.descriptor.sections.find((section) => section.path === path) ?? refuseUnknown('section', path, paths)
-  const override: SectionOverride = { ...given(edit), hash }
+  const override: SectionOverride = { ...omitUndefined(edit), hash }
   const details = { path }
-  refuse(sectionCheck(override, 'section') ?? nothingIn(override, 'a body, a summary or a visibility'), details)
+  refuse(sectionCheck(override, 'section') ?? describeNothing(override, 'a body, a summary or a visibility'), details)
   refuseIgnored(prompt, { sections: { [path]: override } }, details)
   return override
 }
@@ -39,22 +39,22 @@ export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdi
 export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): ToolOverride {
   const names = prompt.descriptor.tools.map((tool) => tool.name)
   const { hash } = prompt.descriptor.tools.find((tool) => tool.name === name) ?? refuseUnknown('tool', name, names)
-  const override: ToolOverride = { ...given(edit), hash }
-  refuse(toolCheck(override, 'tool') ?? nothingIn(override, 'a description or fields'))
+  const override: ToolOverride = { ...omitUndefined(edit), hash }
+  refuse(toolCheck(override, 'tool') ?? describeNothing(override, 'a description or fields'))
   refuseIgnored(prompt, { tools: { [name]: override } })
   return override
 }
 
-export function mergedSection(old: SectionOverride | undefined, edit: SectionOverride): SectionOverride {
+export function mergeSection(old: SectionOverride | undefined, edit: SectionOverride): SectionOverride {
   const { hash, body, summary, visibility } = { ...fresh(old, edit), ...edit }
-  return given({ hash, body, summary, visibility })
+  return omitUndefined({ hash, body, summary, visibility })
 }
 
-export function mergedTool(old: ToolOverride | undefined, edit: ToolOverride): ToolOverride {
+export function mergeTool(old: ToolOverride | undefined, edit: ToolOverride): ToolOverride {
   const kept = fresh(old, edit)
   const { hash, description } = { ...kept, ...edit }
   const fields = kept?.fields && edit.fields ? { ...kept.fields, ...edit.fields } : (edit.fields ?? kept?.fields)
-  return given({ hash, description, fields })
+  return omitUndefined({ hash, description, fields })
 }
 
 /** Folding a section that has no summary would leave nothing to show. */
@@ -77,11 +77,11 @@ function fresh<Override extends { readonly hash: string }>(
 type Given<Values> = { [Name in keyof Values]: Exclude<Values[Name], undefined> }
 
 /** What is given as undefined is not given. */
-function given<Values extends object>(values: Values): Given<Values> {
+function omitUndefined<Values extends object>(values: Values): Given<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>
 }
 
-function nothingIn(override: object, wanted: string): string | undefined {
+function describeNothing(override: object, wanted: string): string | undefined {
   return Object.keys(override).length > 1 ? undefined : `there is nothing to write; give ${wanted}`
 }
 

@@ -1,4 +1,5 @@
 import { toTemplateSource, type Template } from '../../core/template.ts'
+import { findTools, hashTool } from './descriptor.ts'
 import {
   applyOverrides,
   type IgnoredOverride,
@@ -8,7 +9,15 @@ import {
 } from './overrides.ts'
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 
-/** Overrides that say what the source says: what a person starts from to write other words. */
+/**
+ * The overrides that say what the source says: what a person starts from to write other words.
+ *
+ * @example
+ * ```ts
+ * const { sections } = sourceOverrides(prompt)
+ * await writeFile('words.json', JSON.stringify(sections, null, 2))
+ * ```
+ */
 export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
   const registry = getRegistry(prompt)
   const sections: Record<string, SectionOverride> = {}
@@ -16,17 +25,17 @@ export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
   const tools = Object.create(null) as Record<string, ToolOverride>
   for (const { path, hash, acceptsOverrides } of prompt.descriptor.sections) {
     if (!acceptsOverrides) continue
-    const { body, summary } = registry.byPath.get(path)!.section
+    const slot = registry.byPath.get(path)
+    if (!slot) continue
+    const { body, summary } = slot.section
     sections[path] = {
       hash,
       ...text('body', typeof body === 'function' ? undefined : body),
       ...text('summary', summary),
     }
   }
-  for (const { name, path, hash, acceptsOverrides } of prompt.descriptor.tools) {
-    if (!acceptsOverrides) continue
-    const tool = registry.byPath.get(path)!.section.tools.find((candidate) => candidate.name === name)!
-    tools[name] = { hash, description: tool.description }
+  for (const { tool, acceptsOverrides } of findTools(registry).values()) {
+    if (acceptsOverrides) tools[tool.name] = { hash: hashTool(tool), description: tool.description }
   }
   return { sections, tools }
 }
@@ -37,7 +46,14 @@ function text(key: 'body' | 'summary', template: Template | undefined): { body?:
   return source === undefined ? {} : { [key]: source }
 }
 
-/** The overrides that a render with them would not apply, and why. */
+/**
+ * The overrides that a render with them would not apply, and why.
+ *
+ * @example
+ * ```ts
+ * for (const { name, message } of ignoredOverrides(prompt, overrides)) console.warn(name, message)
+ * ```
+ */
 export function ignoredOverrides(prompt: AnyPrompt, overrides: PromptOverrides): readonly IgnoredOverride[] {
   return applyOverrides(overrides, getRegistry(prompt)).ignored
 }

@@ -45,18 +45,18 @@ export function unusable(path: string, fault: string, cause?: unknown): FoldoutE
 /** Entries in the order of the prompt; what it no longer has comes last, as it was. */
 export function formatOverrideFile(place: OverridePlace, entries: OverrideEntries, order: PromptDescriptor): string {
   const { ns, key, tag } = place
-  const sections = ordered(
+  const sections = sortByRank(
     entries.sections,
     order.sections.map(({ path }) => path),
   )
-  const tools = ordered(
+  const tools = sortByRank(
     entries.tools,
     order.tools.map(({ name }) => name),
   )
   return `${JSON.stringify({ version: VERSION, ns, key, tag, sections, tools }, null, 2)}\n`
 }
 
-function ordered<Entry>(entries: ReadonlyMap<string, Entry>, order: readonly string[]): Record<string, Entry> {
+function sortByRank<Entry>(entries: ReadonlyMap<string, Entry>, order: readonly string[]): Record<string, Entry> {
   const ranks = new Map(order.map((name, rank) => [name, rank]))
   const rank = (name: string): number => ranks.get(name) ?? order.length
   return Object.fromEntries([...entries].sort(([a], [b]) => rank(a) - rank(b)))

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FoldoutError } from '../../entries/index.ts'
-import { lockAt, removed, withLock } from './lock.ts'
+import { lockAt, tryRemove, withLock } from './lock.ts'
 
 let folder: string
 let lock: string
@@ -138,7 +138,7 @@ describe('withLock', () => {
 describe('removed', () => {
   it('R16 removes the lock that was found', () => {
     writeFileSync(lock, held(1))
-    expect(removed(lock, lockAt(lock)!)).toBe(true)
+    expect(tryRemove(lock, lockAt(lock)!)).toBe(true)
     expect(readdirSync(folder)).toEqual([])
   })
 
@@ -149,7 +149,7 @@ describe('removed', () => {
     renameSync(lock, join(folder, 'first'))
     writeFileSync(lock, theirs)
     const now = lockAt(lock)
-    expect(removed(lock, found)).toBe(false)
+    expect(tryRemove(lock, found)).toBe(false)
     expect(lockAt(lock)).toEqual(now)
     expect(readdirSync(folder)).toEqual(['a.json.lock', 'first'])
   })
@@ -158,6 +158,6 @@ describe('removed', () => {
     writeFileSync(lock, held(1))
     const found = lockAt(lock)!
     rmSync(lock)
-    expect(removed(lock, found)).toBe(true)
+    expect(tryRemove(lock, found)).toBe(true)
   })
 })

@@ -87,9 +87,9 @@ async function acquire(path: string, mine: string, patience: number): Promise<vo
   let holder: string | undefined
   let deadline = Date.now() + patience
   for (let pause = 2; ; pause = Math.min(pause * 2, 20)) {
-    if (created(path, mine)) return
+    if (tryCreate(path, mine)) return
     const found = lockAt(path)
-    if (found && isAbandoned(found) && removed(path, found)) continue
+    if (found && isAbandoned(found) && tryRemove(path, found)) continue
     const now = Date.now()
     if (found && found.text !== holder) {
       holder = found.text
@@ -100,7 +100,7 @@ async function acquire(path: string, mine: string, patience: number): Promise<vo
   }
 }
 
-function created(path: string, mine: string): boolean {
+function tryCreate(path: string, mine: string): boolean {
   mkdirSync(dirname(path), { recursive: true })
   let file: number
   try {
@@ -186,7 +186,7 @@ function isAlive(pid: number): boolean {
  * there now may be the lock of one that is at work. So it is moved away first, where nobody else can touch it, looked at,
  * and put back if it is not the one.
  */
-export function removed(path: string, found: FoundLock): boolean {
+export function tryRemove(path: string, found: FoundLock): boolean {
   const aside = `${path}.${randomUUID()}.old`
   try {
     renameSync(path, aside)

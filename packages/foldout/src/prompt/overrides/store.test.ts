@@ -302,7 +302,10 @@ describe('upsert', () => {
       { section: { path: 'task' } },
       'The override cannot be written: there is nothing to write; give a body, a summary or a visibility.',
     ],
-    [{ tool: { name: 'serch', description: 'x' } }, "This prompt has no tool 'serch' to override."],
+    [
+      { tool: { name: 'serch', description: 'x' } },
+      "This prompt has no tool 'serch' to override. Did you mean 'search'?",
+    ],
     [{ tool: { name: 'read_section', description: 'x' } }, "This prompt has no tool 'read_section' to override."],
     [
       { tool: { name: 'report', description: 'x' } },

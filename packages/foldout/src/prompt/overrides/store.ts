@@ -11,8 +11,8 @@ import { removeLeftOvers, replaceFile } from './atomic-file.ts'
 import { checkInside, readInside } from './confined-file.ts'
 import { getCode, withLock, type HeldLock } from './lock.ts'
 import {
-  mergedSection,
-  mergedTool,
+  mergeSection,
+  mergeTool,
   refuseMissingSummary,
   sectionOverride,
   toolOverride,
@@ -109,7 +109,7 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
 
     async resolve(prompt, { tag }) {
       const place = getPlace(root, prompt, tag)
-      const entries = await guarded(place, 'read', () => read(place))
+      const entries = await nameFile(place, 'read', () => read(place))
       return entries && applicable(prompt, entries, place)
     },
 
@@ -125,11 +125,11 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
         const sections = new Map(found?.sections)
         const tools = new Map(found?.tools)
         if (newSection) {
-          const merged = mergedSection(sections.get(section.path), newSection)
+          const merged = mergeSection(sections.get(section.path), newSection)
           refuseMissingSummary(prompt, section.path, merged)
           sections.set(section.path, merged)
         }
-        if (newTool) tools.set(tool.name, mergedTool(tools.get(tool.name), newTool))
+        if (newTool) tools.set(tool.name, mergeTool(tools.get(tool.name), newTool))
         await replaceFile(place.path, formatOverrideFile(place, { sections, tools }, prompt.descriptor), lock)
       })
     },
@@ -145,7 +145,7 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
           )
         }
       }
-      if (!(await guarded(place, 'read', () => read(place)))) return false
+      if (!(await nameFile(place, 'read', () => read(place)))) return false
       return change(place, async (lock) => {
         const found = await read(place)
         if (!found) return false
@@ -184,7 +184,7 @@ async function read(place: OverridePlace): Promise<OverrideEntries | undefined> 
 
 /** Work that reads, merges and writes, while no one else does. */
 function change<Value>(place: OverridePlace, work: (lock: HeldLock) => Promise<Value>): Promise<Value> {
-  return guarded(place, 'changed', async () => {
+  return nameFile(place, 'changed', async () => {
     checkInside(place.root, place.path)
     return withLock(`${place.path}.lock`, (held) => {
       const lock: HeldLock = {
@@ -200,7 +200,7 @@ function change<Value>(place: OverridePlace, work: (lock: HeldLock) => Promise<V
   })
 }
 
-async function guarded<Value>(place: OverridePlace, done: string, work: () => Promise<Value>): Promise<Value> {
+async function nameFile<Value>(place: OverridePlace, done: string, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
   } catch (error) {

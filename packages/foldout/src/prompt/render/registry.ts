@@ -37,6 +37,7 @@ export interface Slot {
   readonly inputNames: ReadonlySet<string> | undefined
 }
 
+/** What a heading is made of. */
 export interface HeadingParts {
   readonly title: string
   /** `1.2`, by position in the definition. */
@@ -45,6 +46,7 @@ export interface HeadingParts {
   readonly depth: number
   readonly path: string
 }
+/** Makes a section's heading, in place of `## 1.2 Title`. */
 export type Heading = (section: HeadingParts) => string
 
 /** A prompt's sections in walking order. */
@@ -161,7 +163,7 @@ export function createRegistry(
     byPath,
     withTools: slots.filter(({ section }) => section.tools.length > 0 || section.toolsOnDemand),
     changeable: slots.filter(({ dynamic, dynamicBelow }) => dynamic || dynamicBelow),
-    fixed: Uint8Array.from(slots, fixedShown),
+    fixed: Uint8Array.from(slots, getFixedShown),
     ends: Uint32Array.from(slots, ({ end }) => end),
     full: new Array<undefined>(slots.length).fill(undefined),
     folds: new WeakMap(),
@@ -170,7 +172,7 @@ export function createRegistry(
   }
 }
 
-function fixedShown({ section, dynamic, dynamicBelow }: Slot): number {
+function getFixedShown({ section, dynamic, dynamicBelow }: Slot): number {
   if (dynamic || dynamicBelow || section.params) return UNDECIDED
   if (!section.enabled) return ABSENT
   return section.visibility === 'full' ? OPEN : FOLDED

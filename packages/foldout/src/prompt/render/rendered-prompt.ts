@@ -60,7 +60,7 @@ export interface RenderedParts {
   readonly deadline: Date | undefined
 }
 
-export function renderedPrompt(parts: RenderedParts): RenderedPrompt {
+export function createRenderedPrompt(parts: RenderedParts): RenderedPrompt {
   return Object.freeze(new LazyRenderedPrompt(parts))
 }
 
@@ -132,30 +132,30 @@ class LazyRenderedPrompt implements RenderedPrompt {
   }
 
   get tokens(): TokenCount {
-    return (this.#tokens ??= this.#measured(this.#view.frame, this.#view.tools))
+    return (this.#tokens ??= this.#measure(this.#view.frame, this.#view.tools))
   }
 
   get tokensIfAllOpen(): TokenCount {
     if (this.#tokensIfAllOpen) return this.#tokensIfAllOpen
     const open = this.#view.allOpen()
-    return (this.#tokensIfAllOpen = this.#measured(open, collectTools(open.nodes())))
+    return (this.#tokensIfAllOpen = this.#measure(open, collectTools(open.nodes())))
   }
 
   get trace(): readonly TraceEntry[] {
     if (this.#trace) return this.#trace
     const view = this.#view
     const overridden = view.renderer.options.overrides?.ignored ?? []
-    return (this.#trace = Object.freeze([...view.ignored().map(ignoredVisibility), ...overridden, ...view.budgetTrace]))
+    return (this.#trace = Object.freeze([...view.ignored().map(describeIgnored), ...overridden, ...view.budgetTrace]))
   }
 
-  #measured(frame: Frame, tools: readonly AnyTool[]): TokenCount {
+  #measure(frame: Frame, tools: readonly AnyTool[]): TokenCount {
     const { counter } = this.#view.renderer.options
     const ofTools = tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
     return tokenCount(counter, counter.count(frame.text()), ofTools)
   }
 }
 
-function ignoredVisibility({
+function describeIgnored({
   path,
   by,
 }: {

@@ -1,25 +1,14 @@
-import { PromptRenderError, PromptValidationError, getErrorMessage } from '../../core/errors.ts'
-import { isThenable, swallow } from '../../core/promises.ts'
-import {
-  checkValues,
-  fillTemplate,
-  fillChecked,
-  getKind,
-  hasInk,
-  isPrintable,
-  wrapTemplate,
-  type Template,
-} from '../../core/template.ts'
-import { shortened } from '../../core/text.ts'
+import { PromptValidationError } from '../../core/errors.ts'
+import { checkValues, fillTemplate, fillChecked, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import type { DisclosureStrategy, FoldedSection } from '../../disclosure/strategy.ts'
 import { isVisibility, type Visibility, type VisibilityOverrides } from '../../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../../tools/tool.ts'
 import { FOLDED, OPEN, Frame, ABSENT, joinTexts, type Shown, type SlotSource } from './frame.ts'
-import { FoldedSlot } from './folded-slot.ts'
 import { collectTools, RenderedNode } from './node.ts'
 import type { AppliedOverrides } from '../overrides/overrides.ts'
 import { findFullTemplate, UNDECIDED, type Registry, type Slot } from './registry.ts'
+import { callSelector, describeResult, wrongResult } from './selectors.ts'
 import type { SelectorContext } from '../section.ts'
 import type { BoundValues } from '../values.ts'
 
@@ -151,12 +140,12 @@ export class Renderer implements SlotSource {
   }
 
   #render(slot: Slot, render: Exclude<Slot['section']['body'], Template>, input: FrameInput, draft: Draft): void {
-    const body: unknown = this.#select('render', slot, () =>
+    const body: unknown = callSelector('render', slot, () =>
       render(this.options.values.of(slot) as never, input.context),
     )
-    if (typeof body === 'string') return this.#make(slot, 'full', composed(slot, isBlank(body) ? '' : body), draft)
+    if (typeof body === 'string') return this.#make(slot, 'full', composeText(slot, isBlank(body) ? '' : body), draft)
     if (body !== undefined && body !== null) {
-      throw this.#wrongResult('render', slot, body, 'a string, or nothing to leave the section out')
+      throw wrongResult('render', slot, body, 'a string, or nothing to leave the section out')
     }
     draft.shown[slot.index] = ABSENT
     draft.made.delete(slot.index)
@@ -191,11 +180,11 @@ export class Renderer implements SlotSource {
   isEnabled(slot: Slot, context: SelectorContext): boolean {
     const { enabled } = slot.section
     if (typeof enabled !== 'function') return enabled
-    const result: unknown = this.#select('enabled', slot, () =>
+    const result: unknown = callSelector('enabled', slot, () =>
       enabled(this.options.values.asGiven(slot) as never, context),
     )
     if (typeof result === 'boolean') return result
-    throw this.#wrongResult('enabled', slot, result, 'true or false')
+    throw wrongResult('enabled', slot, result, 'true or false')
   }
 
   #visibility(slot: Slot, input: ResolvedInput): Visibility {
@@ -212,37 +201,11 @@ export class Renderer implements SlotSource {
     if (overridden !== undefined) return overridden
     const { visibility } = slot.section
     if (typeof visibility !== 'function') return visibility
-    const result: unknown = this.#select('visibility', slot, () =>
+    const result: unknown = callSelector('visibility', slot, () =>
       visibility(this.options.values.of(slot) as never, input.context),
     )
     if (isVisibility(result)) return result
-    throw this.#wrongResult('visibility', slot, result, "'full' or 'summary'")
-  }
-
-  #select(what: string, slot: Slot, select: () => unknown): unknown {
-    let result: unknown
-    try {
-      result = select()
-    } catch (error) {
-      if (error instanceof PromptRenderError) throw error
-      throw new PromptRenderError(`Section '${slot.path}': its \`${what}\` threw: ${getErrorMessage(error)}`, {
-        path: slot.path,
-        cause: error,
-      })
-    }
-    // It is refused for what it is; its rejection must not end the process.
-    if (isThenable(result)) swallow(result)
-    return result
-  }
-
-  #wrongResult(what: string, slot: Slot, result: unknown, wanted: string): PromptRenderError {
-    const advice = isThenable(result)
-      ? ' A render does not wait: find out what it needs before, and keep that in the session or bind it.'
-      : ''
-    return new PromptRenderError(
-      `Section '${slot.path}': its \`${what}\` returned ${describe(result)}. It must return ${wanted}.${advice}`,
-      { path: slot.path },
-    )
+    throw wrongResult('visibility', slot, result, "'full' or 'summary'")
   }
 
   #bodyOf(slot: Slot): Template {
@@ -255,7 +218,7 @@ export class Renderer implements SlotSource {
     const template = body === slot.section.body ? findFullTemplate(this.options.registry, slot) : undefined
     if (template) return fillChecked(template, values)
     const text = fillChecked(body, values)
-    return composed(slot, isBlank(text) ? '' : text)
+    return composeText(slot, isBlank(text) ? '' : text)
   }
 
   /** The text of a summary that depends on nothing but the bound values. */
@@ -326,7 +289,7 @@ export class Renderer implements SlotSource {
     return new FoldedSlot(this, slot, context)
   }
 
-  enabledChildren(slot: Slot, context: SelectorContext): Slot[] {
+  getEnabledChildren(slot: Slot, context: SelectorContext): Slot[] {
     return slot.children
       .map((index) => this.options.registry.slots[index]!)
       .filter((child) => this.isEnabled(child, context))
@@ -336,7 +299,7 @@ export class Renderer implements SlotSource {
   hasTools(slot: Slot, context: SelectorContext): boolean {
     if (!slot.toolsBelow) return false
     if (slot.section.tools.length > 0 || slot.section.toolsOnDemand || !slot.dynamicBelow) return true
-    return this.enabledChildren(slot, context).some((child) => this.hasTools(child, context))
+    return this.getEnabledChildren(slot, context).some((child) => this.hasTools(child, context))
   }
 
   getTools(slot: Slot): readonly AnyTool[] {
@@ -352,7 +315,7 @@ export class Renderer implements SlotSource {
       if (checked?.[path] === visibility) continue
       if (!isVisibility(visibility)) {
         throw new PromptValidationError(
-          `The visibility asked for section '${path}' is ${describe(visibility)}. Use 'full' or 'summary'.`,
+          `The visibility asked for section '${path}' is ${describeResult(visibility)}. Use 'full' or 'summary'.`,
           { path },
         )
       }
@@ -376,7 +339,7 @@ interface Draft {
 }
 
 /** Heading, body and examples, without those that are empty. */
-function composed(slot: Slot, body: string): string {
+function composeText(slot: Slot, body: string): string {
   return joinTexts([slot.heading, body, slot.examples])
 }
 
@@ -391,8 +354,25 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text)
 }
 
-function describe(value: unknown): string {
-  if (isThenable(value)) return 'a promise'
-  if (typeof value === 'string') return `'${shortened(value)}'`
-  return value === undefined || isPrintable(value) ? String(value) : getKind(value)
+/** Asks only when it is asked: an `enabled` below a folded section need not run for strategies that do not care. */
+class FoldedSlot implements FoldedSection {
+  readonly path: string
+  readonly #renderer: Renderer
+  readonly #slot: Slot
+  readonly #context: SelectorContext
+
+  constructor(renderer: Renderer, slot: Slot, context: SelectorContext) {
+    this.path = slot.path
+    this.#renderer = renderer
+    this.#slot = slot
+    this.#context = context
+  }
+
+  get childKeys(): readonly string[] {
+    return this.#renderer.getEnabledChildren(this.#slot, this.#context).map((child) => child.section.key)
+  }
+
+  get hasTools(): boolean {
+    return this.#renderer.hasTools(this.#slot, this.#context)
+  }
 }

@@ -39,7 +39,7 @@ export function viewSections(
   },
 ): SectionsView {
   const { session = noSession, opened = NOTHING, earlier } = options
-  const asked = merged(request.asked, session.get(visibility), opened)
+  const asked = mergeLayers(request.asked, session.get(visibility), opened)
   const whole = renderer.frame({ context: { session }, asked }, earlier?.whole)
   const view = new SectionsView({ renderer, request, session, opened, whole, frame: whole, budgetTrace: [] })
   return request.budget ? fitBudget(view, request.budget) : view
@@ -279,7 +279,7 @@ function normalizeName(name: string): string {
 }
 
 /** Later ones win. One that is alone stays itself, so that equal states are seen at a glance. */
-function merged(...layers: readonly VisibilityOverrides[]): VisibilityOverrides {
+function mergeLayers(...layers: readonly VisibilityOverrides[]): VisibilityOverrides {
   const filled = layers.filter((layer) => Object.keys(layer).length > 0)
   return filled.length > 1 ? Object.assign({}, ...filled) : (filled[0] ?? NOTHING)
 }

@@ -12,7 +12,7 @@ import type { SessionStore, StoredSession } from './store.ts'
  */
 export function createMemoryStore(): SessionStore {
   const sessions = new Map<string, StoredSession>()
-  const keptAs = (id: string): StoredSession => sessions.get(id) ?? { sequence: 0, events: [] }
+  const getKept = (id: string): StoredSession => sessions.get(id) ?? { sequence: 0, events: [] }
   return {
     async load(id) {
       const kept = sessions.get(id)
@@ -20,14 +20,14 @@ export function createMemoryStore(): SessionStore {
     },
     async append(id, events) {
       checkSessionId(id)
-      const kept = keptAs(id)
+      const kept = getKept(id)
       checkEvents(id, getRange(kept), events)
       if (events.length === 0) return
       sessions.set(id, { ...kept, events: kept.events.concat(copy(events)) })
     },
     async save(id, snapshot, sequence) {
       checkSessionId(id)
-      const kept = keptAs(id)
+      const kept = getKept(id)
       checkSnapshot(id, getRange(kept), { snapshot, sequence })
       const events = kept.events.filter((event) => event.sequence > sequence)
       sessions.set(id, { snapshot: copy(snapshot), sequence, events })

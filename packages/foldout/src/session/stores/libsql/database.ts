@@ -32,7 +32,7 @@ const BUSY_TIMEOUT_MS = 10_000
 export async function openDatabase(file: string, createFolder: boolean): Promise<Connection> {
   const { default: Database } = await importPeer('libsql', () => import('libsql'))
   const connect = (name: string): Connection => new Database(name, { timeout: BUSY_TIMEOUT_MS })
-  return guarded(file, 'be opened', () => {
+  return nameFile(file, 'be opened', () => {
     if (createFolder) mkdirSync(dirname(file), { recursive: true })
     else refuseMissingFolder(file)
     refuseForeign(file, connect)
@@ -124,7 +124,7 @@ export function inTransaction<T>(db: Connection, kind: 'DEFERRED' | 'IMMEDIATE' 
 }
 
 /** Runs a job on the file, and gives what goes wrong a code and the file's name. */
-export function guarded<T>(file: string, what: string, job: () => T): T {
+export function nameFile<T>(file: string, what: string, job: () => T): T {
   try {
     return job()
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
 import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
-import { corrupt, guarded, inTransaction, openDatabase } from './database.ts'
+import { corrupt, nameFile, inTransaction, openDatabase } from './database.ts'
 
 /** What {@link createLibsqlStore} takes. */
 export interface LibsqlStoreOptions {
@@ -30,7 +30,7 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
   const file = resolve(options.path)
   const db = await openDatabase(file, options.createFolder ?? false)
   let isOpen = true
-  const sql = guarded(file, 'be opened', () => ({
+  const sql = nameFile(file, 'be opened', () => ({
     session: db.prepare('SELECT snapshot, sequence FROM sessions WHERE id = ?'),
     events: db.prepare('SELECT sequence, event, scope FROM events WHERE session = ? ORDER BY sequence'),
     last: db.prepare('SELECT max(sequence) AS last FROM events WHERE session = ?'),
@@ -44,11 +44,11 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
 
   function read<T>(job: () => T): T {
     refuseClosed()
-    return guarded(file, 'be read', () => inTransaction(db, 'DEFERRED', job))
+    return nameFile(file, 'be read', () => inTransaction(db, 'DEFERRED', job))
   }
   function write(job: () => void): void {
     refuseClosed()
-    guarded(file, 'be written', () => inTransaction(db, 'IMMEDIATE', job))
+    nameFile(file, 'be written', () => inTransaction(db, 'IMMEDIATE', job))
   }
   function refuseClosed(): void {
     if (isOpen) return
@@ -106,7 +106,7 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
       isOpen = false
       // libsql closes the file only when statements are collected; a copy made before that must have everything in it.
       try {
-        guarded(file, 'be closed', () => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+        nameFile(file, 'be closed', () => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
       } finally {
         db.close()
       }

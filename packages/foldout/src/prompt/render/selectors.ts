@@ -1,0 +1,42 @@
+import { getErrorMessage, PromptRenderError } from '../../core/errors.ts'
+import { isThenable, swallow } from '../../core/promises.ts'
+import { getKind, isPrintable } from '../../core/template.ts'
+import { shortened } from '../../core/text.ts'
+import type { Slot } from './registry.ts'
+
+/** A function of a section that a render calls. */
+type SelectorName = 'enabled' | 'visibility' | 'render'
+
+/** What a selector or a custom renderer returns. What it throws becomes an error that names the section. */
+export function callSelector(name: SelectorName, slot: Slot, select: () => unknown): unknown {
+  let result: unknown
+  try {
+    result = select()
+  } catch (error) {
+    if (error instanceof PromptRenderError) throw error
+    throw new PromptRenderError(`Section '${slot.path}': its \`${name}\` threw: ${getErrorMessage(error)}`, {
+      path: slot.path,
+      cause: error,
+    })
+  }
+  // It is refused for what it is; its rejection must not end the process.
+  if (isThenable(result)) swallow(result)
+  return result
+}
+
+export function wrongResult(name: SelectorName, slot: Slot, result: unknown, wanted: string): PromptRenderError {
+  const advice = isThenable(result)
+    ? ' A render does not wait: find out what it needs before, and keep that in the session or bind it.'
+    : ''
+  return new PromptRenderError(
+    `Section '${slot.path}': its \`${name}\` returned ${describeResult(result)}. It must return ${wanted}.${advice}`,
+    { path: slot.path },
+  )
+}
+
+/** What a value is, for a message. */
+export function describeResult(value: unknown): string {
+  if (isThenable(value)) return 'a promise'
+  if (typeof value === 'string') return `'${shortened(value)}'`
+  return value === undefined || isPrintable(value) ? String(value) : getKind(value)
+}
