@@ -129,6 +129,16 @@ describe('rooms', () => {
     expect(files.filter((file) => readFileSync(join(src, file), 'utf8').includes("'foldout-mcp"))).toEqual([])
   })
 
+  it('no test reads a file outside the repository, or is skipped when a file is missing', () => {
+    const tests = tracked.filter((file) => /\.(test|fixtures)\.ts$/.test(file) && existsSync(join(repository, file)))
+    const outside = tests.filter((file) => {
+      const text = readFileSync(join(repository, file), 'utf8')
+      const depth = dirname(file).split('/').length
+      return /\bskipIf\(\s*!\s*existsSync/.test(text) || text.includes(`'${'../'.repeat(depth + 1)}`)
+    })
+    expect(outside).toEqual([])
+  })
+
   it('no leftovers of editors and merges are in the repository', () => {
     expect(tracked.filter((file) => /\.(orig|rej|bak|swp|tmp)$|~$|(^|\/)\.DS_Store$/.test(file))).toEqual([])
   })

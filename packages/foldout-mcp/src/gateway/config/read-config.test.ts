@@ -45,6 +45,12 @@ describe('a list of servers', () => {
     expect(server).toMatchObject({ command: '/h/bin/a', args: ['80', '', '$HOME'] })
   })
 
+  it.each(['${A:-', '${A', '$', '{', '${A:-}'])('reads a long text of %s in no time', (part) => {
+    const start = performance.now()
+    parse({ a: { command: part.repeat(100_000) } })
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+
   it('leaves out servers that are turned off', () => {
     expect(parse({ a: { command: 'a', disabled: true } })).toEqual([])
   })

@@ -132,8 +132,8 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `${NAME}` and `${NAME:-default}`. */
-const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g
+/** `${NAME}` and `${NAME:-default}`. A default has no braces, so that no text takes long to read. */
+const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}/g
 
 /** Fills in environment variables, as clients of MCP do. Throws for one that is not set and has no default. */
 function fillVariables(text: string, env: NodeJS.ProcessEnv): string {
