@@ -30,20 +30,25 @@ function getShape(
 ): Shape {
   const into = { all: new Set<JsonSchema>(), some: new Set<JsonSchema>() }
   let hidden = opaque
-  const add = (schema: unknown, as: 'all' | 'some'): void => {
-    if (schema === true && as === 'some') hidden = true
-    if (!isPlainObject(schema) || into[as].has(schema)) return
-    into[as].add(schema)
-    if (typeof schema['$ref'] === 'string') {
-      const target = resolvePointer(root, schema['$ref'])
-      if (target === undefined) hidden = true
-      else add(target, as)
-    }
-    for (const part of listAt(schema, 'allOf')) add(part, as)
-    for (const part of getBranches(schema, root, value)) add(part, 'some')
+  const open: (readonly [schema: unknown, as: 'all' | 'some'])[] = []
+  const later = (schemas: readonly unknown[], as: 'all' | 'some'): void => {
+    for (let index = schemas.length - 1; index >= 0; index--) open.push([schemas[index], as])
   }
-  for (const schema of all) add(schema, 'all')
-  for (const schema of some) add(schema, 'some')
+  later(some, 'some')
+  later(all, 'all')
+  // With a list of what is still to come and not by recursion: a chain of references may be as long as a document.
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [schema, as] = next
+    if (schema === true && as === 'some') hidden = true
+    if (!isPlainObject(schema) || into[as].has(schema)) continue
+    into[as].add(schema)
+    later(getBranches(schema, root, value), 'some')
+    later(listAt(schema, 'allOf'), as)
+    if (typeof schema['$ref'] !== 'string') continue
+    const target = resolvePointer(root, schema['$ref'])
+    if (target === undefined) hidden = true
+    else open.push([target, as])
+  }
   return { root, all: [...into.all], some: [...into.some], opaque: hidden }
 }
 
