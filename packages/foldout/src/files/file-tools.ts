@@ -1,5 +1,7 @@
 import { beginning, counted, defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
-import type { Filesystem } from './filesystem.ts'
+import type { Filesystem, LineExcerpt } from './filesystem.ts'
+import { MAX_LISTED_ENTRIES, MAX_READ_CHARACTERS, MAX_READ_LINES, STREAMED_FILE_BYTES } from './limits.ts'
+import { showPath } from './show-path.ts'
 import { normalizePath } from './path.ts'
 import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { globTool, grepTool } from './glob-and-grep.ts'
@@ -10,16 +12,23 @@ export interface FileToolsOptions {
   readonly readOnly?: boolean
 }
 
-/** The usual tools over the files that a run is given. */
+/**
+ * The usual tools over the files that a run is given: `list_files`, `read_file`, `write_file`, `edit_file`, `glob`, `grep`
+ * and `remove_file`. Answers are bounded, and no pattern of a model can stall the process.
+ *
+ * @example
+ * ```ts
+ * import { defineSection } from 'foldout'
+ * import { fileTools } from 'foldout/files'
+ *
+ * const files = defineSection({ key: 'files', title: 'Files', template: 'Look things up.', tools: fileTools({ readOnly: true }) })
+ * ```
+ */
 export function fileTools(options: FileToolsOptions = {}): readonly AnyTool[] {
   return options.readOnly
     ? [listTool, readTool, globTool, grepTool]
     : [listTool, readTool, writeTool, editTool, globTool, grepTool, removeTool]
 }
-
-const MOST_ENTRIES = 1000
-const MOST_LINES = 2000
-const MOST_CHARACTERS = 100_000
 
 const listTool = defineFileTool<{ readonly path?: string }>({
   name: 'list_files',
@@ -31,19 +40,26 @@ const listTool = defineFileTool<{ readonly path?: string }>({
   async run({ path = '' }, files) {
     const folder = normalizePath(withoutLastSlash(path))
     const entries = await files.list(folder)
-    if (entries.length === 0) return ok(`${folder === '' ? 'The root' : `'${folder}'`} is empty.`, entries)
+    if (entries.length === 0) return ok(`${folder === '' ? 'The root' : `'${showPath(folder)}'`} is empty.`, entries)
     const lines = entries
-      .slice(0, MOST_ENTRIES)
-      .map((entry) => (entry.kind === 'folder' ? `${entry.path}/` : `${entry.path} (${counted(entry.size, 'byte')})`))
-    if (entries.length > MOST_ENTRIES)
-      lines.push('', `(The first ${MOST_ENTRIES} of ${entries.length}. Use glob to find the others by their names.)`)
+      .slice(0, MAX_LISTED_ENTRIES)
+      .map((entry) =>
+        entry.kind === 'folder'
+          ? `${showPath(entry.path)}/`
+          : `${showPath(entry.path)} (${counted(entry.size, 'byte')})`,
+      )
+    if (entries.length > MAX_LISTED_ENTRIES)
+      lines.push(
+        '',
+        `(The first ${MAX_LISTED_ENTRIES} of ${entries.length}. Use glob to find the others by their names.)`,
+      )
     return ok(lines.join('\n'), entries)
   },
 })
 
 const readTool = defineFileTool<{ readonly path: string; readonly start_line?: number; readonly end_line?: number }>({
   name: 'read_file',
-  description: `Reads a text file, or some of its lines. At most ${MOST_LINES} lines or ${MOST_CHARACTERS} characters come at once; the first line of the answer then says how to read on.`,
+  description: `Reads a text file, or some of its lines. At most ${MAX_READ_LINES} lines or ${MAX_READ_CHARACTERS} characters come at once; the first line of the answer then says how to read on.`,
   properties: {
     path: { type: 'string', description: "The file, relative to the root, as in 'src/index.ts'." },
     start_line: { type: 'integer', minimum: 1, description: 'The first line to read, counted from 1. Default: 1.' },
@@ -52,26 +68,35 @@ const readTool = defineFileTool<{ readonly path: string; readonly start_line?: n
   required: ['path'],
   async run(input, files) {
     const path = normalizePath(input.path)
-    return showLines(path, await files.read(path), input.start_line, input.end_line)
+    const { start_line: start, end_line: end } = input
+    const isLarge = files.readLines !== undefined && ((await files.stat(path))?.size ?? 0) > STREAMED_FILE_BYTES
+    if (!isLarge || !files.readLines) return showLines(path, await files.read(path), start, end)
+    const first = start ?? 1
+    const range = {
+      first,
+      maxLines: MAX_READ_LINES,
+      maxBytes: MAX_READ_CHARACTERS,
+      ...(end === undefined ? {} : { last: end }),
+    }
+    return showExcerpt(path, first, end, await files.readLines(path, range))
   },
 })
 
 function showLines(path: string, text: string, start: number | undefined, end: number | undefined): ToolResult<string> {
-  if (text === '') return ok(`'${path}' is empty.`, '')
+  if (text === '') return ok(`'${showPath(path)}' is empty.`, '')
   const lines = getLines(text)
   const total = lines.length
   const first = start ?? 1
-  if (first > total) return fail(`'${path}' has ${counted(total, 'line')}; there is no line ${first}.`)
+  if (first > total) return fail(describeNoLine(path, total, first))
   const last = Math.min(end ?? total, total)
-  if (last < first)
-    return fail(`end_line ${last} is before start_line ${first}. Give an end_line that is not before start_line.`)
+  if (last < first) return fail(describeOrder(last, first))
 
   const shown: string[] = []
-  let left = MOST_CHARACTERS
-  while (first + shown.length <= last && shown.length < MOST_LINES) {
+  let left = MAX_READ_CHARACTERS
+  while (first + shown.length <= last && shown.length < MAX_READ_LINES) {
     const line = lines[first - 1 + shown.length]!
     if (line.length > left && shown.length > 0) break
-    shown.push(beginning(line, MOST_CHARACTERS))
+    shown.push(beginning(line, MAX_READ_CHARACTERS))
     left -= line.length + 1
   }
   const until = first + shown.length - 1
@@ -82,7 +107,30 @@ function showLines(path: string, text: string, start: number | undefined, end: n
   if (isLineCut) notes.push(`line ${first} is cut after ${shown[0]!.length} of its ${lineLength} characters`)
   if (until < last) notes.push(`read on with start_line ${until + 1}`)
   const part = shown.join('\n')
-  return ok(`${path} (${notes.join('; ')})\n${part}`, part)
+  return ok(`${showPath(path)} (${notes.join('; ')})\n${part}`, part)
+}
+
+/** As {@link showLines}, of a file too large to be held. */
+function showExcerpt(path: string, first: number, end: number | undefined, excerpt: LineExcerpt): ToolResult<string> {
+  const { lines, total, cutLineBytes } = excerpt
+  if (first > total) return fail(describeNoLine(path, total, first))
+  const last = Math.min(end ?? total, total)
+  if (last < first) return fail(describeOrder(last, first))
+  const until = first + lines.length - 1
+  const notes = [`lines ${first}-${until} of ${total}`]
+  if (cutLineBytes !== undefined)
+    notes.push(`line ${first} is cut after ${lines[0]?.length ?? 0} characters; it has ${cutLineBytes} bytes`)
+  if (until < last) notes.push(`read on with start_line ${until + 1}`)
+  const part = lines.join('\n')
+  return ok(`${showPath(path)} (${notes.join('; ')})\n${part}`, part)
+}
+
+function describeNoLine(path: string, total: number, first: number): string {
+  return `'${showPath(path)}' has ${counted(total, 'line')}; there is no line ${first}.`
+}
+
+function describeOrder(last: number, first: number): string {
+  return `end_line ${last} is before start_line ${first}. Give an end_line that is not before start_line.`
 }
 
 const writeTool = defineFileTool<{ readonly path: string; readonly content: string }>({
@@ -99,7 +147,7 @@ const writeTool = defineFileTool<{ readonly path: string; readonly content: stri
     const before = await files.stat(path)
     await files.write(path, input.content)
     const size = (await files.stat(path))?.size ?? 0
-    return ok(`${before ? 'Replaced' : 'Created'} '${path}' (${counted(size, 'byte')}).`)
+    return ok(`${before ? 'Replaced' : 'Created'} '${showPath(path)}' (${counted(size, 'byte')}).`)
   },
 })
 
@@ -143,16 +191,16 @@ async function edit(input: EditInput, files: Filesystem): Promise<ToolResult> {
   const count = pieces.length - 1
   if (count === 0) {
     return fail(
-      `old_text does not occur in '${path}'. Read the file and copy the text exactly, with its spaces and line breaks.`,
+      `old_text does not occur in '${showPath(path)}'. Read the file and copy the text exactly, with its spaces and line breaks.`,
     )
   }
   if (count > 1 && !input.replace_all) {
     return fail(
-      `old_text occurs ${count} times in '${path}'. Add what stands around it until it occurs once, or set replace_all.`,
+      `old_text occurs ${count} times in '${showPath(path)}'. Add what stands around it until it occurs once, or set replace_all.`,
     )
   }
   await files.write(path, pieces.join(replacement))
-  return ok(`Edited '${path}': replaced ${counted(count, 'occurrence')}.`)
+  return ok(`Edited '${showPath(path)}': replaced ${counted(count, 'occurrence')}.`)
 }
 
 const withWindowsBreaks = (text: string): string => text.replaceAll(/\r?\n/g, '\r\n')
@@ -165,7 +213,7 @@ const removeTool = defineFileTool<{ readonly path: string }>({
   async run(input, files) {
     const path = normalizePath(withoutLastSlash(input.path))
     await files.remove(path)
-    return ok(`Removed '${path}'.`)
+    return ok(`Removed '${showPath(path)}'.`)
   },
 })
 

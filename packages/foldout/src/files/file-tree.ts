@@ -38,6 +38,27 @@ export function withFile(tree: FileTree, path: string, file: FileNode): FileTree
   return replaced(tree, getParts(path), file)
 }
 
+/** A tree of many files, made at once: adding them one by one would copy their folder for each. */
+export function createTree(files: readonly (readonly [path: string, file: FileNode])[]): FileTree {
+  const tree = new Map<string, FileNode | FileTree>()
+  for (const [path, file] of files) {
+    const parts = getParts(path)
+    const name = parts.pop()
+    if (name === undefined) throw isFolder(path)
+    let folder = tree
+    for (const [depth, part] of parts.entries()) {
+      let inner = folder.get(part)
+      if (inner === undefined) folder.set(part, (inner = new Map()))
+      if (!isTree(inner)) throw belowFile(path, parts.slice(0, depth + 1).join('/'))
+      folder = inner as Map<string, FileNode | FileTree>
+    }
+    const there = folder.get(name)
+    if (there !== undefined && isTree(there)) throw isFolder(path)
+    folder.set(name, file)
+  }
+  return tree
+}
+
 /** The tree without what is at a path, and without the folders that are empty then. */
 export function without(tree: FileTree, path: string): FileTree {
   return replaced(tree, getParts(path), undefined)

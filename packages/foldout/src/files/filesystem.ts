@@ -17,6 +17,8 @@ export interface FileEntry {
  */
 export interface Filesystem {
   read(path: string): Promise<string>
+  /** Reads some lines without holding the whole file; absent where files are small enough to be read as a whole. */
+  readLines?(path: string, range: LineRange): Promise<LineExcerpt>
   /** Replaces or creates a file, and the folders on the way to it. */
   write(path: string, text: string): Promise<void>
   /** What lies directly in a folder, sorted by path; `''` is the root. */
@@ -27,6 +29,27 @@ export interface Filesystem {
   remove(path: string): Promise<void>
   /** Begins changes that can be abandoned as a whole; absent where the files cannot do that. */
   begin?(): FilesystemTransaction
+}
+
+/** Which lines of a file to read, and how much of them at most. */
+export interface LineRange {
+  /** Counted from 1. */
+  readonly first: number
+  /** The last line, included. Default: the last one of the file. */
+  readonly last?: number
+  readonly maxLines: number
+  /** Of all lines together, in bytes of UTF-8. Of the first line, what is beyond is cut; later ones come whole or not. */
+  readonly maxBytes: number
+}
+
+/** Some lines of a file. */
+export interface LineExcerpt {
+  /** The lines, without the line breaks behind them. */
+  readonly lines: readonly string[]
+  /** How many lines the file has. */
+  readonly total: number
+  /** How many bytes the first line has, where it was cut. */
+  readonly cutLineBytes?: number
 }
 
 /** Shows the files as they were when it began, with its own changes. */
@@ -49,7 +72,21 @@ export interface FilesystemErrorDetails {
   readonly cause?: unknown
 }
 
-/** A path cannot be used as asked. The message is fit for a model: it tells nothing of the host but the path given. */
+/**
+ * A path cannot be used as asked. The message is fit for a model: it tells nothing of the host but the path given.
+ *
+ * @example
+ * ```ts
+ * import { FilesystemError, createMemoryFilesystem } from 'foldout/files'
+ *
+ * const files = createMemoryFilesystem()
+ * try {
+ *   await files.read('notes.md')
+ * } catch (error) {
+ *   if (error instanceof FilesystemError && error.reason === 'not-found') await files.write('notes.md', '')
+ * }
+ * ```
+ */
 export class FilesystemError extends FoldoutError {
   /** As it was asked for. */
   readonly path: string

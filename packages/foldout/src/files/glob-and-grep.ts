@@ -1,16 +1,22 @@
-import picomatch from 'picomatch'
-import { getErrorMessage } from '../core/errors.ts'
-import { beginning, counted, defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
+import { compilePattern, type LinearPattern } from '../core/pattern/pattern.ts'
+import { createTimeSlices } from '../core/time-slices.ts'
+import { fail, ok, type ToolResult } from '../tools/result.ts'
+import { beginning, counted, defineFileTool, withoutLastSlash } from './file-tool.ts'
 import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
 import { notFound } from './filesystem-faults.ts'
+import { createPathMatcher } from './glob.ts'
+import {
+  MAX_GLOB_PATHS,
+  MAX_GREP_BYTES,
+  MAX_GREP_FILE_BYTES,
+  MAX_GREP_LINE,
+  MAX_GREP_LINE_STEPS,
+  MAX_GREP_MATCHES,
+  MAX_GREP_SHOWN,
+  MAX_WALKED_FILES,
+} from './limits.ts'
 import { byPath, normalizePath } from './path.ts'
-import { fail, ok } from '../tools/result.ts'
-
-const MOST_PATHS = 1000
-const MOST_MATCHES = 200
-const LONGEST_LINE = 10_000
-const LONGEST_SHOWN_LINE = 500
-const LARGEST_FILE = 10_000_000
+import { showLine, showPath } from './show-path.ts'
 
 export const globTool = defineFileTool<{ readonly pattern: string }>({
   name: 'glob',
@@ -25,17 +31,23 @@ export const globTool = defineFileTool<{ readonly pattern: string }>({
   },
   required: ['pattern'],
   async run({ pattern }, files, { signal }) {
-    const matches = pathMatcher(pattern)
-    if (!matches) return fail(unusable(pattern))
-    const folder = normalizePath(pattern.startsWith('/') ? pattern : plainFolders(pattern))
+    const matches = createPathMatcher(pattern)
+    if (!matches) return fail(describeUnusable(pattern))
+    const pause = createTimeSlices(signal)
+    const folder = normalizePath(pattern.startsWith('/') ? pattern : getPlainFolders(pattern))
     const isThere = (await files.stat(folder))?.kind === 'folder'
-    const paths = (isThere ? await filesIn(files, folder, signal) : [])
-      .map((file) => file.path)
-      .filter((path) => matches(path))
-    if (paths.length === 0) return ok(`No file matches '${pattern}'.`, paths)
-    const lines = paths.slice(0, MOST_PATHS)
-    if (paths.length > MOST_PATHS)
-      lines.push('', `(The first ${MOST_PATHS} of ${paths.length} files. Narrow the pattern to see the others.)`)
+    const walk = isThere ? await walkFiles(files, folder, signal) : NOTHING
+    const paths: string[] = []
+    for (const { path } of walk.files) {
+      if (matches(path)) paths.push(path)
+      await pause()
+    }
+    const lines = paths.length === 0 ? [`No file matches '${pattern}'.`] : paths.slice(0, MAX_GLOB_PATHS).map(showPath)
+    const notes: string[] = []
+    if (paths.length > MAX_GLOB_PATHS)
+      notes.push(`(The first ${MAX_GLOB_PATHS} of ${paths.length} files. Narrow the pattern to see the others.)`)
+    if (walk.isCut) notes.push(describeCutWalk('pattern'))
+    if (notes.length > 0) lines.push('', ...notes)
     return ok(lines.join('\n'), paths)
   },
 })
@@ -56,7 +68,7 @@ interface GrepMatch {
 
 export const grepTool = defineFileTool<GrepInput>({
   name: 'grep',
-  description: `Searches the lines of files for a regular expression. Gives 'path:line: text' for each line that matches, at most ${MOST_MATCHES}. Files that are no text are passed over.`,
+  description: `Searches the lines of files for a regular expression. Gives 'path:line: text' for each line that matches, at most ${MAX_GREP_MATCHES}. Files that are no text are passed over.`,
   properties: {
     pattern: {
       type: 'string',
@@ -74,86 +86,142 @@ export const grepTool = defineFileTool<GrepInput>({
     ignore_case: { type: 'boolean', description: 'Takes capital and small letters as the same. Default: false.' },
   },
   required: ['pattern'],
-  async run({ pattern, path = '', glob, ignore_case }, files, { signal }) {
-    let expression: RegExp
-    try {
-      expression = new RegExp(pattern, ignore_case ? 'i' : '')
-    } catch (error) {
-      return fail(`${getErrorMessage(error)}. Put a backslash before characters that stand for themselves.`)
-    }
-    const matches = glob === undefined ? () => true : pathMatcher(inEveryFolder(glob))
-    if (!matches) return fail(unusable(glob!))
-    const found = await filesAt(files, normalizePath(withoutLastSlash(path)), signal)
-    const search: Search = { expression, matches: [], isMore: false, longLines: 0, largeFiles: 0 }
-    for (const file of found) {
-      if (search.isMore) break
-      if (matches(file.path)) await searchFile(search, files, file)
-      signal.throwIfAborted()
-    }
-    return ok(formatReport(search), search.matches)
-  },
+  run: (input, files, { signal }) => grep(input, files, signal),
 })
 
-interface Search {
-  readonly expression: RegExp
-  readonly matches: GrepMatch[]
-  /** Whether there are matches beyond those kept. */
-  isMore: boolean
-  longLines: number
-  largeFiles: number
+async function grep(input: GrepInput, files: Filesystem, signal: AbortSignal): Promise<ToolResult> {
+  const { path = '', glob } = input
+  const compiled = compilePattern(input.pattern, { ignoreCase: input.ignore_case ?? false })
+  if ('problem' in compiled) return fail(describeUnusablePattern(compiled))
+  const matches = glob === undefined ? () => true : createPathMatcher(inEveryFolder(glob))
+  if (!matches) return fail(describeUnusable(glob ?? ''))
+  const walk = await findFiles(files, normalizePath(withoutLastSlash(path)), signal)
+  const search = new LineSearch(compiled.pattern, signal)
+  for (const file of walk.files) {
+    if (search.isMore) break
+    if (matches(file.path)) await search.searchFile(files, file)
+    signal.throwIfAborted()
+  }
+  return ok(search.formatReport(walk.isCut), search.matches)
 }
 
-async function searchFile(search: Search, files: Filesystem, file: FileEntry): Promise<void> {
-  if (file.size > LARGEST_FILE) {
-    search.largeFiles += 1
-    return
+function describeUnusablePattern({
+  problem,
+  message,
+}: {
+  readonly problem: 'invalid' | 'unsupported'
+  readonly message: string
+}): string {
+  if (problem === 'invalid') return `${message}. Put a backslash before characters that stand for themselves.`
+  return `The pattern ${message}, which grep cannot search by. Search by a simpler one.`
+}
+
+/** Searches file after file, in slices of time, and counts what it leaves out. */
+class LineSearch {
+  readonly matches: GrepMatch[] = []
+  /** Whether there are matches beyond those kept. */
+  isMore = false
+  private longLines = 0
+  private largeFiles = 0
+  private costlyLines = 0
+  private bytesLeft = MAX_GREP_BYTES
+  private readonly pattern: LinearPattern
+  private readonly pause: () => Promise<void> | undefined
+
+  constructor(pattern: LinearPattern, signal: AbortSignal) {
+    this.pattern = pattern
+    this.pause = createTimeSlices(signal)
   }
-  const text = await unlessRefused(files.read(file.path))
-  for (const [index, raw] of getLines(text ?? '').entries()) {
-    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
-    if (line.length > LONGEST_LINE) {
-      // A regular expression that runs cannot be stopped: it only gets what is short.
-      search.longLines += 1
-    } else if (search.expression.test(line)) {
-      search.isMore = search.matches.length === MOST_MATCHES
-      if (search.isMore) return
-      search.matches.push({ path: file.path, line: index + 1, text: line })
+
+  async searchFile(files: Filesystem, file: FileEntry): Promise<void> {
+    if (file.size > MAX_GREP_FILE_BYTES || file.size > this.bytesLeft) {
+      this.largeFiles += 1
+      return
+    }
+    this.bytesLeft -= file.size
+    const text = (await unlessRefused(files.read(file.path))) ?? ''
+    let number = 0
+    for (let start = 0; start < text.length && !this.isMore;) {
+      const lineBreak = text.indexOf('\n', start)
+      const end = lineBreak === -1 ? text.length : lineBreak
+      number += 1
+      this.searchLine(
+        text.slice(start, text.charAt(end - 1) === '\r' && end > start ? end - 1 : end),
+        file.path,
+        number,
+      )
+      start = end + 1
+      await this.pause()
     }
   }
+
+  private searchLine(line: string, path: string, number: number): void {
+    if (line.length > MAX_GREP_LINE) {
+      this.longLines += 1
+      return
+    }
+    const isMatch = this.pattern.test(line, { left: MAX_GREP_LINE_STEPS })
+    if (isMatch === undefined) this.costlyLines += 1
+    if (isMatch !== true) return
+    this.isMore = this.matches.length === MAX_GREP_MATCHES
+    if (!this.isMore) this.matches.push({ path, line: number, text: line })
+  }
+
+  formatReport(isWalkCut: boolean): string {
+    const lines = this.matches.map(({ path, line, text }) => {
+      const shown = beginning(text, MAX_GREP_SHOWN)
+      return `${showPath(path)}:${line}: ${showLine(shown)}${shown.length < text.length ? '…' : ''}`
+    })
+    if (lines.length === 0) lines.push('No line matches.')
+    const notes: string[] = []
+    if (this.isMore)
+      notes.push(`(The first ${MAX_GREP_MATCHES} matches. Narrow the pattern, the path or the glob to see others.)`)
+    const { longLines, largeFiles, costlyLines } = this
+    if (longLines > 0)
+      notes.push(`(Not searched: ${counted(longLines, 'line')} longer than ${MAX_GREP_LINE} characters.)`)
+    if (costlyLines > 0)
+      notes.push(`(Not searched: ${counted(costlyLines, 'line')} on which the pattern takes too long. Simplify it.)`)
+    if (largeFiles > 0)
+      notes.push(`(Not searched: ${counted(largeFiles, 'file')} larger than ${MAX_GREP_FILE_BYTES} bytes.)`)
+    if (isWalkCut) notes.push(describeCutWalk('path'))
+    if (notes.length > 0) lines.push('', ...notes)
+    return lines.join('\n')
+  }
 }
 
-function formatReport({ matches, isMore, longLines, largeFiles }: Search): string {
-  const lines = matches.map(({ path, line, text }) => {
-    const shown = beginning(text, LONGEST_SHOWN_LINE)
-    return `${path}:${line}: ${shown}${shown.length < text.length ? '…' : ''}`
-  })
-  if (lines.length === 0) lines.push('No line matches.')
-  const notes: string[] = []
-  if (isMore) notes.push(`(The first ${MOST_MATCHES} matches. Narrow the pattern, the path or the glob to see others.)`)
-  if (longLines > 0) notes.push(`(Not searched: ${counted(longLines, 'line')} longer than ${LONGEST_LINE} characters.)`)
-  if (largeFiles > 0) notes.push(`(Not searched: ${counted(largeFiles, 'file')} larger than ${LARGEST_FILE} bytes.)`)
-  if (notes.length > 0) lines.push('', ...notes)
-  return lines.join('\n')
+/** Files in the order of their paths, and whether there are more than were looked at. */
+interface Walk {
+  readonly files: readonly FileEntry[]
+  readonly isCut: boolean
 }
 
-/** The file at a path, or all files below a folder, sorted. */
-async function filesAt(files: Filesystem, path: string, signal: AbortSignal): Promise<readonly FileEntry[]> {
+const NOTHING: Walk = { files: [], isCut: false }
+
+/** The file at a path, or all files below a folder. */
+async function findFiles(files: Filesystem, path: string, signal: AbortSignal): Promise<Walk> {
   const entry = await files.stat(path)
   if (!entry) throw notFound(path)
-  return entry.kind === 'file' ? [entry] : filesIn(files, path, signal)
+  return entry.kind === 'file' ? { files: [entry], isCut: false } : walkFiles(files, path, signal)
 }
 
-async function filesIn(files: Filesystem, folder: string, signal: AbortSignal): Promise<FileEntry[]> {
+async function walkFiles(files: Filesystem, folder: string, signal: AbortSignal): Promise<Walk> {
   const found: FileEntry[] = []
   const folders = [folder]
+  const pause = createTimeSlices(signal)
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
     signal.throwIfAborted()
     for (const entry of (await unlessRefused(files.list(next))) ?? []) {
+      if (found.length === MAX_WALKED_FILES) return { files: found.sort(byPath), isCut: true }
       if (entry.kind === 'file') found.push(entry)
       else if (!entry.link) folders.push(entry.path)
     }
+    await pause()
   }
-  return found.sort(byPath)
+  return { files: found.sort(byPath), isCut: false }
+}
+
+function describeCutWalk(narrowing: string): string {
+  return `(Only ${MAX_WALKED_FILES} files were looked at. Narrow the ${narrowing} to a folder to reach the others.)`
 }
 
 /** One file or folder that is gone meanwhile or cannot be read shall not spoil a search of all the others. */
@@ -166,26 +234,10 @@ async function unlessRefused<Value>(reading: Promise<Value>): Promise<Value | un
   }
 }
 
-const MOST_GLOBSTARS = 3
-const MOST_STARS = 4
-
-/** A test for paths, or `undefined` for a pattern that cannot be used. */
-function pathMatcher(pattern: string): ((path: string) => boolean) | undefined {
-  const parts = pattern.split('/')
-  const globstars = parts.filter((part) => part === '**').length
-  const stars = Math.max(...parts.map((part) => part.match(/\*+/g)?.length ?? 0))
-  // The time a pattern takes grows with the length of a path to the power of its stars.
-  if (pattern === '' || pattern.length > 1024 || globstars > MOST_GLOBSTARS || stars > MOST_STARS) return undefined
-  // Left as they are, these would be parts of a regular expression, and 'app/(home)/page.tsx' would not match itself.
-  const literal = pattern.replaceAll(/\\.|[()|+]/g, (found) => (found.length === 1 ? `\\${found}` : found))
-  const matches = picomatch(literal, { dot: true, posix: true, windows: false })
-  return (path) => matches(path)
-}
-
-function unusable(pattern: string): string {
+function describeUnusable(pattern: string): string {
   return pattern === ''
     ? "The pattern is empty. Give one such as '**/*.ts'."
-    : `'${beginning(pattern, 100)}' is too complicated a pattern. Use at most ${MOST_STARS} '*' between two '/' and ${MOST_GLOBSTARS} '**'.`
+    : `'${beginning(pattern, 100)}' cannot be used as a pattern. Use '*', '?', '**', '{a,b}' and '[a-z]'.`
 }
 
 function inEveryFolder(pattern: string): string {
@@ -194,7 +246,7 @@ function inEveryFolder(pattern: string): string {
 }
 
 /** The folders a pattern begins with before anything in it can vary: only there can its matches be. */
-function plainFolders(pattern: string): string {
+function getPlainFolders(pattern: string): string {
   const folders = pattern.split('/').slice(0, -1)
   const varying = folders.findIndex((folder) => /[*?[\]{}!\\"]/.test(folder))
   return folders.slice(0, varying === -1 ? folders.length : varying).join('/')

@@ -407,3 +407,88 @@ describe('hostFilesystem under any operations', () => {
     )
   }, 60_000)
 })
+
+describe('R19 large and odd files of a host', () => {
+  it('R19 reads lines of a large file without holding it', async () => {
+    const { files, root } = await createPlace()
+    await writeFile(join(root, 'large.txt'), `first\n${'x'.repeat(60_000_000)}\r\nthird ü\n`)
+    const before = process.memoryUsage().rss
+    const range = { maxLines: 10, maxBytes: 1_000 }
+    expect(await files.readLines?.('large.txt', { ...range, first: 1, last: 1 })).toEqual({
+      lines: ['first'],
+      total: 3,
+    })
+    expect(await files.readLines?.('large.txt', { ...range, first: 3 })).toEqual({ lines: ['third ü'], total: 3 })
+    expect(await files.readLines?.('large.txt', { ...range, first: 4 })).toEqual({ lines: [], total: 3 })
+    const cut = await files.readLines?.('large.txt', { ...range, first: 2 })
+    expect(cut).toEqual({ lines: ['x'.repeat(1_000)], total: 3, cutLineBytes: 60_000_001 })
+    expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000)
+    expect(await refusal(files.read('large.txt'))).toEqual([
+      'failed',
+      "'large.txt' has 60000017 bytes and cannot be read as a whole; at most 50000000 can. Read some of its lines with start_line and end_line.",
+    ])
+  })
+
+  it('R19 gives the same lines as a read of the whole, whatever the range', async () => {
+    const { files, root } = await createPlace()
+    const line = fc.string({ unit: fc.constantFrom('a', 'ü', '😀', '\r', ' '), maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 6 }),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 7 }),
+        async (lines, isEnded, first, last) => {
+          const text = lines.join('\n') + (isEnded && lines.length > 0 ? '\n' : '')
+          await writeFile(join(root, 'f'), text)
+          const all = text.split('\n')
+          if (all.at(-1) === '') all.pop()
+          const found = await files.readLines?.('f', { first, last, maxLines: 3, maxBytes: 1_000 })
+          const expected = all.slice(first - 1, last).slice(0, 3)
+          expect(found).toEqual({ lines: expected.map((one) => one.replace(/\r$/, '')), total: all.length })
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  it('R19 does not follow a link that takes the place of a file, or of a folder on the way', async () => {
+    const { files, root, beside } = await createPlace()
+    await mkdir(join(root, 'folder'))
+    await writeFile(join(root, 'folder/secret.txt'), 'mine')
+    let isSwapping = true
+    // What is written meanwhile may be in the way.
+    const swapOnce = async (): Promise<void> => {
+      await rm(join(root, 'folder'), { recursive: true, force: true })
+      await symlink(join(beside, 'deep'), join(root, 'folder'))
+      await rm(join(root, 'folder'), { recursive: true, force: true })
+      await mkdir(join(root, 'folder'))
+      await writeFile(join(root, 'folder/secret.txt'), 'mine')
+    }
+    const swap = async (): Promise<void> => {
+      while (isSwapping) await swapOnce().catch(() => undefined)
+    }
+    const swapping = swap()
+    const seen = new Set<string>()
+    for (let round = 0; round < 400; round++) {
+      seen.add(
+        await files
+          .read('folder/secret.txt')
+          .catch((error: unknown) => (error instanceof FilesystemError ? 'refused' : 'other')),
+      )
+      await files.write('folder/secret.txt', 'mine').catch(() => undefined)
+    }
+    isSwapping = false
+    await swapping
+    expect([...seen].filter((text) => text !== 'mine' && text !== 'refused' && text !== '')).toEqual([])
+    expect(await readFile(join(beside, 'deep/secret.txt'), 'utf8')).not.toBe('mine')
+  })
+
+  it('R19 lists many files in one go', async () => {
+    const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`folder/f${index}`, '']))
+    const start = performance.now()
+    const files = createMemoryFilesystem(many)
+    expect(await files.list('folder')).toHaveLength(50_000)
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+})

@@ -1,31 +1,35 @@
-import { randomUUID } from 'node:crypto'
 import { realpathSync, statSync, type Stats } from 'node:fs'
-import {
-  access,
-  constants,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  rmdir,
-  unlink,
-} from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { access, constants, lstat, mkdir, readdir, readlink, realpath, rm, rmdir, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
 import { belowFile, couldNotBe, isFolder, notFolder, notFound, rootRemoved } from './filesystem-faults.ts'
+import {
+  TEMPORARY_NAME,
+  isWithin,
+  leadsOut,
+  notFileOrFolder,
+  readLines,
+  readWhole,
+  replaceFile,
+  type HostPlace,
+} from './host-files.ts'
 import { getAncestors, byPath, childPath, normalizePath } from './path.ts'
 
 /**
- * The files of a folder on this machine. No path and no link leads out of it. That holds against what a model asks for;
- * it cannot hold against another program that swaps folders for links while an operation runs.
+ * The files of a folder on this machine. No path and no link leads out of it. Files are opened without following a link at
+ * the end of their path, and on Linux what was opened is checked to lie in the folder; elsewhere another program that swaps
+ * folders for links while an operation runs could still lead it out.
  *
  * There is intentionally no `begin()`: other programs see host files at once and may have acted on them, so that undoing
  * a change would promise what cannot be kept. Single writes are atomic.
+ *
+ * @example
+ * ```ts
+ * import { createHostFilesystem } from 'foldout/node'
+ *
+ * const files = createHostFilesystem('.')
+ * const readme = await files.read('README.md')
+ * ```
  */
 export function createHostFilesystem(root: string): Filesystem {
   // At once, and not at the first use: a mistake in the setup is the developer's to see, not the model's.
@@ -34,7 +38,7 @@ export function createHostFilesystem(root: string): Filesystem {
   /** Where a path really leads, also if nothing is there yet. What it returns has no link in it. */
   async function follow(path: string, asked = path): Promise<string> {
     const real = await realPlace(join(top, path))
-    if (!isWithin(top, real)) throw outside(asked)
+    if (!isWithin(top, real)) throw leadsOut(asked)
     return real
   }
   /** As {@link follow}, but a link at the end of the path stays a link. */
@@ -48,13 +52,19 @@ export function createHostFilesystem(root: string): Filesystem {
     const entry = target && getEntry(path, target)
     return entry && { ...entry, link: true }
   }
+  /** Where something to read lies. */
+  async function find(path: string): Promise<HostPlace> {
+    const real = await follow(path)
+    if (!(await lstatOrNothing(real))) throw notFound(path)
+    return { real, top, path }
+  }
   const stat = async (path: string): Promise<FileEntry | undefined> => entryAt(await place(path), path)
 
   async function write(path: string, text: string): Promise<void> {
     const real = await follow(path)
     const old = await lstatOrNothing(real)
     if (old?.isDirectory()) throw isFolder(path)
-    if (old && !old.isFile()) throw noFile(path)
+    if (old && !old.isFile()) throw notFileOrFolder(path)
     // The file itself is replaced and not opened, so its own protection has to be asked for.
     if (old) await access(real, constants.W_OK)
     try {
@@ -65,7 +75,7 @@ export function createHostFilesystem(root: string): Filesystem {
       throw error
     }
     try {
-      await replaceFile(real, text, old?.mode)
+      await replaceFile({ real, top, path }, text, old?.mode)
     } catch (error) {
       await removeEmptyFolders(dirname(real))
       throw error
@@ -101,16 +111,8 @@ export function createHostFilesystem(root: string): Filesystem {
   }
 
   return {
-    read: (path) =>
-      guarded(path, 'read', async (at) => {
-        const real = await follow(at)
-        const found = await lstatOrNothing(real)
-        if (!found) throw notFound(at)
-        if (found.isDirectory()) throw isFolder(at)
-        // A pipe or a device may never end.
-        if (!found.isFile()) throw noFile(at)
-        return decoded(at, await readFile(real))
-      }),
+    read: (path) => guarded(path, 'read', async (at) => readWhole(await find(at))),
+    readLines: (path, range) => guarded(path, 'read', async (at) => readLines(await find(at), range)),
     write: (path, text) =>
       guarded(path, 'written', async (at) => {
         if (at === '') throw isFolder(at)
@@ -125,12 +127,15 @@ export function createHostFilesystem(root: string): Filesystem {
         const entries: FileEntry[] = []
         const add = async (name: string): Promise<void> => {
           const path = childPath(at, name)
-          if (TEMPORARY.test(name) || !isNameable(path)) return
+          if (TEMPORARY_NAME.test(name) || !isNameable(path)) return
           // What cannot be looked at, a link that leads out say, is left out.
           const entry = await entryAt(join(real, name), path).catch(() => undefined)
           if (entry) entries.push(entry)
         }
-        await Promise.all((await readdir(real)).map(add))
+        const names = await readdir(real)
+        // Some at a time: a large folder must not take all the threads there are for files.
+        for (let start = 0; start < names.length; start += 64)
+          await Promise.all(names.slice(start, start + 64).map(add))
         return entries.sort(byPath)
       }),
     stat: (path) => guarded(path, 'looked at', stat),
@@ -188,31 +193,6 @@ async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-}
-
-const TEMPORARY = /^\.foldout-[0-9a-f-]{36}\.tmp$/
-
-/** Whoever reads meanwhile sees the old text or the new, never a part of it. */
-async function replaceFile(path: string, text: string, mode: number | undefined): Promise<void> {
-  const temporary = join(dirname(path), `.foldout-${randomUUID()}.tmp`)
-  try {
-    const file = await open(temporary, 'wx')
-    try {
-      await file.writeFile(text, 'utf8')
-      if (mode !== undefined) await file.chmod(mode & 0o777)
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-}
-
 async function lstatOrNothing(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path)
@@ -237,21 +217,6 @@ function isNameable(path: string): boolean {
   }
 }
 
-// Refuses what is no text: a file that was read with characters replaced would be spoilt by writing it back.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decoded(path: string, bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes)
-  } catch (error) {
-    throw new FilesystemError(`'${path}' is not a text file in UTF-8 and cannot be read.`, {
-      path,
-      reason: 'failed',
-      cause: error,
-    })
-  }
-}
-
 /** Gives work a normal path, and says what the machine refuses without telling where the root lies. */
 async function guarded<Value>(path: string, done: string, work: (path: string) => Promise<Value>): Promise<Value> {
   const at = normalizePath(path)
@@ -261,20 +226,6 @@ async function guarded<Value>(path: string, done: string, work: (path: string) =
     if (error instanceof FilesystemError) throw error
     throw couldNotBe(done, at, getCode(error) ?? 'unknown error', error)
   }
-}
-
-function outside(path: string): FilesystemError {
-  return new FilesystemError(
-    `'${path}' leads out of the root through a link. Only what lies in the root can be used.`,
-    {
-      path,
-      reason: 'outside',
-    },
-  )
-}
-
-function noFile(path: string): FilesystemError {
-  return new FilesystemError(`'${path}' is neither a file nor a folder and cannot be used.`, { path, reason: 'failed' })
 }
 
 function getCode(error: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import { FoldoutError } from '../core/errors.ts'
 import {
-  EMPTY_TREE,
+  createTree,
   fileAt,
   filesBelow,
   isTree,
@@ -14,10 +14,19 @@ import { FilesystemError, type FileEntry, type Filesystem, type FilesystemTransa
 import { isFolder, notFolder, notFound, rootRemoved } from './filesystem-faults.ts'
 import { byPath, childPath, normalizePath } from './path.ts'
 
-/** Files that live in the process, by path. A tool call that fails leaves them as they were. */
+/**
+ * Files that live in the process, by path. A tool call that fails leaves them as they were.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryFilesystem } from 'foldout/files'
+ *
+ * const files = createMemoryFilesystem({ 'docs/guide.md': '# Guide' })
+ * await files.write('docs/notes.md', 'A note')
+ * ```
+ */
 export function createMemoryFilesystem(initial: Readonly<Record<string, string>> = {}): Filesystem {
-  let tree = EMPTY_TREE
-  for (const [path, text] of Object.entries(initial)) tree = withFile(tree, normalizePath(path), getFile(text))
+  let tree = createTree(Object.entries(initial).map(([path, text]) => [normalizePath(path), getFile(text)]))
   return filesystemOver({
     tree: () => tree,
     replace(changed) {

@@ -1,6 +1,6 @@
 import { FilesystemError } from './filesystem.ts'
-
-const MOST_CHARACTERS = 1024
+import { MAX_PATH_LENGTH } from './limits.ts'
+import { showPath } from './show-path.ts'
 
 /**
  * A path as every filesystem keeps it: parts joined by `/`, without `.`; `''` is the root. Refuses what could name
@@ -9,17 +9,17 @@ const MOST_CHARACTERS = 1024
 export function normalizePath(path: string): string {
   const invalid = (message: string): FilesystemError => new FilesystemError(message, { path, reason: 'invalid-path' })
   if (path === '') return ''
-  if (path.length > MOST_CHARACTERS) throw invalid(`A path can have at most ${MOST_CHARACTERS} characters.`)
+  if (path.length > MAX_PATH_LENGTH) throw invalid(`A path can have at most ${MAX_PATH_LENGTH} characters.`)
   if (path.includes('\0')) throw invalid('A path cannot contain a NUL character.')
   // Hosts write a lone surrogate as another character, so that two paths would lead to one file.
   if (/\p{Surrogate}/u.test(path)) throw invalid('A path must be well-formed Unicode.')
-  if (path.includes('\\')) throw invalid(`'${path}' has a backslash. Separate the parts of a path with '/'.`)
+  if (path.includes('\\')) throw invalid(`'${showPath(path)}' has a backslash. Separate the parts of a path with '/'.`)
   if (path.startsWith('/') || /^[a-z]:/i.test(path))
-    throw invalid(`'${path}' is an absolute path. Give it relative to the root, as in 'folder/file.txt'.`)
+    throw invalid(`'${showPath(path)}' is an absolute path. Give it relative to the root, as in 'folder/file.txt'.`)
   const parts = path.split('/')
-  if (parts.includes('..')) throw invalid(`'${path}' has a '..' in it. Give the path from the root down.`)
+  if (parts.includes('..')) throw invalid(`'${showPath(path)}' has a '..' in it. Give the path from the root down.`)
   if (parts.includes(''))
-    throw invalid(`'${path}' has an empty part. Separate parts with one '/', and end without one.`)
+    throw invalid(`'${showPath(path)}' has an empty part. Separate parts with one '/', and end without one.`)
   return parts.filter((part) => part !== '.').join('/')
 }
 

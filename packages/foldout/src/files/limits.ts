@@ -1,0 +1,44 @@
+/** How long a path may be, in characters. */
+export const MAX_PATH_LENGTH = 1024
+
+/** How large a file on the host may be to be read as a whole, in bytes. Of larger ones `read_file` gives some lines. */
+export const MAX_FILE_BYTES = 50_000_000
+
+/** How many entries `list_files` shows. */
+export const MAX_LISTED_ENTRIES = 1_000
+
+/** How many lines `read_file` gives at once. */
+export const MAX_READ_LINES = 2_000
+
+/** How many characters `read_file` gives at once. */
+export const MAX_READ_CHARACTERS = 100_000
+
+/** From which size on `read_file` reads lines without holding the whole file, in bytes. */
+export const STREAMED_FILE_BYTES = 1_000_000
+
+/** How many paths `glob` shows. */
+export const MAX_GLOB_PATHS = 1_000
+
+/** How long a glob may be, in characters. */
+export const MAX_GLOB_LENGTH = 1024
+
+/** How many files `glob` and `grep` look at. */
+export const MAX_WALKED_FILES = 100_000
+
+/** How many matching lines `grep` shows. */
+export const MAX_GREP_MATCHES = 200
+
+/** How many characters of a matching line `grep` shows. */
+export const MAX_GREP_SHOWN = 500
+
+/** How long a line may be to be searched by `grep`, in characters. */
+export const MAX_GREP_LINE = 10_000
+
+/** How large a file may be to be searched by `grep`, in bytes. */
+export const MAX_GREP_FILE_BYTES = 10_000_000
+
+/** How many bytes `grep` searches in one call. */
+export const MAX_GREP_BYTES = 200_000_000
+
+/** How many steps `grep` takes for one line before it leaves the line out. */
+export const MAX_GREP_LINE_STEPS = 200_000
