@@ -314,7 +314,9 @@ describe('tool calls', () => {
     ])
     expect(await run()).toMatchObject({ status: 'completed' })
     const [, wrong, malformed] = results(adapter, 2)
-    expect(wrong!.text).toMatch(/^Wrong arguments for tool 'add': item: .*Its arguments are: \{"type":"object"/)
+    expect(wrong!.text).toMatch(
+      /^Wrong arguments for tool 'add': item must be a string, not a number\. Its arguments are: \{"type":"object"/,
+    )
     expect(malformed).toEqual({
       text: 'The arguments of this call are not valid JSON: {"item": \nCall the tool again with its arguments as one JSON object.',
       isError: true,

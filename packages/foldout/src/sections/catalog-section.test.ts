@@ -110,7 +110,7 @@ describe('a catalog on a section', () => {
       says('Done.'),
     ])
     const { messages } = await run()
-    expect(answers(messages)[1]).toMatch(/^Wrong arguments for tool 'set_lamp': brightness: /)
+    expect(answers(messages)[1]).toMatch(/^Wrong arguments for tool 'set_lamp': brightness must be at most 100\./)
     expect(session.get(lamps)).toEqual({ hall: 7 })
   })
 

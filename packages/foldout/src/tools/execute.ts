@@ -1,6 +1,6 @@
 import { untilAborted } from '../core/abort.ts'
 import { getErrorMessage } from '../core/errors.ts'
-import { describeIssues, type StandardSchemaV1 } from '../core/schema/schema.ts'
+import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { fail, type ToolFailure, type ToolResult } from './result.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 
@@ -37,7 +37,7 @@ export async function executeTool(
   let result = await executeCall({
     name,
     signal: context.signal,
-    validate: () => tool.params['~standard'].validate(args ?? {}),
+    validate: () => checkArguments(tool, args ?? {}),
     describeFault: options.describeFault ?? ((issues) => describeFault(name, tool, issues)),
     run: (checked) => tool.execute(checked, inner),
     ...(options.approve ? { approve: options.approve } : {}),
@@ -58,6 +58,15 @@ export async function executeTool(
   }
   options.onSettled?.(result)
   return result
+}
+
+/** Checks arguments by a tool's schema. What its JSON Schema can tell is told in one language, whatever library it is of. */
+async function checkArguments(tool: AnyTool, args: unknown): Promise<StandardSchemaV1.Result<unknown>> {
+  const { vendor, validate } = tool.params['~standard']
+  const checked = await validate(args)
+  if (!checked.issues || vendor === 'json-schema') return checked
+  const told = checkByJsonSchema(tool.inputSchema, args)
+  return told.length > 0 ? { issues: told } : checked
 }
 
 /** What one call consists of. */

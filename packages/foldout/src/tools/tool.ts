@@ -11,6 +11,7 @@ import {
   type StandardSchemaV1,
   type ToolSchema,
 } from '../core/schema/schema.ts'
+import { toObjectSchema } from '../core/schema/object-schema.ts'
 import type { TokenCounter } from '../core/tokens/tokens.ts'
 import type { Session } from '../session/session.ts'
 import type { Filesystem } from '../files/filesystem.ts'
@@ -138,8 +139,10 @@ function toolSchema(name: string, params: ToolSchema | JsonSchema): ToolSchema {
 }
 
 function getInputSchema(name: string, params: ToolSchema): JsonSchema {
+  let schema: JsonSchema | undefined
   try {
-    return deepFreeze(structuredClone(toJsonSchema(params, 'input')))
+    schema = toObjectSchema(structuredClone(toJsonSchema(params, 'input')))
+    if (schema) return deepFreeze(schema)
   } catch (error) {
     throw new FoldoutError(
       'tool-invalid',
@@ -147,6 +150,10 @@ function getInputSchema(name: string, params: ToolSchema): JsonSchema {
       { cause: error },
     )
   }
+  throw new FoldoutError(
+    'tool-invalid',
+    `The params of tool '${name}' are not a schema of an object. Models call tools with named arguments: wrap it in one, as in z.object({ value: … }).`,
+  )
 }
 
 /** What a provider is told of a tool, in the order in which it is counted and hashed. */

@@ -69,6 +69,15 @@ export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T
   }
 }
 
+const checks = new WeakMap<JsonSchema, ValueCheck>()
+
+/** What is wrong with a value by a JSON Schema, in words made for models. */
+export function checkByJsonSchema(schema: JsonSchema, value: unknown): readonly StandardSchemaV1.Issue[] {
+  let check = checks.get(schema)
+  if (!check) checks.set(schema, (check = createValueCheck(schema)))
+  return check(value)
+}
+
 /** A schema that shows itself to models and lets every value pass, for those who check it elsewhere. */
 export function shownOnly(schema: JsonSchema): ToolSchema {
   return {
