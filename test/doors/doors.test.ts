@@ -8,12 +8,14 @@ describe('doors for input from outside', () => {
   for (const door of DOORS) {
     const test = door.skip === undefined ? it : it.skip
     test(`${door.name}: work grows at most n log n`, async () => {
+      const slow: string[] = []
       for (const shape of getShapes(door.takes)) {
         if (door.without?.includes(shape[0])) continue
         const { small, large, growth, isBounded } = await measureGrowth(door, shape)
         const found = `${shape[0]}: ${small.toFixed(1)} ms became ${large.toFixed(1)} for 16 times the input (${growth.toFixed(0)} times; at most ${MAX_GROWTH})`
-        expect(isBounded, found).toBe(true)
+        if (!isBounded) slow.push(found)
       }
+      expect(slow).toEqual([])
     }, 120_000)
   }
 

@@ -5,7 +5,7 @@ import type { Shape } from './shapes.ts'
 const SIZES = { text: 2_000, json: 1_000 } as const
 
 /** 16 times the input may cost this many times as much: 16 for n, 21 for n log n, 256 for n². */
-export const MAX_GROWTH = 90
+export const MAX_GROWTH = 110
 
 /** What the largest input may cost at most, in milliseconds, and below which growth does not matter. */
 export const MAX_MILLISECONDS = 2_500

@@ -61,9 +61,7 @@ export const promptDoors: readonly AnyDoor[] = [
   jsonDoor('slice of a snapshot', (json) =>
     createSession({ snapshot: { version: 1, slices: { visibility: { version: 1, state: json } } } }),
   ),
-  jsonDoor('event of a session', (json) =>
-    createSession().dispatch({ type: 'visibility/set', payload: json } as never),
-  ),
+  jsonDoor('event of a session', (json) => createSession().dispatch({ type: 'visibility/set', payload: json })),
 ]
 
 /** What a model would have sent: nothing where JavaScript itself cannot write it. */

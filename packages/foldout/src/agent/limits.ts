@@ -1,10 +1,10 @@
-/** Replies that a model may give to one input of the user. */
+/** Replies that a model may give to one input of the user. Option `maxTurns` of `runAgent`. */
 export const DEFAULT_MAX_TURNS = 100
 
-/** Restarts that a model's openings may cause for one input of the user. */
+/** Restarts that a model's openings may cause for one input of the user. Option `maxExpansions` of `runAgent`. */
 export const DEFAULT_MAX_EXPANSIONS = 10
 
-/** Times that a model is asked to fix an answer that does not fit the prompt's output. */
+/** Times that a model is asked to fix an answer that does not fit the prompt's output. Option `maxRepairs` of `runAgent`. */
 export const DEFAULT_MAX_REPAIRS = 2
 
 /** Calls of one reply that run at the same time. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_ERROR_MESSAGE, getErrorMessage, getErrorType } from './errors.ts'
+import { getErrorMessage, getErrorType } from './errors.ts'
+import { MAX_ERROR_MESSAGE } from './limits.ts'
 
 const throwing = (): never => {
   throw new Error('trap')

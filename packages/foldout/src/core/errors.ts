@@ -1,3 +1,5 @@
+import { MAX_ERROR_MESSAGE } from './limits.ts'
+
 /**
  * Every code that an error of Foldout can have. Codes are stable; messages are not. `docs/errors.md` explains each code,
  * and a test keeps this list, the source and that page in agreement.
@@ -134,9 +136,6 @@ export class PromptRenderError extends PromptError {
     super('prompt-render', message, details)
   }
 }
-
-/** A message is cut beyond this many characters: it may end up in a prompt, a log or an answer. */
-export const MAX_ERROR_MESSAGE = 10_000
 
 /**
  * What a thrown value says, whatever was thrown: an error's message, or the value as text. Never throws, and cuts what is

@@ -1,5 +1,4 @@
-/** How long work runs before it lets others run, in milliseconds. */
-export const TIME_SLICE = 8
+import { TIME_SLICE_MS } from './limits.ts'
 
 /**
  * Divides long work into slices: call it often, and wait for what it returns. It pauses when the slice is over, so that the
@@ -13,11 +12,11 @@ export const TIME_SLICE = 8
  * }
  */
 export function createTimeSlices(signal: AbortSignal): () => Promise<void> | undefined {
-  let end = performance.now() + TIME_SLICE
+  let end = performance.now() + TIME_SLICE_MS
   const pause = async (): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 0))
     signal.throwIfAborted()
-    end = performance.now() + TIME_SLICE
+    end = performance.now() + TIME_SLICE_MS
   }
   // Returns nothing where there is nothing to wait for: `await` alone costs more than most steps of work.
   return () => (performance.now() < end ? undefined : pause())

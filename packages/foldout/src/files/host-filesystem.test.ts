@@ -456,7 +456,7 @@ describe('R19 large and odd files of a host', () => {
     const { files, root, beside } = await createPlace()
     await mkdir(join(root, 'folder'))
     await writeFile(join(root, 'folder/secret.txt'), 'mine')
-    let isSwapping = true
+    const swapping = new AbortController()
     // What is written meanwhile may be in the way.
     const swapOnce = async (): Promise<void> => {
       await rm(join(root, 'folder'), { recursive: true, force: true })
@@ -466,9 +466,9 @@ describe('R19 large and odd files of a host', () => {
       await writeFile(join(root, 'folder/secret.txt'), 'mine')
     }
     const swap = async (): Promise<void> => {
-      while (isSwapping) await swapOnce().catch(() => undefined)
+      while (!swapping.signal.aborted) await swapOnce().catch(() => undefined)
     }
-    const swapping = swap()
+    const swapped = swap()
     const seen = new Set<string>()
     for (let round = 0; round < 400; round++) {
       seen.add(
@@ -478,8 +478,8 @@ describe('R19 large and odd files of a host', () => {
       )
       await files.write('folder/secret.txt', 'mine').catch(() => undefined)
     }
-    isSwapping = false
-    await swapping
+    swapping.abort()
+    await swapped
     expect([...seen].filter((text) => text !== 'mine' && text !== 'refused' && text !== '')).toEqual([])
     expect(await readFile(join(beside, 'deep/secret.txt'), 'utf8')).not.toBe('mine')
   })

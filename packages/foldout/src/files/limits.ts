@@ -1,43 +1,43 @@
-/** How long a path may be, in characters. */
+/** How long a path may be, in characters. A longer one is refused. */
 export const MAX_PATH_LENGTH = 1024
 
 /** How large a file on the host may be to be read as a whole, in bytes. Of larger ones `read_file` gives some lines. */
 export const MAX_FILE_BYTES = 50_000_000
 
-/** How many entries `list_files` shows. */
+/** How many entries `list_files` shows; it says how many more there are. */
 export const MAX_LISTED_ENTRIES = 1_000
 
-/** How many lines `read_file` gives at once. */
+/** How many lines `read_file` gives at once; it says how to read on. */
 export const MAX_READ_LINES = 2_000
 
-/** How many characters `read_file` gives at once. */
+/** How many characters `read_file` gives at once; it says how to read on. */
 export const MAX_READ_CHARACTERS = 100_000
 
 /** From which size on `read_file` reads lines without holding the whole file, in bytes. */
 export const STREAMED_FILE_BYTES = 1_000_000
 
-/** How many paths `glob` shows. */
+/** How many paths `glob` shows; it says how many more there are. */
 export const MAX_GLOB_PATHS = 1_000
 
-/** How long a glob may be, in characters. */
+/** How long a glob may be, in characters. A longer one is refused. */
 export const MAX_GLOB_LENGTH = 1024
 
-/** How many files `glob` and `grep` look at. */
+/** How many files `glob` and `grep` look at; they say that there are more. */
 export const MAX_WALKED_FILES = 100_000
 
-/** How many matching lines `grep` shows. */
+/** How many matching lines `grep` shows; it says that there are more. */
 export const MAX_GREP_MATCHES = 200
 
-/** How many characters of a matching line `grep` shows. */
+/** How many characters of a matching line `grep` shows. The rest is cut. */
 export const MAX_GREP_SHOWN = 500
 
-/** How long a line may be to be searched by `grep`, in characters. */
+/** How long a line may be to be searched by `grep`, in characters. Longer ones are left out and counted. */
 export const MAX_GREP_LINE = 10_000
 
-/** How large a file may be to be searched by `grep`, in bytes. */
+/** How large a file may be to be searched by `grep`, in bytes. Larger ones are left out and counted. */
 export const MAX_GREP_FILE_BYTES = 10_000_000
 
-/** How many bytes `grep` searches in one call. */
+/** How many bytes `grep` searches in one call. Files beyond it are left out and counted. */
 export const MAX_GREP_BYTES = 200_000_000
 
 /** How many steps `grep` takes for one line before it leaves the line out. */

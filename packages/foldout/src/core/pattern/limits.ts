@@ -1,13 +1,13 @@
-/** How long a regular expression from outside may be, in characters. */
+/** How long a regular expression from outside may be, in characters. A longer one is not run: `grep` says so, and a schema is used without it. */
 export const MAX_PATTERN_LENGTH = 10_000
 
-/** How deep its groups may be nested. */
+/** How deep the groups of a regular expression may be nested. A deeper one is not run. */
 export const MAX_PATTERN_DEPTH = 200
 
-/** How many instructions it may compile to; `a{1000}` is a thousand of them. */
+/** How many instructions a regular expression may compile to; `a{1000}` is a thousand of them. A larger one is not run. */
 export const MAX_PATTERN_SIZE = 30_000
 
-/** How many lookaheads and lookbehinds it may have. */
+/** How many lookaheads and lookbehinds a regular expression may have. One with more is not run. */
 export const MAX_LOOKAROUNDS = 20
 
 /** How many steps one match may take before it is given up, a step being some 10 to 50 nanoseconds. */
