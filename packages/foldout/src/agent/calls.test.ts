@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { agentRun, createSession, defineTool, ok, runAgent, type AnyTool } from '../entries/index.ts'
+import {
+  agentRun,
+  createSession,
+  defineSection,
+  defineTool,
+  ok,
+  runAgent,
+  type AnyTool,
+  type Session,
+} from '../entries/index.ts'
 import { chatAdapter, type ProviderAdapter, type ToolCall, type Usage } from '../entries/adapter.ts'
 import { createMemoryStore, openSession } from '../entries/session.ts'
 import { callsAll, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
@@ -80,6 +89,35 @@ describe('R37 the id of a call', () => {
 })
 
 describe('R37 the calls of one reply', () => {
+  it('are not taken for calls of a turn that was left, though they have the same id', async () => {
+    const { bound } = prepare([], { sections: [show('door', named('look'))] })
+    const { state } = await runAgent(bound, { adapter: scriptedAdapter([says('Hello.')]), input: 'Hi.' })
+    const stale = { role: 'tool' as const, callId: 'call-1-1', name: 'look', text: 'stale', isError: false }
+    const adapter = scriptedAdapter([callsAll(['look', {}]), says('Done.')])
+    const { messages } = await runAgent(bound, { adapter, state: { ...state, finished: [stale] }, input: 'Go.' })
+    expect(messages.find(({ role }) => role === 'tool')).toMatchObject({ text: 'look done.' })
+  })
+
+  it('may have arguments that a tool cannot say the target of, and that a strategy cannot read', async () => {
+    const through = defineTool({
+      name: 'through',
+      description: 'Runs another.',
+      target: (params) => ({ name: (params as { name: string }).name.trim(), arguments: {} }),
+      execute: () => ok('Ran.'),
+    })
+    const store = createMemoryStore()
+    for (const args of [null, 7, 'text', [], { name: 5 }, { section_key: null }, { section_key: { a: 1 } }]) {
+      const session = await openSession({ store, id: JSON.stringify(args), slices: [agentRun] })
+      const fold = { summary: 's', visibility: 'summary' } as const
+      const sections = [show('door', through), defineSection({ key: 'a', title: 'A', template: 'a', ...fold })]
+      const { run } = prepare([callsAll(['through', args], ['read_section', args]), says('Done.')], {
+        sections,
+        session,
+      })
+      expect(await run()).toMatchObject({ status: 'completed' })
+    }
+  })
+
   it('run 16 at a time, or as many as the caller says', async () => {
     for (const [options, most] of [
       [{}, 16],
@@ -140,6 +178,24 @@ describe('R39 a session', () => {
     expect((await first).messages).toMatchObject([{ text: 'One.' }, { text: 'Done.' }])
     expect(events).not.toContain('run/failed')
     expect(await runAgent(bound, { adapter: slow(), session, input: 'Three.' })).toMatchObject({ text: 'Done.' })
+  })
+
+  it('has one live run: a tool cannot go on with the conversation that it is called in', async () => {
+    const inner = scriptedAdapter([says('Inner.')])
+    const delegate: AnyTool = defineTool({
+      name: 'delegate',
+      description: 'Delegates.',
+      execute: async (_, { session }) => ok((await runAgent(bound, { adapter: inner, session, input: 'Do it.' })).text),
+    })
+    const { bound } = prepare([], { sections: [show('door', delegate)] })
+    const play = async (session: Session): Promise<string | undefined> => {
+      const adapter = scriptedAdapter([callsAll(['delegate', {}]), says('Done.')])
+      const { messages } = await runAgent(bound, { adapter, session, input: 'Go.' })
+      return messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))[0]
+    }
+    expect(await play(createSession({ slices: [agentRun] }))).toContain('has a run that has not ended yet')
+    // A session that does not keep the run can be shared with another.
+    expect(await play(createSession())).toBe('Inner.')
   })
 
   it('is free again after a run that failed or was refused', async () => {

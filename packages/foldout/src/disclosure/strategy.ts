@@ -90,6 +90,16 @@ export interface DisclosureStrategy {
   describeCall?(call: OpeningCall): OpeningRequest
 }
 
+/** What a call asks for, as far as a strategy can read it: its arguments are the model's, and may be anything. */
+export function readRequest(strategy: DisclosureStrategy, call: OpeningCall): OpeningRequest {
+  try {
+    const { keys = [], reason = '' } = strategy.describeCall?.(call) ?? {}
+    return { keys: keys.filter((key) => typeof key === 'string'), reason: String(reason) }
+  } catch {
+    return { keys: [], reason: '' }
+  }
+}
+
 /** A strategy's tool by its name, whether or not a view calls for it. */
 export function findStrategyTool(
   strategy: DisclosureStrategy,

@@ -69,7 +69,12 @@ export function findTool(call: ToolCall, toolbox: Toolbox): FoundTool {
 /** What a call comes down to, where its tool runs others. */
 export function getTarget(call: ToolCall, toolbox: Toolbox): CallTarget | undefined {
   const found = findTool(call, toolbox)
-  return 'tool' in found ? found.tool.target?.(call.arguments) : undefined
+  try {
+    return 'tool' in found ? found.tool.target?.(call.arguments) : undefined
+  } catch {
+    // The arguments have not been checked yet: a tool that cannot read them says so when it runs.
+    return undefined
+  }
 }
 
 function describeMalformed(text: string): string {

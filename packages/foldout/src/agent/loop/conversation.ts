@@ -8,7 +8,7 @@ import { getTarget } from './call.ts'
 import type { RunCore } from './core.ts'
 import { resumeRun } from './journal.ts'
 import { agentRun, type PendingOpening } from './run-state.ts'
-import { runTurn, type TurnEnd } from './turn.ts'
+import { runTurn, type LeftTurn, type TurnEnd } from './turn.ts'
 
 /** Why an evaluation came to an end. */
 export type Ended =
@@ -51,8 +51,9 @@ export function beginConversation({ options, journal, held, tell }: RunCore): vo
 /** Finishes what another process has left, and says why the model need not be asked, if so. */
 export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   const { journal, scribe, held } = core
-  const left = findUnfinished(journal.state.messages)
-  const decision = left.length > 0 ? await runCalls(core, left) : undefined
+  const { calls, answered } = findUnfinished(journal.state.messages)
+  const { finished } = journal.state
+  const decision = calls.length > 0 ? await runCalls(core, calls, { finished, answered }) : undefined
   for (const result of decision?.results ?? []) await scribe.say(result)
   if (decision?.type === 'continue' && decision.added.length > 0) {
     await scribe.say({ role: 'tools', names: decision.added.map(({ name }) => name) })
@@ -66,13 +67,17 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
 }
 
 /** The calls of the last reply that have no result yet. */
-function findUnfinished(messages: readonly Message[]): readonly ToolCall[] {
+function findUnfinished(messages: readonly Message[]): {
+  readonly calls: readonly ToolCall[]
+  readonly answered: number
+} {
   const at = messages.findLastIndex(({ role }) => role === 'assistant')
   const reply = messages[at]
-  if (reply?.role !== 'assistant') return []
+  if (reply?.role !== 'assistant') return { calls: [], answered: 0 }
   const later = messages.slice(at + 1)
   const answered = new Set(later.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])))
-  return reply.toolCalls.filter(({ id }) => !answered.has(id))
+  const calls = reply.toolCalls.filter(({ id }) => !answered.has(id))
+  return { calls, answered: reply.toolCalls.length - calls.length }
 }
 
 /** The answer of a run that was left after it was given and before it was taken. */
@@ -91,13 +96,13 @@ function findPending({ journal, session }: RunCore): Restart | undefined {
 }
 
 /** Runs the calls of a reply and decides what follows from them. */
-export async function runCalls(core: RunCore, calls: readonly ToolCall[]): Promise<TurnDecision> {
+export async function runCalls(core: RunCore, calls: readonly ToolCall[], left?: LeftTurn): Promise<TurnDecision> {
   const { journal, toolbox, tell, turn } = core
   for (const call of calls.slice(0, turn.callsPerReply)) {
     const target = getTarget(call, toolbox)
     tell({ type: 'tool/called', call, ...(target ? { target } : {}) })
   }
-  const running = runTurn(calls, turn, journal.state.finished)
+  const running = runTurn(calls, turn, left)
   core.running = running
   const end = await running
   await journal.saved()

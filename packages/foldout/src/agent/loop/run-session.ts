@@ -1,5 +1,6 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { DispatchError, type Session } from '../../session/session.ts'
+import { agentRun } from './run-state.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
 
 // Of this process only: a run that another process has left behind can always be resumed.
@@ -51,6 +52,8 @@ export function createQuietSession(session: Session, warn: (message: string) => 
     dispatch: (event: Parameters<Session['dispatch']>[0]) => quietly(() => session.dispatch(event)),
     begin: () => {
       const transaction = session.begin()
+      // A tool must not go on with the very conversation that it is called in.
+      if (session.has(agentRun)) liveSessions.add(transaction.session)
       return {
         session: transaction.session,
         commit: () => quietly(() => transaction.commit()),

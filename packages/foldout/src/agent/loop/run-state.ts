@@ -129,10 +129,10 @@ export const agentRun = defineSlice({
       return disclosed.size === state.disclosed.length ? state : update(state, { disclosed: [...disclosed] })
     },
     /** The prompt is rendered again: what was pending and what was added is part of it. */
-    restarted: (state): RunState =>
+    restarted: (state, payload: { readonly isOpening: boolean }): RunState =>
       update(
         state,
-        { expansions: state.expansions + 1, pending: [] },
+        { expansions: state.expansions + (payload.isOpening ? 1 : 0), pending: [] },
         Log.of(state.messages.filter(({ role }) => role !== 'tools')),
       ),
     /** What was pending is open by other means. */

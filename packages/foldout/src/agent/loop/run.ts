@@ -44,7 +44,7 @@ async function ask(core: RunCore): Promise<Ended> {
   } finally {
     close()
     // Calls that run end with the signal; what they came to belongs to the state that is handed out.
-    await core.running?.catch(() => undefined)
+    if (signal.signal.aborted) await core.running?.catch(() => undefined)
   }
 }
 
@@ -68,9 +68,13 @@ function takeAnswer({ scribe, turns, options, journal }: RunCore, text: string):
 export async function restart(core: RunCore, { expansion, callIds }: Restart): Promise<void> {
   const { options, session, journal, scribe, tell } = core
   const { maxExpansions = DEFAULT_MAX_EXPANSIONS } = options
-  if (journal.state.expansions >= maxExpansions) throw createExpansionError(core, expansion.keys, maxExpansions)
+  // What a tool or a selector opened is not the model's doing; the bound on turns holds for it.
+  const isOpening = callIds.length > 0
+  if (isOpening && journal.state.expansions >= maxExpansions) {
+    throw createExpansionError(core, expansion.keys, maxExpansions)
+  }
   applyOpening(session, expansion)
-  journal.record(agentRun.events.restarted())
+  journal.record(agentRun.events.restarted({ isOpening }))
   const event = { callIds, ...expansion, expansions: journal.state.expansions }
   session.dispatch(runRestarted(event))
   tell({ type: 'run/expanded', ...event })

@@ -1,5 +1,6 @@
 import type { ToolCall, ToolMessage } from '../../adapters/contract.ts'
 import { NOT_RUN, applyOpening, chooseAnswer, getNewTools, isApplied } from '../../disclosure/opening.ts'
+import { readRequest } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../session/session.ts'
 import { fail, type Opening, type ToolResult } from '../../tools/result.ts'
@@ -40,6 +41,16 @@ export interface TurnEnd {
   readonly isOpening: boolean
 }
 
+/** What another process has left of a turn. */
+export interface LeftTurn {
+  /** Results of calls that have finished and are not messages yet. */
+  readonly finished: readonly ToolMessage[]
+  /** How many calls of the reply have their results in the conversation. */
+  readonly answered: number
+}
+
+const NOTHING_LEFT: LeftTurn = { finished: [], answered: 0 }
+
 /**
  * Runs the calls of one turn. Disclosure calls go first, one after the other, because they decide what becomes of the rest:
  * calls behind the first one that needs a new render are not run, but further openings among them are kept.
@@ -47,7 +58,7 @@ export interface TurnEnd {
 export async function runTurn(
   calls: readonly ToolCall[],
   context: TurnContext,
-  finished: readonly ToolMessage[],
+  { finished, answered }: LeftTurn = NOTHING_LEFT,
 ): Promise<TurnEnd> {
   const known = new Map(finished.map((message) => [message.callId, message]))
   const results = calls.map((call): ToolMessage | undefined => known.get(call.id))
@@ -57,7 +68,7 @@ export async function runTurn(
     results[index] = message
     if (result.ok && result.opening) openings.push(result.opening)
   }
-  const runnable = Math.min(calls.length, context.callsPerReply)
+  const runnable = Math.min(calls.length, Math.max(0, context.callsPerReply - answered))
   for (const [index, call] of calls.slice(0, runnable).entries()) {
     if (results[index] || call.malformed !== undefined || !context.isDisclosure(call.name)) continue
     context.check()
@@ -105,7 +116,7 @@ function describeTooMany(made: number, most: number): string {
 /** Runs a call of a disclosure tool and applies what it opens, or keeps it for the next render. */
 async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> {
   const now = context.render()
-  const request = now.disclosure.describeCall?.(call)
+  const request = readRequest(now.disclosure, call)
   let pending: PendingOpening | undefined
   const review = (result: ToolResult): ToolResult => {
     if (!result.ok || !result.opening) return result
@@ -122,8 +133,8 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
   const describe = ({ result }: CallEnd): NonNullable<ToolInvoked['disclosure']> => {
     const opening = result.ok ? result.opening : undefined
     return {
-      keys: opening?.keys ?? request?.keys ?? [],
-      reason: opening?.reason ?? request?.reason ?? '',
+      keys: opening?.keys ?? request.keys,
+      reason: opening?.reason ?? request.reason,
       full: now.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
       summarized: now.summarized,
       answer: getAnswer(result, context.canAddTools()),
