@@ -1,7 +1,7 @@
 import type { Usage } from '../adapters/contract.ts'
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import type { Visibility } from '../session/visibility.ts'
-import type { RunState } from './loop/run-state.ts'
+import { toRunState, type RunState } from './loop/run-state.ts'
 
 /**
  * The model asked for sections that need a new render. For callers of `evaluatePrompt`; `runAgent` deals with it.
@@ -49,7 +49,7 @@ export class LimitReachedError extends FoldoutError {
   constructor(kind: LimitKind, message: string, state: RunState) {
     super('limit-reached', message)
     this.kind = kind
-    this.state = state
+    this.state = toRunState(state)
   }
 }
 
@@ -66,7 +66,7 @@ export class RunAbortedError extends FoldoutError {
 
   constructor(state: RunState, cause: unknown) {
     super('run-aborted', 'The run was cancelled. Its state goes on where it stopped.', { cause })
-    this.state = state
+    this.state = toRunState(state)
   }
 }
 
@@ -93,6 +93,11 @@ export function withRunState(thrown: unknown, state: RunState): Error {
       ? thrown
       : new FoldoutError('run-failed', `The run failed: ${getErrorMessage(thrown)}`, { cause: thrown })
   // Not enumerable: a log of the error should not print a whole conversation.
-  Object.defineProperty(error, 'state', { value: state, configurable: true, writable: true, enumerable: false })
+  Object.defineProperty(error, 'state', {
+    value: toRunState(state),
+    configurable: true,
+    writable: true,
+    enumerable: false,
+  })
   return error
 }

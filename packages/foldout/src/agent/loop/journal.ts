@@ -1,7 +1,7 @@
 import type { Event } from '../../session/event.ts'
 import type { Session } from '../../session/session.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
-import { agentRun, createRunState, readRunState, reduceRun, type RunState } from './run-state.ts'
+import { agentRun, createRunState, readRunState, reduceRun, toRunState, type RunState } from './run-state.ts'
 
 /** Where a run's state is kept: in the session if it has the slice for it, else here. */
 export interface RunJournal {
@@ -33,7 +33,9 @@ export function createJournal(session: Session, given: RunState | undefined): Ru
 
 /** Goes on with a run. Where the user says something new, its counts begin again. */
 export function resumeRun(journal: RunJournal, isNewInput: boolean, given: RunState | undefined): void {
-  journal.record(agentRun.events.resumed({ isNewInput, ...(given === undefined ? {} : { state: journal.state }) }))
+  journal.record(
+    agentRun.events.resumed({ isNewInput, ...(given === undefined ? {} : { state: toRunState(journal.state) }) }),
+  )
 }
 
 function isKept(session: Session): session is KeptSession {

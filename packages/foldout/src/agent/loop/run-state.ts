@@ -4,7 +4,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import type { Event } from '../../session/event.ts'
 import { freezeChanges } from '../../session/freeze.ts'
 import { Log } from '../../session/log.ts'
-import { defineSlice } from '../../session/slice.ts'
+import { defineSlice, makeSlice } from '../../session/slice.ts'
 
 /** An opening that was accepted and that the model has not been shown yet: the next render shows it. */
 export interface PendingOpening {
@@ -56,56 +56,80 @@ const NEW_FIELDS: Fields = Object.freeze({
   answer: null,
 })
 
-interface Parts {
-  readonly fields: Fields
-  readonly log: Log<Message>
+/**
+ * A state as a session holds it. Its messages are a log, to which one is appended in constant time; the list is made when
+ * somebody asks for it. A class, because states are made for each event of a run, and this is what an engine makes fastest.
+ */
+class HeldState implements RunState {
+  readonly version = 1
+  readonly status: RunState['status']
+  readonly finished: readonly ToolMessage[]
+  readonly pending: readonly PendingOpening[]
+  readonly usage: Usage
+  readonly totalUsage: Usage
+  readonly expansions: number
+  readonly turns: number
+  readonly repairs: number
+  readonly disclosed: readonly string[]
+  readonly answer: string | null
+  readonly #log: Log<Message>
+  #messages: readonly Message[] | undefined
+
+  constructor(fields: Omit<Fields, 'version'>, log: Log<Message>) {
+    this.status = fields.status
+    this.finished = freezeChanges(fields.finished)
+    this.pending = freezeChanges(fields.pending)
+    this.usage = freezeChanges(fields.usage)
+    this.totalUsage = freezeChanges(fields.totalUsage)
+    this.expansions = fields.expansions
+    this.turns = fields.turns
+    this.repairs = fields.repairs
+    this.disclosed = freezeChanges(fields.disclosed)
+    this.answer = fields.answer
+    this.#log = log
+    Object.freeze(this)
+  }
+
+  get log(): Log<Message> {
+    return this.#log
+  }
+
+  get messages(): readonly Message[] {
+    return (this.#messages ??= Object.freeze([...this.#log]))
+  }
+
+  toJSON(): RunState {
+    return toRunState(this)
+  }
 }
 
-// A state's messages are a log, to which one is appended in constant time; the list is made when somebody asks for it.
-const partsByState = new WeakMap<RunState, Parts>()
-
-function createState(fields: Fields, log: Log<Message>): RunState {
-  let messages: readonly Message[] | undefined
-  const state: RunState = Object.freeze({
-    ...freezeChanges(fields),
-    get messages() {
-      return (messages ??= Object.freeze([...log]))
-    },
-  })
-  partsByState.set(state, { fields, log })
-  return state
+function createState(fields: Fields, log: Log<Message>): HeldState {
+  return new HeldState(fields, log)
 }
 
-function getParts(state: RunState): Parts {
-  const known = partsByState.get(state)
-  if (known) return known
-  const { messages, ...fields } = state
-  return { fields, log: Log.of(messages) }
+function hold(state: RunState): HeldState {
+  return state instanceof HeldState ? state : createState(state, Log.of(state.messages))
 }
 
-function update(state: RunState, changes: Partial<Fields>, log?: Log<Message>): RunState {
-  const parts = getParts(state)
-  return createState({ ...parts.fields, ...changes }, log ?? parts.log)
+function update(state: RunState, changes: Partial<Fields>, log?: Log<Message>): HeldState {
+  const held = hold(state)
+  return createState({ ...held, ...changes }, log ?? held.log)
+}
+
+/** A state as plain data, for callers to keep. */
+export function toRunState(state: RunState): RunState {
+  const { messages } = state
+  return state instanceof HeldState ? Object.freeze({ ...state, messages }) : state
 }
 
 /** A run's last message. */
 export function getLastMessage(state: RunState): Message | undefined {
-  return getParts(state).log.at(-1)
+  return hold(state).log.at(-1)
 }
 
-/**
- * Where a run is. Give it to a session, `createSession({ slices: [agentRun] })`, and the run is kept with it: another process
- * that opens the session goes on where this one stopped.
- *
- * @example
- * ```ts
- * const session = await openSession({ store, id: 'run-17', slices: [agentRun] })
- * console.log(session.get(agentRun).status)
- * ```
- */
-export const agentRun = defineSlice({
+const runSlice = defineSlice({
   name: 'run',
-  initial: createState(NEW_FIELDS, Log.of([])),
+  initial: createState(NEW_FIELDS, Log.of<Message>([])) as RunState,
   reducers: {
     started: (_state, payload: { readonly messages: readonly Message[] }): RunState =>
       createState(
@@ -116,7 +140,7 @@ export const agentRun = defineSlice({
     /** A call has ended; an opening among its effects waits for the next render. */
     called: (state, payload: { readonly result: ToolMessage; readonly opening?: PendingOpening }): RunState =>
       update(state, {
-        finished: [...getParts(state).fields.finished, payload.result],
+        finished: [...state.finished, payload.result],
         ...(payload.opening ? { pending: [...state.pending, payload.opening] } : {}),
       }),
     used: (state, payload: { readonly usage: Usage }): RunState =>
@@ -152,14 +176,26 @@ export const agentRun = defineSlice({
   fromJson: readRunState,
 })
 
+/**
+ * Where a run is. Give it to a session, `createSession({ slices: [agentRun] })`, and the run is kept with it: another process
+ * that opens the session goes on where this one stopped.
+ *
+ * @example
+ * ```ts
+ * const session = await openSession({ store, id: 'run-17', slices: [agentRun] })
+ * console.log(session.get(agentRun).status)
+ * ```
+ */
+export const agentRun = makeSlice({ ...runSlice, toJson: toRunState })
+
 function addMessage(state: RunState, message: Message): RunState {
-  const { fields, log } = getParts(state)
-  const turns = message.role === 'assistant' ? fields.turns + 1 : fields.turns
+  const held = hold(state)
+  const turns = message.role === 'assistant' ? held.turns + 1 : held.turns
   const finished =
-    message.role === 'tool' && fields.finished.length > 0
-      ? fields.finished.filter(({ callId }) => callId !== message.callId)
-      : fields.finished
-  return createState({ ...fields, turns, finished }, log.append(freezeChanges(message)))
+    message.role === 'tool' && held.finished.length > 0
+      ? held.finished.filter(({ callId }) => callId !== message.callId)
+      : held.finished
+  return createState({ ...held, turns, finished }, held.log.append(freezeChanges(message)))
 }
 
 /** The state after an event, for runs whose session does not hold the slice. */
@@ -174,7 +210,7 @@ export function createRunState(): RunState {
 
 /** Reads a run's state that was written as JSON. */
 export function readRunState(json: unknown): RunState {
-  if (typeof json === 'object' && json !== null && partsByState.has(json as RunState)) return json as RunState
+  if (json instanceof HeldState) return json
   if (!isPlainObject(json) || json['version'] !== 1 || !Array.isArray(json['messages'])) {
     throw new FoldoutError(
       'run-state-invalid',

@@ -18,7 +18,7 @@ import {
 } from './conversation.ts'
 import { takeRender, type RunCore } from './core.ts'
 import { openEvaluation } from './evaluation.ts'
-import { agentRun, getLastMessage } from './run-state.ts'
+import { agentRun, getLastMessage, toRunState } from './run-state.ts'
 
 /** Renders the prompt and asks the model until it answers, opens something that needs a new render, or is stopped. */
 export async function evaluate(core: RunCore): Promise<Ended> {
@@ -148,7 +148,7 @@ function createResult(
   { journal, turns, tell }: RunCore,
   end: Pick<AgentResult, 'status' | 'text'> & { readonly reason?: StopReason; readonly output?: unknown },
 ): AgentResult {
-  const { state } = journal
+  const state = toRunState(journal.state)
   const { usage, totalUsage, expansions, messages } = state
   tell({ type: 'run/finished', status: end.status, usage, totalUsage })
   const { status, reason, text, output } = end
