@@ -72,10 +72,11 @@ class HeldState implements RunState {
   readonly repairs: number
   readonly disclosed: readonly string[]
   readonly answer: string | null
+  readonly #fields: Fields
   readonly #log: Log<Message>
   #messages: readonly Message[] | undefined
 
-  constructor(fields: Omit<Fields, 'version'>, log: Log<Message>) {
+  constructor(fields: Fields, log: Log<Message>) {
     this.status = fields.status
     this.finished = freezeChanges(fields.finished)
     this.pending = freezeChanges(fields.pending)
@@ -86,8 +87,13 @@ class HeldState implements RunState {
     this.repairs = fields.repairs
     this.disclosed = freezeChanges(fields.disclosed)
     this.answer = fields.answer
+    this.#fields = fields
     this.#log = log
     Object.freeze(this)
+  }
+
+  get fields(): Fields {
+    return this.#fields
   }
 
   get log(): Log<Message> {
@@ -107,19 +113,22 @@ function createState(fields: Fields, log: Log<Message>): HeldState {
   return new HeldState(fields, log)
 }
 
+function createInitial(): RunState {
+  return createState(NEW_FIELDS, Log.of<Message>([]))
+}
+
 function hold(state: RunState): HeldState {
   return state instanceof HeldState ? state : createState(state, Log.of(state.messages))
 }
 
 function update(state: RunState, changes: Partial<Fields>, log?: Log<Message>): HeldState {
   const held = hold(state)
-  return createState({ ...held, ...changes }, log ?? held.log)
+  return createState({ ...held.fields, ...changes }, log ?? held.log)
 }
 
 /** A state as plain data, for callers to keep. */
 export function toRunState(state: RunState): RunState {
-  const { messages } = state
-  return state instanceof HeldState ? Object.freeze({ ...state, messages }) : state
+  return state instanceof HeldState ? Object.freeze({ ...state.fields, messages: state.messages }) : state
 }
 
 /** A run's last message. */
@@ -129,7 +138,7 @@ export function getLastMessage(state: RunState): Message | undefined {
 
 const runSlice = defineSlice({
   name: 'run',
-  initial: createState(NEW_FIELDS, Log.of<Message>([])) as RunState,
+  initial: createInitial(),
   reducers: {
     started: (_state, payload: { readonly messages: readonly Message[] }): RunState =>
       createState(
@@ -195,7 +204,7 @@ function addMessage(state: RunState, message: Message): RunState {
     message.role === 'tool' && held.finished.length > 0
       ? held.finished.filter(({ callId }) => callId !== message.callId)
       : held.finished
-  return createState({ ...held, turns, finished }, held.log.append(freezeChanges(message)))
+  return createState({ ...held.fields, turns, finished }, held.log.append(freezeChanges(message)))
 }
 
 /** The state after an event, for runs whose session does not hold the slice. */
