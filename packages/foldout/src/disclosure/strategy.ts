@@ -94,7 +94,7 @@ export interface DisclosureStrategy {
 export function readRequest(strategy: DisclosureStrategy, call: OpeningCall): OpeningRequest {
   try {
     const { keys = [], reason = '' } = strategy.describeCall?.(call) ?? {}
-    return { keys: keys.filter((key) => typeof key === 'string'), reason: String(reason) }
+    return { keys: keys.filter((key) => typeof key === 'string'), reason: typeof reason === 'string' ? reason : '' }
   } catch {
     return { keys: [], reason: '' }
   }
