@@ -1,1 +1,1 @@
-export { openTelemetry, type OpenTelemetryOptions } from '../telemetry/opentelemetry/opentelemetry.ts'
+export { createOpenTelemetryListener, type OpenTelemetryOptions } from '../telemetry/opentelemetry/opentelemetry.ts'

@@ -5,7 +5,7 @@ import { FoldoutError, openSections } from '../../entries/index.ts'
 import { calls, callsAll, says } from '../../testing/scripted-adapter.ts'
 import { runShop, shop, type ShopRun } from '../shop.fixtures.ts'
 import { keepingMeter, keepingTracer } from './in-memory.fixtures.ts'
-import { openTelemetry, type OpenTelemetryOptions } from './opentelemetry.ts'
+import { createOpenTelemetryListener, type OpenTelemetryOptions } from './opentelemetry.ts'
 
 const read = (key: string) => calls('read_section', { section_key: key })
 const common = { 'gen_ai.system': 'acme', 'gen_ai.provider.name': 'acme', 'gen_ai.request.model': 'm-1' }
@@ -19,7 +19,14 @@ const used = (inputTokens: number, outputTokens: number) => ({
 function setup(options: Partial<OpenTelemetryOptions> = {}) {
   const { tracer, spans } = keepingTracer()
   const { meter, measures } = keepingMeter()
-  const listener = openTelemetry({ system: 'acme', model: 'm-1', agentName: 'shop', tracer, meter, ...options })
+  const listener = createOpenTelemetryListener({
+    system: 'acme',
+    model: 'm-1',
+    agentName: 'shop',
+    tracer,
+    meter,
+    ...options,
+  })
   const run = (script: Parameters<typeof runShop>[0], own: ShopRun = {}) =>
     runShop(script, { ...own, onEvent: listener })
   return { spans, measures, listener, run }
@@ -199,8 +206,8 @@ describe('OpenTelemetry', () => {
       throw new Error('broken tracer')
     }
     const listeners = [
-      openTelemetry({ system: 'acme', model: 'm-1' }),
-      openTelemetry({ system: 'acme', model: 'm-1', tracer: throwing }),
+      createOpenTelemetryListener({ system: 'acme', model: 'm-1' }),
+      createOpenTelemetryListener({ system: 'acme', model: 'm-1', tracer: throwing }),
     ]
     for (const onEvent of listeners) expect(await runShop(script, { bound: shop(), onEvent })).toEqual(plain)
   })

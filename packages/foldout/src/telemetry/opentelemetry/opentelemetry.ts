@@ -16,6 +16,14 @@ import { watchOpenings } from '../openings.ts'
 import { watchRuns, type RunEnd } from '../runs.ts'
 import { createInstruments } from './instruments.ts'
 
+/**
+ * The options of {@link createOpenTelemetryListener}.
+ *
+ * @example
+ * ```ts
+ * const options: OpenTelemetryOptions = { system: adapter.name, model: adapter.model, agentName: 'support' }
+ * ```
+ */
 export interface OpenTelemetryOptions {
   /** The provider as OpenTelemetry names it: the adapter's `name`. */
   readonly system: string
@@ -28,17 +36,23 @@ export interface OpenTelemetryOptions {
   /** Default: the global provider's, for `foldout`. */
   readonly meter?: Meter
   /**
-   * Whether spans hold what the model said, and the arguments and results of tools. Default false. The keys and the reason
-   * of an opening are always told.
+   * Whether spans contain what the model said, and the arguments and results of tools. Default false. The keys and the
+   * reason of an opening are always included.
    */
   readonly captureContent?: boolean
 }
 
 /**
- * Makes spans and metrics of runs through the OpenTelemetry API, with its GenAI names. Give what it returns to `runAgent` as
- * `onEvent`; runs that go on side by side each need one of their own.
+ * Creates a listener that reports runs through the OpenTelemetry API, as spans and metrics with its GenAI names. Pass it to
+ * `runAgent` as `onEvent`. It keeps the spans of the current run, so runs that overlap each need a listener of their own.
+ *
+ * @example
+ * ```ts
+ * const onEvent = createOpenTelemetryListener({ system: adapter.name, model: adapter.model })
+ * await runAgent(bound, { adapter, onEvent })
+ * ```
  */
-export function openTelemetry(options: OpenTelemetryOptions): (event: AgentEvent) => void {
+export function createOpenTelemetryListener(options: OpenTelemetryOptions): (event: AgentEvent) => void {
   const { system, model, tracer = trace.getTracer('foldout'), meter = metrics.getMeter('foldout') } = options
   const common: Attributes = {
     'gen_ai.system': system,
@@ -81,7 +95,7 @@ interface RunSpans {
 }
 
 function startRun(tracer: Tracer, common: Attributes, options: OpenTelemetryOptions): RunSpans {
-  const { model, agentName, captureContent = false } = options
+  const { agentName, captureContent = false } = options
   const agent = tracer.startSpan(agentName === undefined ? 'invoke_agent' : `invoke_agent ${agentName}`, {
     kind: SpanKind.INTERNAL,
     attributes: {
@@ -90,102 +104,125 @@ function startRun(tracer: Tracer, common: Attributes, options: OpenTelemetryOpti
       ...(agentName === undefined ? {} : { 'gen_ai.agent.name': agentName }),
     },
   })
-  const inAgent: Context = trace.setSpan(context.active(), agent)
-  const asked = new Map<string, ToolCall>()
-  let chat: Span | undefined
-  let sentAt = 0
-  let seconds = 0
-
-  function endChat(): void {
-    seconds = (performance.now() - sentAt) / 1000
-    chat?.end()
-    chat = undefined
-  }
-
-  function toolSpan(invoked: ToolInvoked): void {
-    const now = Date.now()
-    const call = asked.get(invoked.callId)
-    const span = tracer.startSpan(
-      `execute_tool ${invoked.name}`,
-      {
-        kind: SpanKind.INTERNAL,
-        // The event comes when the call has ended, and says how long it took.
-        startTime: now - invoked.durationMs,
-        attributes: {
-          'gen_ai.operation.name': 'execute_tool',
-          'gen_ai.tool.name': invoked.name,
-          'gen_ai.tool.call.id': invoked.callId,
-          'gen_ai.tool.type': 'function',
-          ...disclosureAttributes(invoked),
-          ...(captureContent ? callContent(call, invoked) : {}),
-        },
-      },
-      inAgent,
-    )
-    if (!invoked.ok) fail(span, 'tool_failure')
-    span.end(now)
-  }
-
+  const parent = trace.setSpan(context.active(), agent)
+  const chat = createChatSpans(tracer, parent, { common, model: options.model, captureContent })
+  const calls = new Map<string, ToolCall>()
   return {
-    isAsking: () => chat !== undefined,
-    requestSeconds: () => (chat ? (performance.now() - sentAt) / 1000 : seconds),
+    isAsking: chat.isOpen,
+    requestSeconds: chat.getSeconds,
     tells(event) {
-      switch (event.type) {
-        case 'prompt/rendered':
-          agent.setAttributes(renderAttributes(event))
-          break
-        case 'request/sent':
-          chat?.end()
-          sentAt = performance.now()
-          chat = tracer.startSpan(
-            `chat ${model}`,
-            { kind: SpanKind.CLIENT, attributes: { ...common, 'gen_ai.operation.name': 'chat' } },
-            inAgent,
-          )
-          break
-        case 'request/retried':
-          chat?.addEvent('foldout.request.retried', {
-            'foldout.retry.attempt': event.attempt,
-            'foldout.retry.delay_ms': event.delayMs,
-          })
-          break
-        case 'reply/received':
-          chat?.setAttributes({
-            ...usageAttributes(event.usage),
-            ...(captureContent ? { 'gen_ai.output.messages': outputMessages(event.message) } : {}),
-          })
-          endChat()
-          break
-        case 'tool/called':
-          if (captureContent) asked.set(event.call.id, event.call)
-          break
-        case 'tool/invoked':
-          toolSpan(event)
-          break
-        case 'tools/injected':
-          agent.addEvent('foldout.tools.injected', {
-            'foldout.tools.names': [...event.names],
-            'foldout.disclosure.keys': [...event.keys],
-          })
-          break
-        case 'run/expanded':
-          agent.addEvent('foldout.disclosure.restart', {
-            'foldout.disclosure.keys': [...event.keys],
-            'foldout.disclosure.reason': event.reason,
-            'foldout.disclosure.expansions': event.expansions,
-          })
-          break
-        case 'run/finished':
-          agent.setAttributes(usageAttributes(event.usage))
-      }
+      chat.tells(event)
+      if (event.type === 'tool/called' && captureContent) calls.set(event.call.id, event.call)
+      else if (event.type === 'tool/invoked') {
+        const content = captureContent ? callContent(calls.get(event.callId), event) : {}
+        addToolSpan(tracer, parent, event, content)
+      } else reportOnAgent(agent, event)
     },
     ends({ status, errorType }) {
-      if (chat && errorType !== undefined) fail(chat, errorType)
-      if (chat) endChat()
+      chat.end(errorType)
       agent.setAttribute('foldout.run.status', status)
       if (errorType !== undefined) fail(agent, errorType)
       agent.end()
     },
+  }
+}
+
+interface ChatSpans {
+  tells(event: AgentEvent): void
+  end(errorType: string | undefined): void
+  isOpen(this: void): boolean
+  getSeconds(this: void): number
+}
+
+/** One span for each request to the model. */
+function createChatSpans(
+  tracer: Tracer,
+  parent: Context,
+  options: { readonly common: Attributes; readonly model: string; readonly captureContent: boolean },
+): ChatSpans {
+  const { common, model, captureContent } = options
+  let span: Span | undefined
+  let sentAt = 0
+  let seconds = 0
+  const measure = (): number => (performance.now() - sentAt) / 1000
+  const close = (): void => {
+    seconds = measure()
+    span?.end()
+    span = undefined
+  }
+  return {
+    isOpen: () => span !== undefined,
+    getSeconds: () => (span ? measure() : seconds),
+    tells(event) {
+      if (event.type === 'request/sent') {
+        span?.end()
+        sentAt = performance.now()
+        const attributes = { ...common, 'gen_ai.operation.name': 'chat' }
+        span = tracer.startSpan(`chat ${model}`, { kind: SpanKind.CLIENT, attributes }, parent)
+      } else if (event.type === 'request/retried') {
+        span?.addEvent('foldout.request.retried', {
+          'foldout.retry.attempt': event.attempt,
+          'foldout.retry.delay_ms': event.delayMs,
+        })
+      } else if (event.type === 'reply/received') {
+        span?.setAttributes({
+          ...usageAttributes(event.usage),
+          ...(captureContent ? { 'gen_ai.output.messages': outputMessages(event.message) } : {}),
+        })
+        close()
+      }
+    },
+    end(errorType) {
+      if (span === undefined) return
+      if (errorType !== undefined) fail(span, errorType)
+      close()
+    },
+  }
+}
+
+function addToolSpan(tracer: Tracer, parent: Context, invoked: ToolInvoked, content: Attributes): void {
+  const now = Date.now()
+  const span = tracer.startSpan(
+    `execute_tool ${invoked.name}`,
+    {
+      kind: SpanKind.INTERNAL,
+      // The event comes when the call has ended, and says how long it took.
+      startTime: now - invoked.durationMs,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': invoked.name,
+        'gen_ai.tool.call.id': invoked.callId,
+        'gen_ai.tool.type': 'function',
+        ...disclosureAttributes(invoked),
+        ...content,
+      },
+    },
+    parent,
+  )
+  if (!invoked.ok) fail(span, 'tool_failure')
+  span.end(now)
+}
+
+function reportOnAgent(agent: Span, event: AgentEvent): void {
+  switch (event.type) {
+    case 'prompt/rendered':
+      agent.setAttributes(renderAttributes(event))
+      return
+    case 'tools/injected':
+      agent.addEvent('foldout.tools.injected', {
+        'foldout.tools.names': [...event.names],
+        'foldout.disclosure.keys': [...event.keys],
+      })
+      return
+    case 'run/expanded':
+      agent.addEvent('foldout.disclosure.restart', {
+        'foldout.disclosure.keys': [...event.keys],
+        'foldout.disclosure.reason': event.reason,
+        'foldout.disclosure.expansions': event.expansions,
+      })
+      return
+    case 'run/finished':
+      agent.setAttributes(usageAttributes(event.usage))
   }
 }
 
