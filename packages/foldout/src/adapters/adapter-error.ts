@@ -1,6 +1,13 @@
 import { FoldoutError, type ErrorCode } from '../core/errors.ts'
 
-/** The codes an {@link AdapterError} can have. `docs/errors.md` explains each of them. */
+/**
+ * The codes an {@link AdapterError} can have. `docs/errors.md` explains each of them.
+ *
+ * @example
+ * ```ts
+ * const isFinal = (code: AdapterErrorCode): boolean => code !== 'adapter-unavailable'
+ * ```
+ */
 export type AdapterErrorCode = Extract<
   ErrorCode,
   | 'adapter-config'
@@ -11,7 +18,14 @@ export type AdapterErrorCode = Extract<
   | 'model-refused'
 >
 
-/** What is known of a failed request. */
+/**
+ * What is known of a failed request.
+ *
+ * @example
+ * ```ts
+ * const details: AdapterErrorDetails = { adapter: 'acme', status: 429, retryAfterMs: 2000 }
+ * ```
+ */
 export interface AdapterErrorDetails {
   /** The adapter's name: `openai`, `anthropic`. */
   readonly adapter: string

@@ -2,7 +2,14 @@ import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { AdapterError } from './adapter-error.ts'
 
-/** What is known of a failed request, whichever SDK threw the error. */
+/**
+ * What is known of a failed request, whichever SDK threw the error.
+ *
+ * @example
+ * ```ts
+ * const computeDelay = ({ retryAfterMs }: RequestFailure, attempt: number): number => retryAfterMs ?? 1000 * attempt
+ * ```
+ */
 export interface RequestFailure {
   /** Whether the same request may go through later. */
   readonly isTransient: boolean

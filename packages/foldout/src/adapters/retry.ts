@@ -4,7 +4,14 @@ import type { ModelEvent } from './contract.ts'
 import { toFailure, type RequestFailure } from './failure.ts'
 import { MAX_RETRY_WAIT_MS } from './limits.ts'
 
-/** How {@link withRetries} makes a request. */
+/**
+ * How {@link withRetries} makes a request.
+ *
+ * @example
+ * ```ts
+ * const options: RetryOptions = { adapter: 'acme', signal: request.signal, emit: (event) => request.emit(event) }
+ * ```
+ */
 export interface RetryOptions {
   /** The adapter's name, for its errors. */
   readonly adapter: string
@@ -26,6 +33,11 @@ export interface RetryOptions {
 /**
  * One attempt at a request. What it tells must go through the `emit` it is given, and its request must use the signal it is
  * given: that signal lives as long as the attempt, so listeners that an SDK leaves on it do not pile up over a run.
+ *
+ * @example
+ * ```ts
+ * const attempt: Attempt<ChatReply> = (emit, signal) => askAcme(request, emit, signal)
+ * ```
  */
 export type Attempt<T> = (emit: (event: ModelEvent) => void, signal: AbortSignal) => Promise<T>
 

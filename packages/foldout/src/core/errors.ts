@@ -103,7 +103,14 @@ export class FoldoutError extends Error {
   }
 }
 
-/** Where in a prompt an error is. */
+/**
+ * Where in a prompt an error is.
+ *
+ * @example
+ * ```ts
+ * const details: PromptErrorDetails = { path: 'refunds.rules', placeholder: 'order' }
+ * ```
+ */
 export interface PromptErrorDetails {
   /** Dotted path of the section at fault, if it is one section's fault. */
   readonly path?: string | undefined
@@ -123,14 +130,36 @@ abstract class PromptError extends FoldoutError {
   }
 }
 
-/** The definition of a prompt, the values bound to it or an override asked of it cannot be right. */
+/**
+ * The definition of a prompt, the values bound to it or an override of it is invalid.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   definePrompt({ ns: 'shop', key: 'clerk', sections })
+ * } catch (error) {
+ *   if (error instanceof PromptValidationError) console.error(error.path, error.placeholder, error.message)
+ * }
+ * ```
+ */
 export class PromptValidationError extends PromptError {
   constructor(message: string, details?: PromptErrorDetails) {
     super('prompt-invalid', message, details)
   }
 }
 
-/** A valid prompt could not be rendered with these values and this session. */
+/**
+ * A valid prompt could not be rendered with these values and this session.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   bound.render({ session })
+ * } catch (error) {
+ *   if (error instanceof PromptRenderError) console.error(error.path, error.message)
+ * }
+ * ```
+ */
 export class PromptRenderError extends PromptError {
   constructor(message: string, details?: PromptErrorDetails) {
     super('prompt-render', message, details)

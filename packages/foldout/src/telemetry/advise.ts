@@ -26,7 +26,14 @@ export interface Advice {
   readonly message: string
 }
 
-/** How {@link advise} judges. */
+/**
+ * How {@link advise} judges.
+ *
+ * @example
+ * ```ts
+ * const options: AdviseOptions = { bound, minRuns: 10 }
+ * ```
+ */
 export interface AdviseOptions {
   /** The prompt as it is now: what is done already is not advised. */
   readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>

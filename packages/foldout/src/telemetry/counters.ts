@@ -8,7 +8,16 @@ export const DYNAMIC_OPENINGS = 'foldout.disclosure.dynamic'
 const TOOL_CALLS = 'foldout.tools.calls'
 const TOOL_FAILURES = 'foldout.tools.failures'
 
-/** Numbers over one run after the other. */
+/**
+ * Counts over any number of runs, one after the other.
+ *
+ * @example
+ * ```ts
+ * const counters: Counters = createCounters()
+ * await runAgent(bound, { adapter, onEvent: counters.onEvent })
+ * counters.read()['foldout.disclosure.restarts']
+ * ```
+ */
 export interface Counters {
   /** Give it to `runAgent`. Runs that go on side by side each need counters of their own. */
   onEvent(event: AgentEvent): void
@@ -20,6 +29,16 @@ export interface Counters {
   read(): Readonly<Record<string, number>>
 }
 
+/**
+ * Creates counters of tool calls, openings and restarts.
+ *
+ * @example
+ * ```ts
+ * const counters = createCounters()
+ * await runAgent(bound, { adapter, onEvent: counters.onEvent })
+ * console.log(counters.read())
+ * ```
+ */
 export function createCounters(): Counters {
   let injected = 0
   let restarts = 0

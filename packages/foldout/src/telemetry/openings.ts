@@ -1,8 +1,13 @@
 import type { AgentEvent } from '../agent/events.ts'
 
 /**
- * How a model was answered that asked for sections: `'dynamic'` in the same conversation, `'restart'` by a new render,
- * `'none'` not at all, because the run ended or put other sections first.
+ * How an opening was answered: `'dynamic'` in the same conversation, `'restart'` by a new render, `'none'` not at all, because
+ * the run ended or other sections came first.
+ *
+ * @example
+ * ```ts
+ * const wasCheap = (answer: OpeningAnswer): boolean => answer === 'dynamic'
+ * ```
  */
 export type OpeningAnswer = 'dynamic' | 'restart' | 'none'
 

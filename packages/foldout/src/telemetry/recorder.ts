@@ -28,7 +28,14 @@ import {
   type ToolCost,
 } from './section-costs.ts'
 
-/** What the recorder must know to count tokens: the same as the run is given. */
+/**
+ * What the recorder needs to count tokens: the same as you pass to the run.
+ *
+ * @example
+ * ```ts
+ * const options: RecorderOptions = { bound, input: 'Refund order 17.', counter: await gptTokenizer() }
+ * ```
+ */
 export interface RecorderOptions {
   readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
   readonly input?: string
@@ -39,13 +46,31 @@ export interface RecorderOptions {
   readonly counter?: TokenCounter
 }
 
-/** Writes down what happens in one run after the other. Runs that go on side by side each need one of their own. */
+/**
+ * Records runs, one after the other. Runs that overlap each need a recorder of their own.
+ *
+ * @example
+ * ```ts
+ * const recorder: Recorder = createRecorder({ bound })
+ * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
+ * recorder.recording().runs.length
+ * ```
+ */
 export interface Recorder extends RunListener {
   /** All runs so far, one that is not finished yet included. */
   recording(): Recording
 }
 
-/** Records runs: `runAgent(bound, { …, onEvent: recorder.onEvent })`. It only listens. */
+/**
+ * Creates a recorder in memory. It only listens: the run is the same without it.
+ *
+ * @example
+ * ```ts
+ * const recorder = createRecorder({ bound })
+ * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
+ * for (const { message } of advise([recorder.recording()], { bound })) console.log(message)
+ * ```
+ */
 export function createRecorder(options: RecorderOptions): Recorder {
   const runs: RecordedRun[] = []
   const listener = recordRuns(options, (run) => runs.push(run))

@@ -13,7 +13,15 @@ export interface RunHandlers {
   ends(end: RunEnd): void
 }
 
-/** Follows one run after the other. Runs that go on side by side each need one of their own. */
+/**
+ * Listens to runs, one after the other. Runs that overlap each need a listener of their own.
+ *
+ * @example
+ * ```ts
+ * const listener: RunListener = createRecorder({ bound })
+ * await runAgent(bound, { adapter, onEvent: listener.onEvent })
+ * ```
+ */
 export interface RunListener {
   onEvent(event: AgentEvent): void
 }

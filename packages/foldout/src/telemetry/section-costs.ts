@@ -7,12 +7,27 @@ import type { SessionReader } from '../session/session.ts'
 import { visibility, type Visibility } from '../session/visibility.ts'
 import { toolTokens, type AnyTool } from '../tools/tool.ts'
 
+/**
+ * The tokens of a tool's definition.
+ *
+ * @example
+ * ```ts
+ * const total = (tools: readonly ToolCost[]): number => tools.reduce((sum, { tokens }) => sum + tokens, 0)
+ * ```
+ */
 export interface ToolCost {
   readonly name: string
   readonly tokens: number
 }
 
-/** What a section costs, shown one way or the other, without what lies in it. */
+/**
+ * What a section costs when it is open and when it is folded, without the sections inside it.
+ *
+ * @example
+ * ```ts
+ * const savedByFolding = ({ fullTokens, summaryTokens }: SectionCost): number => fullTokens - (summaryTokens ?? 0)
+ * ```
+ */
 export interface SectionCost {
   readonly path: string
   /** How it is shown by default once the sections it lies in are open. */

@@ -9,7 +9,14 @@ import { readReply } from './reply.ts'
 
 type ProviderOptions = NonNullable<Parameters<AiPackage['streamText']>[0]['providerOptions']>
 
-/** The options of {@link aiSdk}. */
+/**
+ * The options of {@link aiSdk}.
+ *
+ * @example
+ * ```ts
+ * const options: AiSdkOptions = { model: google('gemini-3-pro'), maxRetries: 5 }
+ * ```
+ */
 export interface AiSdkOptions {
   /**
    * A model of any AI SDK provider, or the name of one behind the gateway. Settings such as the temperature are the

@@ -12,10 +12,25 @@ import { getParams, toOutputFormat, type Features } from './request.ts'
 
 type Params = Anthropic.Beta.Messages.MessageCreateParamsStreaming
 
-/** A client of `@anthropic-ai/sdk`, or one of its variants for another platform. */
+/**
+ * A client of `@anthropic-ai/sdk`, or one of its variants for another platform.
+ *
+ * @example
+ * ```ts
+ * const client: AnthropicClient = new AnthropicBedrock()
+ * const adapter = anthropic({ model: 'claude-sonnet-5-5', client })
+ * ```
+ */
 export type AnthropicClient = Pick<Anthropic, 'beta'>
 
-/** Any other field of a request, such as `thinking`, `tool_choice` or `betas`. */
+/**
+ * Any other field of a request, such as `thinking`, `tool_choice` or `betas`.
+ *
+ * @example
+ * ```ts
+ * const parameters: AnthropicParameters = { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }
+ * ```
+ */
 export type AnthropicParameters = Readonly<
   Omit<Params, 'model' | 'max_tokens' | 'messages' | 'system' | 'tools' | 'stream' | 'cache_control' | 'output_format'>
 >
@@ -23,10 +38,22 @@ export type AnthropicParameters = Readonly<
 /**
  * How tools that a conversation adds reach the model: `native` defines them where they were added, which leaves the
  * cached prefix as it is; `plain` appends them to the tool list; `auto` is native until the endpoint refuses it.
+ *
+ * @example
+ * ```ts
+ * const toolAdditions: AnthropicToolAdditions = 'plain'
+ * ```
  */
 export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
 
-/** The options of {@link anthropic}. */
+/**
+ * The options of {@link anthropic}.
+ *
+ * @example
+ * ```ts
+ * const options: AnthropicOptions = { model: 'claude-sonnet-5-5', maxTokens: 16_000 }
+ * ```
+ */
 export interface AnthropicOptions {
   /** The model's name. */
   readonly model: string

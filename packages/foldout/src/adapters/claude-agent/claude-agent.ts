@@ -12,7 +12,14 @@ import {
 import { SERVER_NAME, type ToolServer } from './tool-server.ts'
 import { getPrompt } from './transcript.ts'
 
-/** The options of {@link claudeAgent}. */
+/**
+ * The options of {@link claudeAgent}.
+ *
+ * @example
+ * ```ts
+ * const options: ClaudeAgentOptions = { model: 'claude-sonnet-5-5', options: { maxTurns: 20 } }
+ * ```
+ */
 export interface ClaudeAgentOptions {
   /** Default: the model that the SDK chooses. */
   readonly model?: string

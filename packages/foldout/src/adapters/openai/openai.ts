@@ -20,7 +20,14 @@ interface CommonOptions {
   readonly parameters?: Readonly<Record<string, Json>>
 }
 
-/** The options of {@link openai}. */
+/**
+ * The options of {@link openai}.
+ *
+ * @example
+ * ```ts
+ * const options: OpenAIOptions = { model: 'gpt-5', interface: 'responses', maxRetries: 5 }
+ * ```
+ */
 export interface OpenAIOptions extends CommonOptions {
   /** Default: OPENAI_API_KEY of the environment. */
   readonly apiKey?: string
@@ -40,7 +47,14 @@ export interface OpenAIOptions extends CommonOptions {
   readonly reasoning?: boolean
 }
 
-/** The options of {@link openaiCompatible}. */
+/**
+ * The options of {@link openaiCompatible}.
+ *
+ * @example
+ * ```ts
+ * const options: OpenAICompatibleOptions = { model: 'qwen3', baseURL: 'http://localhost:11434/v1', name: 'ollama' }
+ * ```
+ */
 export interface OpenAICompatibleOptions extends CommonOptions {
   /** With the version: `http://localhost:11434/v1`. */
   readonly baseURL: string

@@ -1,22 +1,36 @@
 import { importPeer } from '../peer.ts'
 import { createCachedCounter, type TokenCounter } from './tokens.ts'
 
-/** The encodings of OpenAI's models: `o200k_base` since GPT-4o, `cl100k_base` for GPT-4 and GPT-3.5. */
+/**
+ * The encodings of OpenAI's models: `o200k_base` since GPT-4o, `cl100k_base` for GPT-4 and GPT-3.5.
+ *
+ * @example
+ * ```ts
+ * const encoding: Encoding = 'o200k_base'
+ * ```
+ */
 export type Encoding = 'o200k_base' | 'cl100k_base'
 
-/** What {@link gptTokenizer} takes. */
+/**
+ * The options of {@link gptTokenizer}.
+ *
+ * @example
+ * ```ts
+ * const options: GptTokenizerOptions = { encoding: 'cl100k_base' }
+ * ```
+ */
 export interface GptTokenizerOptions {
   /** Default `o200k_base`. */
   readonly encoding?: Encoding
 }
 
 /**
- * Counts as OpenAI's models do, with the package gpt-tokenizer. It takes a moment to load, hence the promise.
+ * Loads a counter that counts as OpenAI's models do, with the package `gpt-tokenizer`. Loading takes about half a second.
  *
  * @example
  * ```ts
  * const counter = await gptTokenizer()
- * const prompt = definePrompt({ ns: 'agents', key: 'support', sections, counter })
+ * bound.render({ counter }).tokens.exact // true
  * ```
  */
 export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<TokenCounter> {

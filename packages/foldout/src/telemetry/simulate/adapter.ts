@@ -8,10 +8,10 @@ import {
 import { FoldoutError } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import type { OpeningCall } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { toolDefinition, toolTokens, type AnyTool } from '../../tools/tool.ts'
 import type { RecordingFilesystem } from './files.ts'
-import { openingCalls } from './openings.ts'
 import { messagePart, type Part, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
 import type { SimulatedAdapter, SimulatedCall, SimulationStep } from './simulate.ts'
@@ -75,7 +75,7 @@ export function followingAdapter(run: Following): FollowingAdapter {
     })
   }
 
-  /** Makes calls that the loop really runs; false if the prompt must be rendered anew. */
+  /** Makes calls that the loop really runs; false if the prompt must be rendered again. */
   async function make(calls: readonly Omit<ToolCall, 'id'>[]): Promise<boolean> {
     ask()
     const toolCalls = calls.map((call, i) => ({ ...call, id: `call-${requests.length}-${i + 1}` }))
@@ -100,7 +100,7 @@ export function followingAdapter(run: Following): FollowingAdapter {
     }
     const missing = keys.filter((key) => !run.isShown(key, texts()))
     if (missing.length === 0) return true
-    const calls = openingCalls(missing, new Set(current.tools.map(({ name }) => name)), run.render())
+    const calls = getOpeningCalls(missing, new Set(current.tools.map(({ name }) => name)), run.render())
     if (!calls) throw impossible(at, `Nothing is offered to open ${missing.join(', ')} with.`)
     const goesOn = await make(calls)
     const written = files.takeWritten()
@@ -171,4 +171,14 @@ export function followingAdapter(run: Following): FollowingAdapter {
 
 function impossible(step: number, why: string): FoldoutError {
   return new FoldoutError('simulation-invalid', `Step ${step} of the run is not possible. ${why}`)
+}
+
+/** How a model that follows the summaries' last lines asks for sections, or nothing if no tool for it is offered. */
+function getOpeningCalls(
+  keys: readonly string[],
+  offered: ReadonlySet<string>,
+  { disclosure, view }: RenderedPrompt,
+): readonly OpeningCall[] | undefined {
+  const calls = disclosure.getCalls?.(view, keys) ?? []
+  return calls.length > 0 && calls.every(({ name }) => offered.has(name)) ? calls : undefined
 }
