@@ -79,7 +79,8 @@ function parse(slot: Slot, flat: FlatValues): Parsed {
     typeof name === 'string' && !(Object.hasOwn(flat, name) && flat[name] !== undefined)
   const mistyped = result.issues.filter((issue) => !isMissing(issueKeys(issue)[0]))
   if (mistyped.length > 0) {
-    const name = issueKeys(mistyped[0]!)[0]
+    const [first] = mistyped
+    const name = first && issueKeys(first)[0]
     throw new PromptValidationError(
       `Section '${slot.path}' does not take the values bound to it: ${describeIssues(mistyped)}.`,
       { path: slot.path, placeholder: name === undefined ? undefined : String(name) },

@@ -39,9 +39,10 @@ export interface Slice<Name extends string = string, State = unknown, Events = u
   fromJson(json: unknown): State
 }
 
+// oxlint-disable typescript/no-explicit-any -- a slice is invariant in its state; only `any` takes them all
 /** A slice of any state. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a slice is invariant in its state; only `any` takes them all
 export type AnySlice = Slice<string, any, unknown>
+// oxlint-enable typescript/no-explicit-any
 
 interface Reaction<State> {
   readonly type: string

@@ -77,6 +77,13 @@ export interface Registry {
   readonly sharesTools: boolean
 }
 
+/** The slot at an index that is known to be one. */
+export function getSlot(slots: readonly Slot[], index: number): Slot {
+  const slot = slots[index]
+  if (!slot) throw new RangeError(`There is no slot ${index}.`)
+  return slot
+}
+
 /** The slot has to be looked at. */
 export const UNDECIDED = 255
 

@@ -7,7 +7,7 @@ import { toolTokens, type AnyTool } from '../../tools/tool.ts'
 import { FOLDED, OPEN, Frame, ABSENT, joinTexts, type Shown, type SlotSource } from './frame.ts'
 import { collectTools, RenderedNode } from './node.ts'
 import type { AppliedOverrides } from '../overrides/overrides.ts'
-import { findFullTemplate, UNDECIDED, type Registry, type Slot } from './registry.ts'
+import { findFullTemplate, getSlot, UNDECIDED, type Registry, type Slot } from './registry.ts'
 import { callSelector, describeResult, wrongResult } from './selectors.ts'
 import type { SelectorContext } from '../section.ts'
 import type { BoundValues } from '../values.ts'
@@ -61,7 +61,8 @@ export class Renderer implements SlotSource {
     const getAsked = new Map<number, Visibility>()
     for (const path of Object.keys(input.asked)) {
       const slot = this.options.registry.byPath.get(path)
-      if (slot) getAsked.set(slot.index, input.asked[path]!)
+      const asked = input.asked[path]
+      if (slot && asked) getAsked.set(slot.index, asked)
     }
     return { ...input, getAsked }
   }
@@ -73,7 +74,7 @@ export class Renderer implements SlotSource {
     const changed: number[] = []
     let done = 0
     for (const index of this.#suspects(earlier.asked, input.asked)) {
-      const slot = slots[index]!
+      const slot = getSlot(slots, index)
       const isHidden = slot.parent !== -1 && draft.shown[slot.parent] !== OPEN
       if (index < done || isHidden) continue
       const shownBefore = draft.shown[index]
@@ -113,10 +114,10 @@ export class Renderer implements SlotSource {
     const { shown } = draft
     const isPlain = this.#isPlain && !input.openAll
     for (let index = from; index < to;) {
-      const known = isPlain && !input.getAsked.has(index) ? fixed[index]! : UNDECIDED
-      if (known === UNDECIDED) this.#decide(slots[index]!, input, draft)
+      const known = isPlain && !input.getAsked.has(index) ? (fixed[index] ?? UNDECIDED) : UNDECIDED
+      if (known === UNDECIDED) this.#decide(getSlot(slots, index), input, draft)
       else shown[index] = known
-      index = shown[index] === OPEN ? index + 1 : ends[index]!
+      index = shown[index] === OPEN ? index + 1 : (ends[index] ?? to)
     }
   }
 
@@ -135,7 +136,7 @@ export class Renderer implements SlotSource {
     }
     draft.made.delete(slot.index)
     // The text is made later, but what is wrong with it is said by the render.
-    const template = isFull ? this.#bodyOf(slot) : this.describeSummary(slot)!
+    const template = isFull ? this.#bodyOf(slot) : this.#getSummary(slot)
     checkValues(template, this.options.values.of(slot), slot.path)
   }
 
@@ -162,7 +163,7 @@ export class Renderer implements SlotSource {
     const { registry, strategy, values, overrides } = this.options
     const template = shown === OPEN ? registry.full[index] : registry.folds.get(strategy)?.[index]
     if (template && registry.fixed[index] !== UNDECIDED && !overrides) return fillChecked(template, values.flat)
-    const slot = registry.slots[index]!
+    const slot = getSlot(registry.slots, index)
     return shown === OPEN ? this.#fullText(slot) : this.#foldedText(slot)
   }
 
@@ -170,7 +171,7 @@ export class Renderer implements SlotSource {
     const nodes = shown === OPEN ? this.#fullNodes : this.#foldedNodes
     let node = nodes.get(index)
     if (!node) {
-      const slot = this.options.registry.slots[index]!
+      const slot = getSlot(this.options.registry.slots, index)
       node = this.#node(slot, shown === OPEN ? 'full' : 'summary', this.textAt(index, shown))
       nodes.set(index, node)
     }
@@ -229,7 +230,7 @@ export class Renderer implements SlotSource {
 
   /** With `input`, also what opening costs where the strategy says so. */
   #summaryText(slot: Slot, context: SelectorContext, input?: FrameInput): string {
-    const summary = fillTemplate(this.describeSummary(slot)!, this.options.values.of(slot), slot.path)
+    const summary = fillTemplate(this.#getSummary(slot), this.options.values.of(slot), slot.path)
     const suffix = this.#suffix(slot, context)
     const cost = input && this.options.strategy.showCost ? `\n${this.#costLine(slot, input)}` : ''
     return `${joinTexts([slot.heading, isBlank(summary) ? '' : summary])}\n\n---\n${suffix}${cost}`
@@ -263,6 +264,13 @@ export class Renderer implements SlotSource {
     return summary && fillTemplate(summary, this.options.values.of(slot), slot.path)
   }
 
+  /** The summary of a section that is folded, which has one. */
+  #getSummary(slot: Slot): Template {
+    const summary = this.describeSummary(slot)
+    if (!summary) throw noSummary(slot.path)
+    return summary
+  }
+
   describeSummary(slot: Slot): Template | undefined {
     return this.options.overrides?.sections.get(slot.path)?.summary ?? slot.section.summary
   }
@@ -291,7 +299,7 @@ export class Renderer implements SlotSource {
 
   getEnabledChildren(slot: Slot, context: SelectorContext): Slot[] {
     return slot.children
-      .map((index) => this.options.registry.slots[index]!)
+      .map((index) => getSlot(this.options.registry.slots, index))
       .filter((child) => this.isEnabled(child, context))
   }
 

@@ -4,7 +4,7 @@ import { visibility, type Visibility, type VisibilityOverrides } from '../../ses
 import type { AnyTool } from '../../tools/tool.ts'
 import { fitBudget, type BudgetTrace, type TokenBudget } from '../budget.ts'
 import { FOLDED, OPEN, ABSENT, joinTexts, type Frame } from './frame.ts'
-import type { Registry, Slot } from './registry.ts'
+import { getSlot, type Registry, type Slot } from './registry.ts'
 import type { Renderer } from './renderer.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
@@ -142,7 +142,7 @@ export class SectionsView implements DisclosureView {
     const slots = this.#slots()
     const keys: string[] = []
     for (let index = 0; index < slots.length;) {
-      const slot = slots[index]!
+      const slot = getSlot(slots, index)
       const enabled = this.renderer.isEnabled(slot, this.frame.context)
       if (enabled) keys.push(slot.path)
       index = enabled ? index + 1 : slot.end
@@ -161,7 +161,7 @@ export class SectionsView implements DisclosureView {
   /** Whether a section without a node is enabled and only lies in a folded one. */
   #isInFold(slot: Slot): boolean {
     if (!this.renderer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
-    const parent = this.#slots()[slot.parent]!
+    const parent = getSlot(this.#slots(), slot.parent)
     const shown = this.frame.at(parent.index)
     return shown === ABSENT ? this.#isInFold(parent) : shown === FOLDED
   }

@@ -4,7 +4,7 @@ import type { Event } from '../../event.ts'
 import type { Snapshot } from '../../snapshot.ts'
 import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
-import { corrupt, nameFile, inTransaction, openDatabase } from './database.ts'
+import { corrupt, inTransaction, nameFile, openDatabase, type Connection } from './database.ts'
 
 /** What {@link createLibsqlStore} takes. */
 export interface LibsqlStoreOptions {
@@ -30,17 +30,7 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
   const file = resolve(options.path)
   const db = await openDatabase(file, options.createFolder ?? false)
   let isOpen = true
-  const sql = nameFile(file, 'be opened', () => ({
-    session: db.prepare('SELECT snapshot, sequence FROM sessions WHERE id = ?'),
-    events: db.prepare('SELECT sequence, event, scope FROM events WHERE session = ? ORDER BY sequence'),
-    last: db.prepare('SELECT max(sequence) AS last FROM events WHERE session = ?'),
-    ids: db.prepare('SELECT id FROM sessions'),
-    addSession: db.prepare('INSERT OR IGNORE INTO sessions (id, sequence) VALUES (?, 0)'),
-    addEvent: db.prepare('INSERT INTO events (session, sequence, event, scope) VALUES (?, ?, ?, ?)'),
-    setSnapshot: db.prepare('UPDATE sessions SET snapshot = ?, sequence = ? WHERE id = ?'),
-    dropEvents: db.prepare('DELETE FROM events WHERE session = ? AND sequence <= ?'),
-    dropSession: db.prepare('DELETE FROM sessions WHERE id = ?'),
-  }))
+  const sql = nameFile(file, 'be opened', () => prepareStatements(db))
 
   function read<T>(job: () => T): T {
     refuseClosed()
@@ -111,6 +101,20 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
         db.close()
       }
     },
+  }
+}
+
+function prepareStatements(db: Connection) {
+  return {
+    session: db.prepare('SELECT snapshot, sequence FROM sessions WHERE id = ?'),
+    events: db.prepare('SELECT sequence, event, scope FROM events WHERE session = ? ORDER BY sequence'),
+    last: db.prepare('SELECT max(sequence) AS last FROM events WHERE session = ?'),
+    ids: db.prepare('SELECT id FROM sessions'),
+    addSession: db.prepare('INSERT OR IGNORE INTO sessions (id, sequence) VALUES (?, 0)'),
+    addEvent: db.prepare('INSERT INTO events (session, sequence, event, scope) VALUES (?, ?, ?, ?)'),
+    setSnapshot: db.prepare('UPDATE sessions SET snapshot = ?, sequence = ? WHERE id = ?'),
+    dropEvents: db.prepare('DELETE FROM events WHERE session = ? AND sequence <= ?'),
+    dropSession: db.prepare('DELETE FROM sessions WHERE id = ?'),
   }
 }
 
