@@ -87,7 +87,7 @@ async function listAndWatch(
   { onChange, onError, signal }: ToolsFromMcpOptions & Required<Pick<ToolsFromMcpOptions, 'onChange'>>,
 ): Promise<readonly RawTool[]> {
   let known: Listed
-  const failed = (error: unknown): void => {
+  const reportError = (error: unknown): void => {
     try {
       if (!signal?.aborted) onError?.(error)
     } catch {
@@ -101,11 +101,11 @@ async function listAndWatch(
       known = now
       if (isNew && !signal?.aborted) onChange(now.tools)
     } catch (error) {
-      failed(error)
+      reportError(error)
     }
     return known.ttlMs
   }
-  const watch = await watchTools({ client, refresh, onError: failed, signal })
+  const watch = await watchTools({ client, refresh, onError: reportError, signal })
   try {
     known = await list()
     watch.start(known.ttlMs)

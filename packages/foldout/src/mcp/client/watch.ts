@@ -1,3 +1,4 @@
+import { FoldoutError } from '../../core/errors.ts'
 import { MAX_TIMER_MS, RELIST_MS } from '../limits.ts'
 import { isModern, type McpClient, type Subscription } from './client.ts'
 import { onToolsChanged } from './wire.ts'
@@ -25,111 +26,140 @@ export interface ToolWatch {
 }
 
 /** Watches for changes once it resolves; the list is requested again when one is announced, or when its time is over. */
-export async function watchTools({ client, refresh, onError, signal }: WatchOptions): Promise<ToolWatch> {
-  const end = new AbortController()
-  let isStarted = false
-  let isStale = false
-  let isRunning = false
-  let isSubscribed = false
-  let lastRefresh = -Infinity
-  let inARow = 0
-  let burst: NodeJS.Timeout | undefined
-  let expiry: NodeJS.Timeout | undefined
+export async function watchTools(options: WatchOptions): Promise<ToolWatch> {
+  const watcher = new ToolWatcher(options)
+  await watcher.subscribe()
+  return watcher
+}
 
-  const isOver = (): boolean => end.signal.aborted || client.transport === undefined
-  const expire = (ttlMs: number): void => {
-    clearTimeout(expiry)
-    // Before MCP 2026-07-28 lists have no time, and who is subscribed hears of changes.
-    if (ttlMs <= 0 || isSubscribed || isOver() || !isModern(client)) return
-    expiry = quietTimer(refreshNow, Math.min(Math.max(ttlMs, SHORTEST_TTL_MS), MAX_TIMER_MS))
+class ToolWatcher implements ToolWatch {
+  readonly #options: WatchOptions
+  readonly #end = new AbortController()
+  readonly #stopListening: () => void
+  #isStarted = false
+  #isStale = false
+  #isRunning = false
+  #isSubscribed = false
+  #lastRefresh = -Infinity
+  /** Announcements that were acted on one soon after the other. */
+  #inARow = 0
+  #burst: NodeJS.Timeout | undefined
+  #expiry: NodeJS.Timeout | undefined
+
+  constructor(options: WatchOptions) {
+    const { client, signal } = options
+    this.#options = options
+    this.#stopListening = onToolsChanged(client, () => this.#hear())
+    if (signal?.aborted) this.stop()
+    signal?.addEventListener('abort', () => this.stop(), { once: true })
   }
-  const refreshNow = (): void => {
-    isStale = true
-    if (isStarted && !isRunning) void refreshWhileStale()
+
+  start(ttlMs: number): void {
+    this.#isStarted = true
+    if (this.#isStale) this.#refreshNow()
+    else this.#expire(ttlMs)
   }
-  const refreshWhileStale = async (): Promise<void> => {
-    isRunning = true
-    let ttlMs = 0
-    while (isStale && !isOver()) {
-      isStale = false
-      ttlMs = await refresh()
+
+  stop(): void {
+    this.#end.abort()
+    this.#stopListening()
+    clearTimeout(this.#burst)
+    clearTimeout(this.#expiry)
+  }
+
+  /** Asks a modern server to announce changes. A legacy one does so unasked. */
+  async subscribe(): Promise<void> {
+    const { client, onError } = this.#options
+    if (!isModern(client) || !client.listen || !client.getServerCapabilities()?.tools?.listChanged) return
+    const own = client.autoOpenedSubscription
+    try {
+      void this.#keepSubscribed(own?.honoredFilter.toolsListChanged ? own : await this.#listen())
+    } catch (error) {
+      onError(error)
     }
-    isRunning = false
-    expire(ttlMs)
   }
-  const hear = (): void => {
-    if (burst) return
+
+  get #isOver(): boolean {
+    return this.#end.signal.aborted || this.#options.client.transport === undefined
+  }
+
+  #expire(ttlMs: number): void {
+    clearTimeout(this.#expiry)
+    // Before MCP 2026-07-28 lists have no time, and a client that is subscribed hears of changes.
+    if (ttlMs <= 0 || this.#isSubscribed || this.#isOver || !isModern(this.#options.client)) return
+    const waitMs = Math.min(Math.max(ttlMs, SHORTEST_TTL_MS), MAX_TIMER_MS)
+    this.#expiry = startQuietTimer(() => this.#refreshNow(), waitMs)
+  }
+
+  #refreshNow(): void {
+    this.#isStale = true
+    if (this.#isStarted && !this.#isRunning) void this.#refreshWhileStale()
+  }
+
+  async #refreshWhileStale(): Promise<void> {
+    this.#isRunning = true
+    let ttlMs = 0
+    while (this.#isStale && !this.#isOver) {
+      this.#isStale = false
+      ttlMs = await this.#options.refresh()
+    }
+    this.#isRunning = false
+    this.#expire(ttlMs)
+  }
+
+  #hear(): void {
+    if (this.#burst) return
     // A server that keeps announcing changes is asked less and less often.
-    if (performance.now() - lastRefresh > 2 * RELIST_MS) inARow = 0
-    const pauseMs = Math.min(BURST_MS * 2 ** inARow, RELIST_MS)
-    burst = setTimeout(() => {
-      burst = undefined
-      inARow++
-      lastRefresh = performance.now()
-      refreshNow()
+    if (performance.now() - this.#lastRefresh > 2 * RELIST_MS) this.#inARow = 0
+    const pauseMs = Math.min(BURST_MS * 2 ** this.#inARow, RELIST_MS)
+    this.#burst = setTimeout(() => {
+      this.#burst = undefined
+      this.#inARow++
+      this.#lastRefresh = performance.now()
+      this.#refreshNow()
     }, pauseMs)
   }
-  const stopListening = onToolsChanged(client, hear)
-  const stop = (): void => {
-    end.abort()
-    stopListening()
-    clearTimeout(burst)
-    clearTimeout(expiry)
-  }
-  if (signal?.aborted) stop()
-  signal?.addEventListener('abort', stop, { once: true })
 
-  const keepSubscribed = async (first: Subscription): Promise<void> => {
+  async #keepSubscribed(first: Subscription): Promise<void> {
     let subscription: Subscription | undefined = first
     while (subscription?.honoredFilter.toolsListChanged) {
-      isSubscribed = true
+      this.#isSubscribed = true
       const how = await subscription.closed
-      isSubscribed = false
-      if (how === 'local' || isOver()) return
-      subscription = await subscribeAgain()
+      this.#isSubscribed = false
+      if (how === 'local' || this.#isOver) return
+      subscription = await this.#subscribeAgain()
       // What changed in between was announced to nobody.
-      if (!isOver()) refreshNow()
+      if (!this.#isOver) this.#refreshNow()
     }
   }
-  const subscribe = async (): Promise<Subscription> =>
-    client.listen!({ toolsListChanged: true }, { signal: end.signal })
-  const subscribeAgain = async (): Promise<Subscription | undefined> => {
-    for (let attempt = 0; !isOver(); attempt++) {
+
+  async #subscribeAgain(): Promise<Subscription | undefined> {
+    for (let attempt = 0; !this.#isOver; attempt++) {
       await pause(FIRST_PAUSE_MS * 2 ** attempt)
       try {
-        if (!isOver()) return await subscribe()
+        if (!this.#isOver) return await this.#listen()
       } catch (error) {
         if (attempt + 1 < MAX_ATTEMPTS) continue
-        onError(error)
+        this.#options.onError(error)
         return undefined
       }
     }
     return undefined
   }
-  if (isModern(client) && client.listen && client.getServerCapabilities()?.tools?.listChanged) {
-    const own = client.autoOpenedSubscription
-    try {
-      void keepSubscribed(own?.honoredFilter.toolsListChanged ? own : await subscribe())
-    } catch (error) {
-      onError(error)
-    }
-  }
-  return {
-    stop,
-    start(ttlMs) {
-      isStarted = true
-      if (isStale) refreshNow()
-      else expire(ttlMs)
-    },
+
+  async #listen(): Promise<Subscription> {
+    const { client } = this.#options
+    if (!client.listen) throw new FoldoutError('mcp-list', 'This MCP client cannot subscribe to changes.')
+    return client.listen({ toolsListChanged: true }, { signal: this.#end.signal })
   }
 }
 
 async function pause(ms: number): Promise<void> {
-  await new Promise<void>((resolve) => void quietTimer(resolve, ms))
+  await new Promise<void>((resolve) => void startQuietTimer(resolve, ms))
 }
 
 /** A timer that does not keep the process alive. */
-function quietTimer(run: () => void, ms: number): NodeJS.Timeout {
+function startQuietTimer(run: () => void, ms: number): NodeJS.Timeout {
   const timer = setTimeout(run, ms)
   const { unref }: Partial<NodeJS.Timeout> = timer
   unref?.call(timer)

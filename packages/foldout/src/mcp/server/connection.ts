@@ -28,7 +28,7 @@ export async function connectClient(
   const [sdk, { serveStdio }] = await Promise.all([loadServerSdk(), loadStdioSdk()])
   const maxResultBytes = options.maxResultBytes ?? MAX_MESSAGE_BYTES
   let identity: ClientIdentity = NOBODY
-  const { wire, closed, started } = watchedTransport(transport, (message) => {
+  const { wire, closed, started } = watchTransport(transport, (message) => {
     identity = readIdentity(message) ?? identity
   })
   // Made for stdio, it serves any transport that has one client.
@@ -50,7 +50,7 @@ interface WatchedTransport {
 }
 
 /** A transport that shows each message before it is handled, and says when it is open and when it has closed. */
-function watchedTransport(inner: Transport, onMessage: (message: JSONRPCMessage) => void): WatchedTransport {
+function watchTransport(inner: Transport, onMessage: (message: JSONRPCMessage) => void): WatchedTransport {
   let onStart: (start: Promise<void>) => void
   let onClose: () => void
   const started = new Promise<void>((resolve) => (onStart = resolve))

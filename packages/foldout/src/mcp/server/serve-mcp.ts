@@ -52,8 +52,8 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   function refuseClosed(): void {
     if (isClosed) throw new FoldoutError('mcp-closed', 'This MCP server was closed. Call serveMcp() again.')
   }
-  /** Keeps what is closed with the server, until it closes by itself. */
-  function kept<Open extends { close(): Promise<void>; readonly closed?: Promise<void> }>(opened: Open): Open {
+  /** Remembers what is closed with the server, until it closes by itself. */
+  function keep<Open extends { close(): Promise<void>; readonly closed?: Promise<void> }>(opened: Open): Open {
     open.add(opened)
     void opened.closed?.then(() => open.delete(opened))
     return opened
@@ -69,15 +69,15 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   return {
     async stdio(streams = {}) {
       refuseClosed()
-      return kept(await serveOverStdio(views, options, streams))
+      return keep(await serveOverStdio(views, options, streams))
     },
     async http(where = {}) {
       refuseClosed()
-      return kept(await serveOverHttp(await theEndpoint(), options, where))
+      return keep(await serveOverHttp(await theEndpoint(), options, where))
     },
     async connect(transport) {
       refuseClosed()
-      return kept(await connectClient(transport, views, options))
+      return keep(await connectClient(transport, views, options))
     },
     async fetch(request) {
       refuseClosed()

@@ -64,7 +64,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
       library: served?.library,
     }
   }
-  function connected(era: ServedClient['era'], identity: ClientIdentity, principal?: string): ClientView {
+  function createConnectionView(era: ServedClient['era'], identity: ClientIdentity, principal?: string): ClientView {
     const client: ServedClient = { id: `client-${++clients}`, era, ...identity, principal }
     return view(client, makeSession(client), wantsEverything(client))
   }
@@ -79,8 +79,8 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   }
 
   return {
-    legacy: (identity, principal) => connected('legacy', identity, principal),
-    connection: (identity) => connected('modern', identity),
+    legacy: (identity, principal) => createConnectionView('legacy', identity, principal),
+    connection: (identity) => createConnectionView('modern', identity),
     modern(identity, principal) {
       const client: ServedClient = { id: STATELESS, era: 'modern', ...identity, principal }
       const isEverything = wantsEverything(client)

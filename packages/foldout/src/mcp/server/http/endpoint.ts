@@ -6,7 +6,7 @@ import { createMcpServer } from '../requests.ts'
 import type { ServerSdk } from '../sdk.ts'
 import { watchList, type ClientViews } from '../views.ts'
 import { isAuthorized, refuseUnauthorized } from './authorize.ts'
-import { PeerCounter, toPeer } from './peer.ts'
+import { PeerCounter, toPeer, type PeerLimits, type Refusal } from './peer.ts'
 import { httpError, refuseForNow, refuseLongBody, watchResponse } from './response.ts'
 import { createHttpSessions } from './sessions.ts'
 
@@ -35,8 +35,7 @@ export interface Endpoint {
 export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: ServeMcpOptions): Endpoint {
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
   const maxResultBytes = options.maxResultBytes ?? MAX_HTTP_RESULT_BYTES
-  const streamLimits = { max: MAX_STREAMS, perPeer: STREAMS_PER_PEER, ...options.streams }
-  const streams = new PeerCounter(streamLimits)
+  const streams = new LimitedStreams({ max: MAX_STREAMS, perPeer: STREAMS_PER_PEER, ...options.streams })
   const modernRequests = new WeakMap<Request, { readonly body: unknown; readonly caller: Caller }>()
   const modern = sdk.createMcpHandler(
     ({ requestInfo }) => {
@@ -49,7 +48,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     {
       legacy: 'reject',
       maxRequestBodySize: maxBodyBytes,
-      maxSubscriptions: streamLimits.max,
+      maxSubscriptions: streams.limits.max,
       ...(options.onError ? { onerror: options.onError } : {}),
     },
   )
@@ -65,30 +64,11 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     return { peer: authorization.principal, principal: authorization.principal }
   }
 
-  /** Answers with an event stream, as long as there are not too many of them. */
-  async function stream(request: Request, { peer }: Caller, open: () => Promise<Response>): Promise<Response> {
-    const refusal = streams.check(peer)
-    if (refusal) {
-      const told =
-        refusal === 'peer'
-          ? `You have ${streamLimits.perPeer} open streams, which is the most that one client may have. Close one, or try again later.`
-          : `This server has ${streamLimits.max} open streams, which is the most that it takes. Try again later.`
-      return refuseForNow(refusal, told)
-    }
-    const done = streams.take(peer)
-    try {
-      return watchResponse(await open(), request, { done })
-    } catch (error) {
-      done()
-      throw error
-    }
-  }
-
   async function answer(request: Request, caller: Caller, text: string | undefined): Promise<Response> {
     if (request.method !== 'POST') {
       if (!(await sdk.isLegacyRequest(request))) return modern.fetch(request)
       const handle = () => sessions.handle({ request, body: undefined, caller })
-      return request.method === 'GET' ? stream(request, caller, handle) : handle()
+      return request.method === 'GET' ? streams.open(request, caller, handle) : handle()
     }
     if (!sdk.isJsonContentType(request.headers.get('content-type')))
       return httpError(415, -32_000, 'Unsupported Media Type: Content-Type must be application/json')
@@ -104,7 +84,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     modernRequests.set(request, { body, caller })
     const handle = () => modern.fetch(request, { parsedBody: body })
     const isListening = isPlainObject(body) && body['method'] === 'subscriptions/listen'
-    return isListening ? stream(request, caller, handle) : handle()
+    return isListening ? streams.open(request, caller, handle) : handle()
   }
 
   return {
@@ -121,5 +101,36 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
       for (const watch of watches) watch.stop()
       await Promise.all([modern.close(), sessions.close()])
     },
+  }
+}
+
+/** Event streams within limits. */
+class LimitedStreams {
+  readonly limits: PeerLimits
+  readonly #counter: PeerCounter
+
+  constructor(limits: PeerLimits) {
+    this.limits = limits
+    this.#counter = new PeerCounter(limits)
+  }
+
+  /** Answers with a stream, as long as there are not too many of them. */
+  async open(request: Request, { peer }: Caller, answer: () => Promise<Response>): Promise<Response> {
+    const refusal = this.#counter.check(peer)
+    if (refusal) return refuseForNow(refusal, this.#describe(refusal))
+    const done = this.#counter.take(peer)
+    try {
+      return watchResponse(await answer(), request, { done })
+    } catch (error) {
+      done()
+      throw error
+    }
+  }
+
+  #describe(refusal: Refusal): string {
+    const { max, perPeer } = this.limits
+    if (refusal === 'total')
+      return `This server has ${max} open streams, which is the most that it takes. Try again later.`
+    return `You have ${perPeer} open streams, which is the most that one client may have. Close one, or try again later.`
   }
 }

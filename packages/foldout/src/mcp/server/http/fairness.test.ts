@@ -19,7 +19,7 @@ import {
   post,
   rpc,
 } from './raw.fixtures.ts'
-import { createSessionTable, type SessionUse } from './session-table.ts'
+import { SessionTable, type SessionUse } from './session-table.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -116,7 +116,7 @@ describe('sessions within limits', () => {
       timer: undefined,
     })
     let ids = 0
-    const table = createSessionTable<ReturnType<typeof use>>({ max: 10, perPeer: 9 }, (session) => {
+    const table = new SessionTable<ReturnType<typeof use>>({ max: 10, perPeer: 9 }, (session) => {
       ended.push(session.peer)
       table.remove(session.id)
     })
@@ -142,7 +142,7 @@ describe('sessions within limits', () => {
   it('are not ended in the middle of a handshake or a request', () => {
     vi.useFakeTimers({ now: 0 })
     const ended: string[] = []
-    const table = createSessionTable<SessionUse & { readonly id: string }>({ max: 3, keepMs: 0 }, ({ id }) => {
+    const table = new SessionTable<SessionUse & { readonly id: string }>({ max: 3, keepMs: 0 }, ({ id }) => {
       ended.push(id)
       table.remove(id)
     })

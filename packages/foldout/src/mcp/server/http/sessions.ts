@@ -5,8 +5,9 @@ import { readIdentity, NOBODY, type ClientIdentity } from '../client.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import type { ServerSdk } from '../sdk.ts'
 import type { Caller } from './endpoint.ts'
+import type { PeerLimits, Refusal } from './peer.ts'
 import { httpError, refuseForNow, watchResponse } from './response.ts'
-import { createSessionTable, type SessionUse } from './session-table.ts'
+import { SessionTable, type SessionUse } from './session-table.ts'
 
 const SESSION_ID = 'mcp-session-id'
 
@@ -36,7 +37,7 @@ export function createHttpSessions(
   options: ServeMcpOptions,
   makeServer: (identity: ClientIdentity, principal: string | undefined) => Server,
 ): HttpSessions {
-  const sessions = createSessionTable<HttpSession>(options.sessions ?? {}, (session) => void end(session))
+  const sessions = new SessionTable<HttpSession>(options.sessions ?? {}, (session) => void end(session))
 
   async function end({ id, server }: HttpSession): Promise<void> {
     sessions.remove(id)
@@ -57,14 +58,7 @@ export function createHttpSessions(
   async function begin(begun: SessionRequest): Promise<Response> {
     const { peer, principal } = begun.caller
     const refusal = sessions.makeRoom(peer)
-    if (refusal) {
-      const { max, perPeer } = sessions.limits
-      const told =
-        refusal === 'peer'
-          ? `You have ${perPeer} open sessions, which is the most that one client may have. End one, or try again later.`
-          : `This server has ${max} open sessions, which is the most that it takes. Try again later.`
-      return refuseForNow(refusal, told)
-    }
+    if (refusal) return refuseForNow(refusal, describeRefusal(refusal, sessions.limits))
     const id = crypto.randomUUID()
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -114,6 +108,12 @@ export function createHttpSessions(
       await Promise.all(Array.from(sessions.all, end))
     },
   }
+}
+
+function describeRefusal(refusal: Refusal, { max, perPeer }: PeerLimits): string {
+  if (refusal === 'total')
+    return `This server has ${max} open sessions, which is the most that it takes. Try again later.`
+  return `You have ${perPeer} open sessions, which is the most that one client may have. End one, or try again later.`
 }
 
 /** A client that has gone can no longer be answered: without this, what it asked for would run on. */

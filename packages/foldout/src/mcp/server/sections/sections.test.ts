@@ -197,6 +197,11 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     expect((await client.call('refund', { order: 'A1' })).isError).toBeUndefined()
   })
 
+  it('R50 tells clients that hide listed tools not to hide read_section', async () => {
+    const { tools } = await (await connect(serve(), kind)).list()
+    expect(tools.find(({ name }) => name === 'read_section')).toMatchObject({ _meta: { 'anthropic/alwaysLoad': true } })
+  })
+
   it('R50 shows a client only what a person can see of a text', async () => {
     const hidden = String.fromCodePoint(...Array.from('obey', (letter) => 0xe0000 + letter.codePointAt(0)!))
     const prompt = definePrompt({

@@ -1,4 +1,4 @@
-import { getListing } from '../../../catalog/entries/listing.ts'
+import { getListing, withAlwaysLoad } from '../../../catalog/entries/listing.ts'
 import { readArguments } from '../../../catalog/arguments.ts'
 import type { Catalog } from '../../../catalog/catalog.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
@@ -30,7 +30,7 @@ export interface SectionScope {
 const INSTRUCTIONS =
   'This server also has instructions in sections. Call read_section without a key for the table of contents, and with the key of a section before you do what it is about: it comes with its tools.'
 
-const READ_SECTION_LISTING: ListedTool = {
+const READ_SECTION_LISTING: ListedTool = withAlwaysLoad({
   name: READ_SECTION,
   description: 'Read a section in full and get its tools. Without a key: the table of contents.',
   inputSchema: {
@@ -38,85 +38,32 @@ const READ_SECTION_LISTING: ListedTool = {
     properties: { section_key: { type: 'string', description: "As its summary shows it, such as 'parent.child'" } },
   },
   annotations: { title: 'Read a section', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-}
+})
 
 /**
  * Puts a prompt's sections beside a catalog. Tools of open sections are listed; those of folded ones come with the section's
  * text. Where nothing is kept of a client there is no opening, so that every tool can be called at any time.
  */
 export function exposeSections(source: SectionSource, inner: ExposedCatalog, scope: SectionScope): ExposedCatalog {
-  const { catalog, client, session } = scope
-  const keepsState = client.era === 'legacy' && !scope.isEverything
+  const { catalog, client } = scope
+  const shown = new ShownTools(source, scope)
   const own = { catalog: source.tools, client: { id: client.id, takesListChanges: client.era === 'legacy' } }
   const runner = createUseTool({ ...own, catalog })
-  const listeners = new Set<() => void>()
-  const shown = new Map<string, CatalogEntry>()
-  const show = (): boolean => {
-    const before = shown.size
-    const names = scope.isEverything
-      ? source.tools.tools.map(({ name }) => name)
-      : source.render(session).tools.map(({ name }) => name)
-    for (const name of names) {
-      const found = source.tools.resolve(name)
-      if (!isUnknown(found) && found.name === name) shown.set(name, found)
-    }
-    return shown.size > before
-  }
-  show()
-
-  /** What a client may be told of at any time joins its list, and only then. */
-  const refresh = (): void => {
-    if (keepsState && show()) for (const listener of listeners) listener()
-  }
-
-  const hasFoldedTools = shown.size < source.tools.tools.length
+  const hasFoldedTools = shown.entries.length < source.tools.tools.length
   const isRunnerOurs = (): boolean => hasFoldedTools && !inner.list().some(({ name }) => name === USE_TOOL)
 
-  /** The tool of a section that a call is for, directly or through a tool that runs others. */
-  const wanted = (name: string, args: unknown): { name: string; args: unknown; through?: string } | undefined => {
-    const read = readArguments(args)
-    const given = 'fault' in read ? {} : read.args
-    const inside = name === USE_TOOL || name === DISCOVER_AND_USE ? readInnerCall(name, given) : undefined
-    const isInside = typeof inside?.name === 'string' && !(name === DISCOVER_AND_USE && given['action'] === 'search')
-    const called = isInside ? { ...inside, name: inside.name, through: name } : { name, args }
-    const found = source.tools.resolve(called.name)
-    return !isUnknown(found) && found.name === called.name ? called : undefined
-  }
-
-  async function run(call: NonNullable<ReturnType<typeof wanted>>, context: CallContext): Promise<CallResult> {
+  async function run(call: SectionCall, context: CallContext): Promise<CallResult> {
     // Where nothing is kept of a client, each request has a session of its own.
-    const used = keepsState ? session : (context.session ?? session)
-    const prompt = source.render(used)
-    if (keepsState && !shown.has(call.name)) {
+    const session = shown.keepsState ? scope.session : (context.session ?? scope.session)
+    const prompt = source.render(session)
+    if (shown.keepsState && !shown.has(call.name)) {
       const path = prompt.toolsInFolds.get(call.name)
-      return createErrorResult(
-        path === undefined
-          ? `Tool '${call.name}' is not there at the moment.`
-          : describeFoldedTool(call.name, path, prompt),
-      )
+      if (path === undefined) return createErrorResult(`Tool '${call.name}' is not there at the moment.`)
+      return createErrorResult(describeFoldedTool(call.name, path, prompt))
     }
-    const result = await runTool(own, call, { ...context, session: used, prompt })
-    refresh()
+    const result = await runTool(own, call, { ...context, session, prompt })
+    shown.refresh()
     return result
-  }
-
-  async function read(args: unknown): Promise<CallResult> {
-    const given = readArguments(args)
-    if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
-    const { section_key: asked } = given.args
-    if (asked === undefined || asked === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
-    if (typeof asked !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
-    const view = source.view(keepsState ? session : scope.asAtFirst)
-    const resolved = resolveKeys(view, [asked], { takesFull: true })
-    if ('fault' in resolved) return createErrorResult(resolved.fault.message)
-    const [key = asked] = resolved.keys
-    const { text, paths } = toContent(view, key)
-    const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
-    if (keepsState) {
-      applyOpening(session, { paths })
-      refresh()
-    }
-    return createTextResult(toVisibleText([text, ...toolLines(tools, keepsState)].join('\n\n')))
   }
 
   return {
@@ -127,38 +74,117 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
       return [inner.instructions, INSTRUCTIONS].filter((text) => text !== '').join(' ')
     },
     list() {
-      const sections = Array.from(shown.values(), getListing)
       return [
         ...inner.list(),
         READ_SECTION_LISTING,
         ...(isRunnerOurs() ? [{ ...runner.listing, description: 'Run a tool that read_section showed.' }] : []),
-        ...sections,
+        ...shown.entries.map(getListing),
       ]
     },
     listed: () => inner.listed(),
     async call(name, args, context) {
-      if (name === READ_SECTION) return read(args)
-      const call = wanted(name, args)
+      if (name === READ_SECTION) return readSection(source, scope, shown, args)
+      const call = findSectionCall(source, name, args)
       if (call) return run(call, context)
       if (name !== USE_TOOL || !isRunnerOurs()) return inner.call(name, args, context)
       const given = readArguments(args)
-      return 'fault' in given
-        ? createErrorResult(`Wrong arguments for tool '${name}': ${given.fault}.`)
-        : runner.call(given.args, context)
+      if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${name}': ${given.fault}.`)
+      return runner.call(given.args, context)
     },
     target(name, args) {
-      const call = wanted(name, args)
+      const call = findSectionCall(source, name, args)
       return call ? getTarget(own, call) : inner.target(name, args)
     },
     onListChanged(listener) {
-      listeners.add(listener)
-      const stop = inner.onListChanged(listener)
+      const stops = [shown.onChange(listener), inner.onListChanged(listener)]
       return () => {
-        listeners.delete(listener)
-        stop()
+        for (const stop of stops) stop()
       }
     },
   }
+}
+
+/** The tools of sections that a client has in its list. */
+class ShownTools {
+  /** Whether what the client opens stays open. */
+  readonly keepsState: boolean
+  readonly #source: SectionSource
+  readonly #scope: SectionScope
+  readonly #shown = new Map<string, CatalogEntry>()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(source: SectionSource, scope: SectionScope) {
+    this.#source = source
+    this.#scope = scope
+    this.keepsState = scope.client.era === 'legacy' && !scope.isEverything
+    this.#show()
+  }
+
+  get entries(): readonly CatalogEntry[] {
+    return [...this.#shown.values()]
+  }
+
+  has(name: string): boolean {
+    return this.#shown.has(name)
+  }
+
+  /** Adds the tools of sections that are open now, for a client that may be told of it. */
+  refresh(): void {
+    if (this.keepsState && this.#show()) for (const listener of this.#listeners) listener()
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #show(): boolean {
+    const before = this.#shown.size
+    const { tools } = this.#source
+    const visible = this.#scope.isEverything ? tools.tools : this.#source.render(this.#scope.session).tools
+    for (const { name } of visible) {
+      const found = tools.resolve(name)
+      if (!isUnknown(found) && found.name === name) this.#shown.set(name, found)
+    }
+    return this.#shown.size > before
+  }
+}
+
+interface SectionCall {
+  readonly name: string
+  readonly args: unknown
+  readonly through?: string
+}
+
+/** The tool of a section that a call is for, directly or through a tool that runs others. */
+function findSectionCall({ tools }: SectionSource, name: string, args: unknown): SectionCall | undefined {
+  const read = readArguments(args)
+  const given = 'fault' in read ? {} : read.args
+  const inside = name === USE_TOOL || name === DISCOVER_AND_USE ? readInnerCall(name, given) : undefined
+  const isInside = typeof inside?.name === 'string' && !(name === DISCOVER_AND_USE && given['action'] === 'search')
+  const called = isInside ? { ...inside, name: inside.name, through: name } : { name, args }
+  const found = tools.resolve(called.name)
+  return !isUnknown(found) && found.name === called.name ? called : undefined
+}
+
+/** Answers a call of `read_section`. */
+function readSection(source: SectionSource, scope: SectionScope, shown: ShownTools, args: unknown): CallResult {
+  const given = readArguments(args)
+  if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
+  const { section_key: asked } = given.args
+  if (asked === undefined || asked === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
+  if (typeof asked !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
+  const view = source.view(shown.keepsState ? scope.session : scope.asAtFirst)
+  const resolved = resolveKeys(view, [asked], { takesFull: true })
+  if ('fault' in resolved) return createErrorResult(resolved.fault.message)
+  const [key = asked] = resolved.keys
+  const { text, paths } = toContent(view, key)
+  const tools = source.toolsIn(view.opened(paths), paths[0] ?? key)
+  if (shown.keepsState) {
+    applyOpening(scope.session, { paths })
+    shown.refresh()
+  }
+  return createTextResult(toVisibleText([text, ...formatToolLines(tools, shown.keepsState)].join('\n\n')))
 }
 
 /** A section's text, and what has to open for it. One that is open was not necessarily read: its text is all a client has. */
@@ -168,7 +194,7 @@ function toContent(view: DisclosureView, key: string): { readonly text: string; 
   return { text: content || 'The section has no content.', paths: opening.paths }
 }
 
-function toolLines(tools: readonly CatalogEntry[], joinList: boolean): string[] {
+function formatToolLines(tools: readonly CatalogEntry[], joinList: boolean): string[] {
   if (tools.length === 0) return []
   const runner = `${USE_TOOL} {"name":"…","arguments":{…}}`
   const how = joinList
