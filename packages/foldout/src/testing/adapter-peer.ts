@@ -71,6 +71,7 @@ export type AdapterCase =
   | 'cut in text'
   | 'resume'
 
+/** What {@link adapterSuite} must know of an adapter. */
 export interface AdapterSuiteOptions<Request> {
   /** Makes an adapter with a provider that answers request `n` with step `n` of the script. */
   create(options: { readonly script: readonly ModelStep[] }): Promise<ModelPeer<Request>>

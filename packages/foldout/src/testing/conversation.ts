@@ -9,6 +9,7 @@ import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Session } from '../session/session.ts'
 
+/** What {@link createConversation} takes. */
 export interface ConversationOptions {
   readonly bound: Pick<BoundPrompt, 'render'>
   readonly session: Session

@@ -8,11 +8,26 @@ export type ScriptStep =
   | { readonly calls: readonly { readonly name: string; readonly arguments: unknown; readonly malformed?: string }[] }
   | { readonly throws: unknown }
 
-/** The model answers. */
+/**
+ * The model answers.
+ *
+ * @example
+ * scriptedAdapter([says('Done.')])
+ */
 export const says = (text: string): ScriptStep => ({ says: text })
-/** The model calls a tool. */
+/**
+ * The model calls a tool.
+ *
+ * @example
+ * scriptedAdapter([calls('read_section', { section_key: 'guide' }), says('Done.')])
+ */
 export const calls = (name: string, args: unknown = {}): ScriptStep => ({ calls: [{ name, arguments: args }] })
-/** The model calls several tools at once. */
+/**
+ * The model calls several tools at once.
+ *
+ * @example
+ * scriptedAdapter([callsAll(['look', {}], ['take', { item: 'lamp' }]), says('Done.')])
+ */
 export const callsAll = (...list: readonly (readonly [name: string, args: unknown])[]): ScriptStep => ({
   calls: list.map(([name, args]) => ({ name, arguments: args })),
 })
@@ -25,12 +40,14 @@ export interface ScriptedRequest {
   readonly tools: readonly string[]
 }
 
+/** An adapter that follows a script. */
 export interface ScriptedAdapter extends ProviderAdapter {
   readonly requests: readonly ScriptedRequest[]
   /** Throws if the script has steps left. */
   assertDone(): void
 }
 
+/** What {@link scriptedAdapter} takes besides its script. */
 export interface ScriptedOptions {
   /** Default true. */
   readonly supportsDynamicTools?: boolean
@@ -39,7 +56,14 @@ export interface ScriptedOptions {
   readonly usage?: Usage
 }
 
-/** A model that follows a script and remembers what it was asked, for tests without a provider. */
+/**
+ * A model that follows a script and remembers what it was asked, for tests without a provider.
+ *
+ * @example
+ * const adapter = scriptedAdapter([calls('look'), says('Done.')])
+ * await runAgent(bound, { adapter, input: 'Go.' })
+ * adapter.assertDone()
+ */
 export function scriptedAdapter(script: readonly ScriptStep[], options: ScriptedOptions = {}): ScriptedAdapter {
   const requests: ScriptedRequest[] = []
   const usage = options.usage ?? { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
