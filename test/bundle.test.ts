@@ -124,6 +124,22 @@ describe('the bundle', () => {
     },
   )
 
+  it('indexes in the background without keeping a process alive, and lets a search do that', () => {
+    const source = `
+      import { createCatalog } from 'foldout/catalog'
+      const tools = Array.from({ length: 2_000 }, (_, i) => ({
+        source: 's', name: 'tool_' + i, description: 'Pays an invoice of kind ' + i + '. '.repeat(200), inputSchema: { type: 'object' },
+      }))
+      const catalog = createCatalog(tools)
+      const waits = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'Immediate').length
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      console.log(waits())
+      console.log((await catalog.search('pay an invoice')).hits.length)
+      catalog.add([{ source: 's', name: 'another', description: 'Another.', inputSchema: { type: 'object' } }])
+      console.log(waits())`
+    expect(run(source)).toBe('0\n5\n0')
+  })
+
   it('searches by words alone, and says so once, when the word vectors were left out', async () => {
     await build({
       stdin: {

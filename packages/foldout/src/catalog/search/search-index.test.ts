@@ -66,6 +66,11 @@ describe('ranking', () => {
     expect((await indexOf(lamps).search('lamp')).hits).toHaveLength(5)
   })
 
+  it.each([0, -1, 1.5, NaN, Infinity])('R45 takes %d for a limit', async (limit) => {
+    const { hits } = await indexOf(HOUSEHOLD).search('lamp', { limit })
+    expect(hits.length).toBeLessThanOrEqual(HOUSEHOLD.length)
+  })
+
   it('R45 puts tools of equal score in the order of their names', async () => {
     const tools = ['c', 'a', 'b'].map((source) => toolNamed('lamp', { source, name: `lamp_${source}` }))
     const found = await indexOf(tools, { embed: false }).search('lamp')

@@ -28,7 +28,8 @@ export function createSearchIndex<Tool extends Searchable = Searchable>(
     ready: engine.ready,
     async search(query, { category, limit = DEFAULT_LIMIT } = {}) {
       const { text, ignoredCharacters } = readQuery(refuseEmpty(query))
-      return engine.find(text, category, (found) => ({ ...toOutcome(found, limit), ignoredCharacters }))
+      const most = Number.isNaN(limit) ? DEFAULT_LIMIT : limit
+      return engine.find(text, category, (found) => ({ ...toOutcome(found, most), ignoredCharacters }))
     },
     async explain(query, qualified) {
       const { text } = readQuery(refuseEmpty(query))

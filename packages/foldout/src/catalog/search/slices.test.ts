@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Searchable } from './contract.ts'
 import { MAX_LONG_FIELD_CHARACTERS, MAX_SHORT_FIELD_CHARACTERS, MAX_SLICE_CHARACTERS } from './limits.ts'
 import { createSearchIndex } from './search-index.ts'
@@ -20,6 +20,15 @@ function createTools(count: number, source = 's'): Searchable[] {
 const told = (outcome: object): string => JSON.stringify(outcome)
 
 describe('R45 indexing in slices', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('R45 does not wait for a clock that a test has stopped', async () => {
+    vi.useFakeTimers()
+    const index = createSearchIndex()
+    for (const tool of createTools(1_000)) index.add(tool)
+    expect((await index.search('lamp')).hits).toHaveLength(5)
+  })
+
   it('R45 lets others run after a bounded number of characters', async () => {
     const slices: number[] = []
     const index = createSearchIndex({ onSlice: (characters) => slices.push(characters) })
