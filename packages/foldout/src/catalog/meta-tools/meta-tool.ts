@@ -1,7 +1,9 @@
+import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { shortened } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../catalog.ts'
+import { toOwnText } from '../search/text/word-cache.ts'
 import type { CoreTools } from '../exposures/core.ts'
 import type { EntryCall, ExposureClient, ListedTool } from '../exposures/exposure.ts'
 import type { CallContext, CallResult } from '../tool.ts'
@@ -45,4 +47,14 @@ export function describeUnknownArgument(
   if (unknown === undefined) return undefined
   const verb = known.length === 1 ? 'is' : 'are'
   return `there is no argument '${toVisibleText(shortened(unknown))}'; there ${verb}: ${known.join(', ')}`
+}
+
+/** How many characters of a text from a model are counted exactly. */
+const MAX_COUNTED_CHARACTERS = 10_000
+
+/** What a text that a model gave costs. A long one is estimated from its beginning: counting all of it takes seconds. */
+export function estimateGivenTokens(text: string): number {
+  if (text.length <= MAX_COUNTED_CHARACTERS) return estimatedTokens.count(text)
+  const start = toOwnText(text.slice(0, MAX_COUNTED_CHARACTERS))
+  return Math.round((estimatedTokens.count(start) * text.length) / MAX_COUNTED_CHARACTERS)
 }

@@ -238,6 +238,22 @@ describe('R45 search_tools', () => {
         },
       }
     })
+  it('R45 says how much of a long query was read, and reports no more of it', async () => {
+    const events: CatalogEvent[] = []
+    const catalog = createCatalog(home)
+    catalog.subscribe((event) => events.push(event))
+    const exposed = expose(catalog)
+    for (const query of ['water the garden '.repeat(200_000), 'a.'.repeat(1_000_000), '“'.repeat(1_000_000)]) {
+      const started = performance.now()
+      const { content } = await exposed.call('search_tools', { query }, {})
+      expect(content[0]?.['text']).toMatch(/^Only the first 2,000 characters of the query were read\.\n/)
+      expect(performance.now() - started).toBeLessThan(1_000)
+    }
+    const searches = events.filter(({ type }) => type === 'tools/searched')
+    expect(searches).toHaveLength(3)
+    expect(JSON.stringify(searches).length).toBeLessThan(10_000)
+  })
+
   it('R45 no answer is over its ceiling, whatever the tools are like', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -4,6 +4,7 @@ import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { CoreTools } from '../exposures/core.ts'
 import type { SearchOutcome } from '../search/contract.ts'
+import { MAX_QUERY_CHARACTERS } from '../search/limits.ts'
 import { formatSignature } from '../signatures/signature.ts'
 import type { CatalogEntry } from '../tool.ts'
 
@@ -50,10 +51,12 @@ export function fitsWell({ hits, confidence }: SearchOutcome<CatalogEntry>): boo
 export function formatSearchAnswer(catalog: Catalog, question: Question): Answer {
   const { query, outcome, detail, core, note = '' } = question
   if (catalog.tools.length === 0) return { text: 'There are no tools to search.', shown: [] }
-  if (outcome.hits.length === 0) return { text: formatNothing(query), shown: [] }
+  const cut = formatCutQuery(outcome)
+  if (outcome.hits.length === 0) return { text: [...cut, formatNothing(query)].join('\n'), shown: [] }
   const isGuess = !fitsWell(outcome)
   const hits = isGuess ? outcome.hits.slice(0, MAX_GUESSES) : outcome.hits
   const lines = [
+    ...cut,
     ...(note === '' ? [] : [note]),
     ...(isGuess ? [`Nothing fits "${describeQuery(query)}" well. The nearest tools, as guesses:`] : []),
   ]
@@ -70,6 +73,12 @@ export function formatSearchAnswer(catalog: Catalog, question: Question): Answer
   }
   const last = isGuess ? 'If none of them does it, search again with other words.' : formatMore(outcome, shown.length)
   return { text: [...lines, ...(last === '' ? [] : [last])].join('\n'), shown }
+}
+
+/** What a model is told whose query is longer than what is read of it. */
+export function formatCutQuery({ ignoredCharacters }: SearchOutcome<CatalogEntry>): readonly string[] {
+  if (ignoredCharacters === 0) return []
+  return [`Only the first ${MAX_QUERY_CHARACTERS.toLocaleString('en')} characters of the query were read.`]
 }
 
 /** How many more fit, and how to get at them. */

@@ -6,8 +6,9 @@ import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
 import { untilAborted } from '../../core/abort.ts'
 import type { Catalog } from '../catalog.ts'
 import type { SearchOutcome } from '../search/contract.ts'
+import { MAX_QUERY_CHARACTERS } from '../search/limits.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
-import { readText, type GivenArguments, type MetaScope, type MetaTool } from './meta-tool.ts'
+import { estimateGivenTokens, readText, type GivenArguments, type MetaScope, type MetaTool } from './meta-tool.ts'
 import { fitsWell, formatSearchAnswer, MAX_HITS, type AnswerDetail } from './search-answer.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
@@ -80,9 +81,9 @@ export async function runSearch(scope: MetaScope, args: GivenArguments, context:
   catalog.report({
     type: 'tools/searched',
     client: client.id,
-    query,
+    query: shortened(query, MAX_QUERY_CHARACTERS),
     hits: shown.map(({ qualified }) => qualified),
-    tokens: estimatedTokens.count(JSON.stringify(args)) + estimatedTokens.count(text),
+    tokens: estimateGivenTokens(JSON.stringify(args)) + estimatedTokens.count(text),
   })
   return createTextResult(text)
 }

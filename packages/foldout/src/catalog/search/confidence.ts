@@ -33,11 +33,11 @@ export function computeConfidence<Tool extends Searchable>(
   const { named, cosineAt } = found.ranking.request
   const features = getFeatures(found, top)
   if (named.has(top)) return { confidence: 1, fits: true }
-  const byWords = judge(features, WORDS_ONLY)
+  const byWords = judgeFeatures(features, WORDS_ONLY)
   if (found.meaning === 'word-vectors') {
     // Words that the vectors do not know, such as the names of products, can be right all the same.
     const isByWords = !cosineAt || cosineAt(top) === 0 || features.coverage >= COMPLETE
-    return isByWords ? byWords : judge(features, WITH_WORD_VECTORS)
+    return isByWords ? byWords : judgeFeatures(features, WITH_WORD_VECTORS)
   }
   const outstanding = found.meaning === 'none' ? 0 : getOutstanding(found.ranking)
   const confidence = 1 - (1 - byWords.confidence) * (1 - outstanding)
@@ -56,7 +56,7 @@ export function getFeatures<Tool extends Searchable>(
   }
 }
 
-function judge(features: ConfidenceFeatures, model: ConfidenceModel): Confidence {
+function judgeFeatures(features: ConfidenceFeatures, model: ConfidenceModel): Confidence {
   const { coverage, nearness, nearest } = features
   const evidence = model.bias + model.coverage * coverage + model.nearness * nearness + model.nearest * nearest
   const confidence = 1 / (1 + Math.exp(-evidence))

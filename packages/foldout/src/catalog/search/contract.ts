@@ -4,7 +4,9 @@ import type { CatalogEntry } from '../tool.ts'
  * What a search looks at. Every entry of a catalog is one.
  *
  * @example
+ * ```ts
  * const describe = ({ name, description }: Searchable) => `${name}: ${description}`
+ * ```
  */
 export type Searchable = Pick<
   CatalogEntry,
@@ -15,7 +17,9 @@ export type Searchable = Pick<
  * Where a search looks, and how much it finds.
  *
  * @example
+ * ```ts
  * await catalog.search('turn the heating down', { category: 'home', limit: 3 })
+ * ```
  */
 export interface SearchOptions {
   /** Only tools of this category (or source), whatever its case. */
@@ -28,8 +32,10 @@ export interface SearchOptions {
  * Why a tool was found: what each word of the query added to its score, and in which fields it was found.
  *
  * @example
+ * ```ts
  * const explanation = await catalog.explain('turn the heating down', 'set_light')
  * explanation?.words.map(({ word, matched, score }) => `${word} ~ ${matched}: ${score}`)
+ * ```
  */
 export interface Explanation {
   readonly score: number
@@ -53,7 +59,9 @@ export interface Explanation {
  * A part of a tool in which a word can be found.
  *
  * @example
+ * ```ts
  * const isInName = explanation.words.some(({ fields }) => fields.includes('name'))
+ * ```
  */
 export type SearchField = 'name' | 'source' | 'description' | 'tags' | 'category' | 'parameters'
 
@@ -61,8 +69,10 @@ export type SearchField = 'name' | 'source' | 'description' | 'tags' | 'category
  * A tool that a search found.
  *
  * @example
+ * ```ts
  * const { hits } = await catalog.search('turn the heating down')
  * hits.map(({ tool, score }) => `${tool.name}: ${score}`)
+ * ```
  */
 export interface Hit<Tool extends Searchable = Searchable> {
   readonly tool: Tool
@@ -77,8 +87,10 @@ export interface Hit<Tool extends Searchable = Searchable> {
  * What a search found.
  *
  * @example
+ * ```ts
  * const { hits, more, nearestCategories } = await catalog.search('turn the heating down')
  * if (hits.length === 0) console.log(`Nothing fits. Try ${nearestCategories.join(', ')}.`)
+ * ```
  */
 export interface SearchOutcome<Tool extends Searchable = Searchable> {
   /** Best first. Empty where nothing fits. */
@@ -99,10 +111,12 @@ export interface SearchOutcome<Tool extends Searchable = Searchable> {
  * An embedding model: makes a vector of each text, all of one length.
  *
  * @example
+ * ```ts
  * const embed: Embed = async (input) => {
  *   const { data } = await openai.embeddings.create({ model: 'text-embedding-3-small', input: [...input] })
  *   return data.map(({ embedding }) => embedding)
  * }
+ * ```
  */
 export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[] | Float32Array)[]>
 
@@ -117,7 +131,9 @@ export interface SearchProblem {
  * How a search finds what is near in meaning.
  *
  * @example
+ * ```ts
  * createCatalog(tools, { embed: async (texts) => myModel.embed(texts) })
+ * ```
  */
 export interface SearchIndexOptions {
   /**

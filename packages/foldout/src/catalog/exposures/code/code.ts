@@ -9,7 +9,9 @@ import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox
  * What `code()` lists beside its own two tools, and where programs run.
  *
  * @example
+ * ```ts
  * code({ core: ['home/list_rooms'], sandbox: { limits: { timeMs: 2_000 } } })
+ * ```
  */
 export interface CodeOptions extends CoreOptions {
   /** Where programs run, or what they may use. Default: a sandbox with the default limits. */
@@ -20,8 +22,10 @@ export interface CodeOptions extends CoreOptions {
  * An exposure that runs programs.
  *
  * @example
+ * ```ts
  * const exposure = code()
  * process.on('SIGTERM', () => exposure.close())
+ * ```
  */
 export interface CodeExposure extends Exposure {
   /** Ends the threads of its own sandbox, but not of one that it was given. They do not keep the process alive. */
@@ -38,7 +42,9 @@ const HINT = 'Use look_up_tools to find tools.'
  * `quickjs-wasi` and `sucrase`, and throws at once where one of them is not installed.
  *
  * @example
- * await serveMcp(createCatalog(tools), { name: 'home', version: '1.0.0', exposure: code() })
+ * ```ts
+ * await serveMcp(createCatalog(tools), { name: 'home', version: '1.0.0', expose: code() })
+ * ```
  */
 export function code(options: CodeOptions = {}): CodeExposure {
   const { sandbox: given = {} } = options

@@ -4,7 +4,9 @@ import { FoldoutError } from '../../../core/errors.ts'
  * What a program may use. Whatever it does, it gets no more.
  *
  * @example
+ * ```ts
  * createSandbox({ limits: { timeMs: 2_000, memoryMb: 32 } })
+ * ```
  */
 export interface SandboxLimits {
   /** Milliseconds from its start to its end, waiting for calls included. Default 10,000. */

@@ -1,10 +1,9 @@
-import { getEditDistance } from '../../../core/edit-distance.ts'
 import { nearest, namedSome, shortened } from '../../../core/text.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { isUnknown } from '../../unknown-tool.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
-import { type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
-import { formatSearchAnswer } from '../../meta-tools/search-answer.ts'
+import { estimateGivenTokens, type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
+import { formatCutQuery, formatSearchAnswer } from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
 import { MAX_QUERY_CHARACTERS } from '../../search/limits.ts'
 import { getFolder, type FunctionFolder, type ServerFolder } from './function-folder.ts'
@@ -21,8 +20,6 @@ const MAX_DESCRIPTION = 80
 const NAMED_PATHS = 5
 /** More paths than this are not looked up in one call. */
 const MAX_PATHS = 100
-/** What a model is told whose query is longer than what is read of it. */
-const CUT_QUERY = `Only the first ${MAX_QUERY_CHARACTERS.toLocaleString('en')} characters of the query were read.`
 
 /** Shows the catalog as a folder of declarations: lists it, reads in it, and searches it. */
 export function createLookUpTool(scope: MetaScope): MetaTool {
@@ -48,71 +45,57 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       if (!paths.every((path) => typeof path === 'string')) {
         return createErrorResult("'paths' must be a list of strings.")
       }
-      // A search is never refused for what stands beside its query.
       if (query?.trim()) return search(scope, query)
-      const unknown = Object.keys(args).find((name) => !ARGUMENTS.includes(name) && args[name])
-      if (unknown !== undefined) return createErrorResult(describeUnknownArgument(unknown))
       return read(scope, paths.length > 0 ? paths : [''])
     },
   }
-}
-
-const ARGUMENTS = ['query', 'paths']
-
-function describeUnknownArgument(name: string): string {
-  const [meant] = nearest(name, ARGUMENTS, 1)
-  const isNear = meant !== undefined && getEditDistance(name.slice(0, MAX_DESCRIPTION), meant, 2) <= 2
-  const hint = isNear ? ` Did you mean ${meant}?` : ''
-  return `${LOOK_UP_TOOLS} has no argument '${shortened(name)}'.${hint} It has: ${ARGUMENTS.join(', ')}.`
 }
 
 async function search({ catalog, client }: MetaScope, query: string): Promise<CallResult> {
   const folder = getFolder(catalog)
   const outcome = await catalog.search(query, { limit: HITS })
   const hits = outcome.hits.map(({ tool }) => tool)
-  const ignored = outcome.ignoredCharacters > 0 ? `${CUT_QUERY}\n` : ''
-  const answer =
+  const text =
     hits.length === 0
       ? formatSearchAnswer(catalog, { query, outcome, detail: 'names' }).text
-      : hitsText(folder, hits, outcome.more)
-  const text = ignored + answer
+      : [...formatCutQuery(outcome), formatHits(folder, hits, outcome.more)].join('\n')
   catalog.report({
     type: 'tools/searched',
     client: client.id,
     query: shortened(query, MAX_QUERY_CHARACTERS),
     hits: hits.map(({ qualified }) => qualified),
-    tokens: estimatedTokens.count(query) + estimatedTokens.count(text),
+    tokens: estimateGivenTokens(query) + estimatedTokens.count(text),
   })
   return createTextResult(text)
 }
 
 /** Declarations as long as they fit, and paths of the others. */
-function hitsText(folder: FunctionFolder, hits: readonly CatalogEntry[], more: number): string {
+function formatHits(folder: FunctionFolder, hits: readonly CatalogEntry[], more: number): string {
   const blocks: string[] = []
   const lines: string[] = []
   let room = CEILING
   for (const entry of hits) {
-    const block = declaration(folder, entry)
+    const block = formatDeclaration(folder, entry)
     const tokens = estimatedTokens.count(block)
     if (tokens <= room) blocks.push(block)
-    else lines.push(fileLine(folder.getPath(entry), entry))
+    else lines.push(formatFile(folder.getPath(entry), entry))
     room -= tokens
   }
   if (more > 0) lines.push(`${more} more ${more === 1 ? 'fits' : 'fit'}: say more in query.`)
   return [...blocks, ...lines].join('\n')
 }
 
-function declaration(folder: FunctionFolder, entry: CatalogEntry): string {
-  return `// ${folder.getPath(entry)}${nameNote(folder.getPath(entry), entry)}\n${folder.formatStubText(entry).trimEnd()}`
+function formatDeclaration(folder: FunctionFolder, entry: CatalogEntry): string {
+  return `// ${folder.getPath(entry)}${formatOtherName(folder.getPath(entry), entry)}\n${folder.formatStubText(entry).trimEnd()}`
 }
 
-function fileLine(path: string, entry: CatalogEntry): string {
+function formatFile(path: string, entry: CatalogEntry): string {
   const description = shortened(entry.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
-  return `${path}${nameNote(path, entry)}${description === '' ? '' : ` — ${description}`}`
+  return `${path}${formatOtherName(path, entry)}${description === '' ? '' : ` — ${description}`}`
 }
 
 /** The tool's name elsewhere, where that is another. */
-function nameNote(path: string, { name }: CatalogEntry): string {
+function formatOtherName(path: string, { name }: CatalogEntry): string {
   return path.endsWith(`/${name}.d.ts`) || path === `${name}.d.ts` ? '' : ` (tool ${name})`
 }
 
@@ -123,7 +106,8 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
   let isFailure = true
   for (const path of paths.slice(0, MAX_PATHS)) {
     const found = find(scope, folder, path)
-    const text = typeof found === 'string' ? found : 'entry' in found ? declaration(folder, found.entry) : found.text
+    const text =
+      typeof found === 'string' ? found : 'entry' in found ? formatDeclaration(folder, found.entry) : found.text
     const tokens = estimatedTokens.count(text)
     if (parts.length > 0 && tokens > room) {
       parts.push(`Left off, because it would be too long: ${namedSome(paths.slice(parts.length), NAMED_PATHS)}.`)
@@ -150,9 +134,9 @@ function find(
     .replace(/^(?:\.?\/)*(?:servers(?:\/|$))?/, '')
     .split('/')
     .filter((part) => part !== '')
-  if (server === undefined) return { text: serversText(folder) }
+  if (server === undefined) return { text: formatServers(folder) }
   const found = folder.servers.get(server)
-  if (found && file === undefined) return { text: serverText(found) }
+  if (found && file === undefined) return { text: formatServer(found) }
   const entry = rest.length === 0 ? found?.tools.get((file ?? '').replace(/\.d\.ts$/, '')) : undefined
   if (entry) return { entry }
   // By its name, which models may know from elsewhere.
@@ -165,21 +149,21 @@ function find(
   return `There is no '${shortened(path)}'.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
 }
 
-function serversText({ servers }: FunctionFolder): string {
+function formatServers({ servers }: FunctionFolder): string {
   if (servers.size === 0) return 'There are no tools.'
   const lines = Array.from(servers.values(), ({ identifier, description, tools }) => {
     const about = description === undefined ? '' : ` — ${shortened(description, MAX_DESCRIPTION)}`
     return `servers/${identifier}/ (${tools.size} ${tools.size === 1 ? 'tool' : 'tools'})${about}`
   })
-  return fitted(lines, 'servers')
+  return fitLines(lines, 'servers')
 }
 
-function serverText({ identifier, tools }: ServerFolder): string {
-  const lines = Array.from(tools, ([name, entry]) => fileLine(`${name}.d.ts`, entry))
-  return `servers/${identifier}/\n${fitted(lines, 'files')}`
+function formatServer({ identifier, tools }: ServerFolder): string {
+  const lines = Array.from(tools, ([name, entry]) => formatFile(`${name}.d.ts`, entry))
+  return `servers/${identifier}/\n${fitLines(lines, 'files')}`
 }
 
-function fitted(lines: readonly string[], what: string): string {
+function fitLines(lines: readonly string[], what: string): string {
   let room = CEILING
   const cut = lines.findIndex((line) => (room -= estimatedTokens.count(line) + 1) < 0)
   if (cut === -1) return lines.join('\n')

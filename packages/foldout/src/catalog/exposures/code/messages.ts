@@ -7,7 +7,9 @@ export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const
  * How a program logged something.
  *
  * @example
+ * ```ts
  * const warnings = run.logs.filter(({ level }) => level === 'warn')
+ * ```
  */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
@@ -104,7 +106,9 @@ export type Outcome =
  * What a program failed with, and where.
  *
  * @example
+ * ```ts
  * if (run.error) console.log(`${run.error.name} in line ${run.error.line}: ${run.error.message}`)
+ * ```
  */
 export interface ProgramError {
   readonly name: string

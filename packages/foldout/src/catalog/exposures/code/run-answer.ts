@@ -17,39 +17,39 @@ export function runAnswer({ run, source, folder, attachments }: RunAnswerOptions
   const { ok, logs, error, missingCharacters } = run
   const output = [
     ...logs.map(({ level, text }) => (level === 'warn' || level === 'error' ? `[${level}] ${text}` : text)),
-    ...valueLines(run),
+    ...formatValue(run),
   ]
   const lines = [
     ...output,
     ...(missingCharacters > 0
       ? [`(${missingCharacters.toLocaleString('en')} more characters were left off. Log and return less.)`]
       : []),
-    ...(error ? errorLines(error, source, folder) : []),
-    ...callLines(run),
+    ...(error ? formatError(error, source, folder) : []),
+    ...formatCalls(run),
   ]
   if (lines.length === 0) lines.push('Done. The program returned nothing and logged nothing.')
   const text: ToolContent = { type: 'text', text: lines.join('\n') }
   return { content: [text, ...attachments.namedIn(output.join('\n'))], ...(ok ? {} : { isError: true }) }
 }
 
-function valueLines({ value, valueStart, logs }: SandboxRun): readonly string[] {
-  const text = valueStart === undefined ? textOfValue(value) : `${valueStart}…`
+function formatValue({ value, valueStart, logs }: SandboxRun): readonly string[] {
+  const text = valueStart === undefined ? toText(value) : `${valueStart}…`
   if (text === undefined) return []
   return [logs.length > 0 ? `Returned: ${text}` : text]
 }
 
-function textOfValue(value: SandboxRun['value']): string | undefined {
+function toText(value: SandboxRun['value']): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** In characters. */
 const MAX_LINE = 120
 
-function errorLines(error: ProgramError, source: string, folder: FunctionFolder): readonly string[] {
+function formatError(error: ProgramError, source: string, folder: FunctionFolder): readonly string[] {
   const { name, message, line, column } = error
   const where = line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`
   const written = line === undefined ? undefined : source.split('\n')[line - 1]?.trim().slice(0, MAX_LINE)
-  const hint = hintFor(error, written ?? '', folder)
+  const hint = findHint(error, written ?? '', folder)
   return [`${name}: ${message}${where}`, ...(written ? [`  ${line} | ${written}`] : []), ...(hint ? [hint] : [])]
 }
 
@@ -58,7 +58,7 @@ const MOST_MEANT = 3
 const MEMBER = /([\p{L}_$][\p{L}\p{N}_$]*)(?:\.([\p{L}_$][\p{L}\p{N}_$]*)|\[['"]([^'"]+)['"]\])/gu
 
 /** The function that was meant, where a line uses one that there is not: the engine only says that it is none. */
-function hintFor({ name, message }: ProgramError, line: string, folder: FunctionFolder): string | undefined {
+function findHint({ name, message }: ProgramError, line: string, folder: FunctionFolder): string | undefined {
   const missing = name === 'ReferenceError' ? /^'?([^' ]+)'? is not defined/.exec(message)?.[1] : undefined
   if (missing !== undefined) {
     const meant = [...folder.functions.keys()].filter(
@@ -79,21 +79,21 @@ function hintFor({ name, message }: ProgramError, line: string, folder: Function
   return undefined
 }
 
-function callLines({ ok, calls }: SandboxRun): readonly string[] {
+function formatCalls({ ok, calls }: SandboxRun): readonly string[] {
   const cancelled = calls.filter((call) => call.cancelled)
   const succeeded = calls.filter((call) => call.ok)
   return [
     // Otherwise it would try again what is done.
-    ...(ok || succeeded.length === 0 ? [] : [`Before that, these calls succeeded: ${counted(succeeded)}.`]),
+    ...(ok || succeeded.length === 0 ? [] : [`Before that, these calls succeeded: ${formatCounts(succeeded)}.`]),
     ...(cancelled.length === 0
       ? []
       : [
-          `The program was over before these calls, which were cancelled: ${counted(cancelled)}.${ok ? ' Await every call.' : ''}`,
+          `The program was over before these calls, which were cancelled: ${formatCounts(cancelled)}.${ok ? ' Await every call.' : ''}`,
         ]),
   ]
 }
 
-function counted(calls: readonly SandboxCall[]): string {
+function formatCounts(calls: readonly SandboxCall[]): string {
   const counts = new Map<string, number>()
   for (const { name } of calls) counts.set(name, (counts.get(name) ?? 0) + 1)
   return Array.from(counts, ([name, count]) => (count === 1 ? name : `${name} ×${count}`)).join(', ')

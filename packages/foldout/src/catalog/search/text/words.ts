@@ -33,12 +33,12 @@ const stemByWord = createWordCache<string>(CACHE_LIMITS)
  * spaces are cut into pairs of characters.
  */
 export function getWords(text: string): string[] {
-  return collected(text, wordsOfRun)
+  return collectParts(text, splitIntoWords)
 }
 
 /** The stems of a text's words, in order, without words that do not tell what a request is about. */
 export function getTerms(text: string): string[] {
-  return collected(text, termsOfRun)
+  return collectParts(text, splitIntoTerms)
 }
 
 /** The form under which all forms of an English word are found; a word of another language as it is. */
@@ -49,20 +49,20 @@ export function getStem(word: string): string {
   return stemByWord.set(word, word.length > 2 && PLAIN.test(word) ? stemmer(word) : toOwnText(word))
 }
 
-function collected(text: string, getParts: (run: string) => readonly string[]): string[] {
+function collectParts(text: string, getParts: (run: string) => readonly string[]): string[] {
   const found: string[] = []
   const plain = text.includes("'") || text.includes('’') ? text.replace(CONTRACTION, '') : text
-  const runs = NOT_ASCII.test(plain) ? runsOfAnyScript(plain) : asciiRuns(plain)
+  const runs = NOT_ASCII.test(plain) ? getRunsOfAnyScript(plain) : getAsciiRuns(plain)
   for (const run of runs) for (const part of getParts(run)) found.push(part)
   return found
 }
 
-function runsOfAnyScript(text: string): readonly string[] {
+function getRunsOfAnyScript(text: string): readonly string[] {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').match(RUN) ?? []
 }
 
 /** Most text of tools is ASCII, and a loop is several times as fast as an expression that knows every script. */
-function asciiRuns(text: string): readonly string[] {
+function getAsciiRuns(text: string): readonly string[] {
   const runs: string[] = []
   let start = -1
   for (let at = 0; at < text.length; at++) {
@@ -79,14 +79,14 @@ function asciiRuns(text: string): readonly string[] {
   return runs
 }
 
-function termsOfRun(run: string): readonly string[] {
+function splitIntoTerms(run: string): readonly string[] {
   const known = termsByRun.get(run)
   if (known) return known
-  const telling = wordsOfRun(run).filter((word) => !STOP_WORDS.has(word))
+  const telling = splitIntoWords(run).filter((word) => !STOP_WORDS.has(word))
   return termsByRun.set(run, telling.map(getStem))
 }
 
-function wordsOfRun(run: string): readonly string[] {
+function splitIntoWords(run: string): readonly string[] {
   return wordsByRun.get(run) ?? wordsByRun.set(run, PLAIN.test(run) ? [toOwnText(run)] : splitRun(run))
 }
 

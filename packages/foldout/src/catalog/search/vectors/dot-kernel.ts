@@ -15,10 +15,10 @@ export const STRIDE_UNIT = 16
 const PAGE = 65_536
 
 export function createDotKernel(bytes: number): DotKernel {
-  return compiledKernel(bytes) ?? plainKernel(bytes)
+  return createCompiledKernel(bytes) ?? createPlainKernel(bytes)
 }
 
-export function plainKernel(bytes: number): DotKernel {
+export function createPlainKernel(bytes: number): DotKernel {
   const memory = new ArrayBuffer(bytes)
   const vectors = new Int8Array(memory)
   return {
@@ -59,7 +59,7 @@ interface WebAssemblyApi {
 
 let compiled: object | null | undefined
 
-function compiledKernel(bytes: number): DotKernel | undefined {
+function createCompiledKernel(bytes: number): DotKernel | undefined {
   const api = (globalThis as { readonly WebAssembly?: WebAssemblyApi }).WebAssembly
   if (!api || compiled === null) return undefined
   try {

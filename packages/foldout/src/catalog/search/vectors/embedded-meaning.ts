@@ -27,11 +27,11 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
   let block: VectorBlock | undefined
   let dimensions: number | undefined
 
-  const checked = (vectors: readonly Vector[]): readonly Vector[] => {
+  const checkVectors = (vectors: readonly Vector[]): readonly Vector[] => {
     for (const vector of vectors) {
       dimensions ??= vector.length
       const problem = describeProblem(vector, dimensions)
-      if (problem !== undefined) throw unusable(problem)
+      if (problem !== undefined) throw createInvalidError(problem)
     }
     return vectors
   }
@@ -49,9 +49,9 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
     }
     if (!Array.isArray(vectors) || vectors.length !== batch.length) {
       const got = Array.isArray(vectors) ? `${vectors.length} vectors` : `no list of vectors`
-      throw unusable(`gave ${got} for ${batch.length} texts`)
+      throw createInvalidError(`gave ${got} for ${batch.length} texts`)
     }
-    return checked(vectors)
+    return checkVectors(vectors)
   }
 
   const embedMissing = async (texts: Iterable<string>): Promise<void> => {
@@ -121,7 +121,7 @@ function describeProblem(vector: Vector, dimensions: number): string | undefined
   return undefined
 }
 
-function unusable(what: string): FoldoutError {
+function createInvalidError(what: string): FoldoutError {
   return new FoldoutError(
     'search-embedding-invalid',
     `The embedding function given to the search ${what}. It must give one vector of numbers for each text, all of one length.`,

@@ -6,7 +6,9 @@ import type { WordVectorTable } from './vectors.ts'
  * them by itself, in the background and in parts.
  *
  * @example
+ * ```ts
  * // Leave them out of a bundle, here with esbuild; searches then compare words alone:
  * await build({ entryPoints: ['app.ts'], bundle: true, external: ['foldout/word-vectors'] })
+ * ```
  */
 export const wordVectors: WordVectorTable = table

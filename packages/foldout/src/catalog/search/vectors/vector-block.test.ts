@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createDotKernel, plainKernel } from './dot-kernel.ts'
+import { createDotKernel, createPlainKernel } from './dot-kernel.ts'
 import { createVectorBlock } from './vector-block.ts'
 
 const DIMENSIONS = 19
@@ -27,11 +27,11 @@ describe('vector block', () => {
 
   it('R49 gives the same numbers one by one, at once, and where nothing can be compiled', () => {
     // Else both would be the same loop.
-    expect([createDotKernel(64), plainKernel(64)].map(({ memory }) => memory.byteLength)).toEqual([65_536, 64])
+    expect([createDotKernel(64), createPlainKernel(64)].map(({ memory }) => memory.byteLength)).toEqual([65_536, 64])
     fc.assert(
       fc.property(fc.array(vector, { minLength: 1, maxLength: 150 }), vector, (vectors, query) => {
         const compiled = createVectorBlock(DIMENSIONS)
-        const plain = createVectorBlock(DIMENSIONS, plainKernel)
+        const plain = createVectorBlock(DIMENSIONS, createPlainKernel)
         vectors.forEach((one, slot) => {
           compiled.set(slot, one)
           plain.set(slot, one)

@@ -6,7 +6,9 @@ import { getStem } from '../text/words.ts'
  * What holds for all words of a table.
  *
  * @example
+ * ```ts
  * const { dimensions, weights }: VectorsHead = wordVectors
+ * ```
  */
 export interface VectorsHead {
   readonly dimensions: number
@@ -20,7 +22,9 @@ export interface VectorsHead {
  * Some words of a table. Each character of `rows` is one number from 0 to 63.
  *
  * @example
+ * ```ts
  * const parts: VectorsPart[] = await Promise.all(wordVectors.parts.map((load) => load()))
+ * ```
  */
 export interface VectorsPart {
   /** Stems, separated by spaces, in the order of the rows. */
@@ -33,7 +37,9 @@ export interface VectorsPart {
  * The word vectors of the package, in parts so that loading them never keeps a process busy for long.
  *
  * @example
+ * ```ts
  * const { size, dimensions }: WordVectorTable = wordVectors
+ * ```
  */
 export interface WordVectorTable extends VectorsHead {
   /** How many words there are. */

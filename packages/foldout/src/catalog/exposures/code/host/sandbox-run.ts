@@ -6,7 +6,9 @@ import type { LogLevel, ProgramError } from '../messages.ts'
  * stopped, or ends without having waited.
  *
  * @example
+ * ```ts
  * const getWeather: SandboxFunction = async (args, signal) => (await fetch(url, { signal })).json()
+ * ```
  */
 export type SandboxFunction = (args: unknown, signal: AbortSignal) => unknown
 
@@ -15,7 +17,9 @@ export type SandboxFunction = (args: unknown, signal: AbortSignal) => unknown
  * function throws is thrown inside the program. A `Map` will do.
  *
  * @example
+ * ```ts
  * const functions: SandboxFunctions = new Map([['weather.get', getWeather]])
+ * ```
  */
 export interface SandboxFunctions {
   keys(): Iterable<string>
@@ -27,7 +31,9 @@ export interface SandboxFunctions {
  * A line that a program wrote to its console.
  *
  * @example
+ * ```ts
  * for (const { level, text } of run.logs) console.log(`[${level}] ${text}`)
+ * ```
  */
 export interface SandboxLog {
   readonly level: LogLevel
@@ -38,7 +44,9 @@ export interface SandboxLog {
  * A call that a program made.
  *
  * @example
+ * ```ts
  * const failed = run.calls.filter(({ ok }) => !ok).map(({ name }) => name)
+ * ```
  */
 export interface SandboxCall {
   readonly name: string
@@ -52,7 +60,9 @@ export interface SandboxCall {
  * What a program can run into.
  *
  * @example
+ * ```ts
  * if (run.limit === 'time') console.log('The program took too long.')
+ * ```
  */
 export type LimitName = 'time' | 'memory' | 'calls' | 'output' | 'source'
 
@@ -60,9 +70,11 @@ export type LimitName = 'time' | 'memory' | 'calls' | 'output' | 'source'
  * What became of a program.
  *
  * @example
+ * ```ts
  * const run = await sandbox.run('return 6 * 7', { functions: new Map() })
  * run.ok // => true
  * run.value // => 42
+ * ```
  */
 export interface SandboxRun {
   /** Whether it ran to its end. */

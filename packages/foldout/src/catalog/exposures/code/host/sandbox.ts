@@ -9,7 +9,9 @@ import { createWorkerPool } from './worker-pool.ts'
  * What programs may use, and how many run side by side.
  *
  * @example
+ * ```ts
  * createSandbox({ limits: { memoryMb: 32 }, concurrentPrograms: 2 })
+ * ```
  */
 export interface SandboxOptions {
   readonly limits?: Partial<SandboxLimits>
@@ -21,7 +23,9 @@ export interface SandboxOptions {
  * What one program can call, and what cancels it.
  *
  * @example
+ * ```ts
  * await sandbox.run('return await add({ a: 1, b: 2 })', { functions, signal: AbortSignal.timeout(500) })
+ * ```
  */
 export interface RunOptions {
   readonly functions: SandboxFunctions
@@ -32,7 +36,9 @@ export interface RunOptions {
  * Runs programs that nobody has read. They reach nothing but the functions they are given.
  *
  * @example
+ * ```ts
  * const { ok, value, error } = await sandbox.run('return 6 * 7', { functions: new Map() })
+ * ```
  */
 export interface Sandbox {
   /**
@@ -53,9 +59,11 @@ const PEERS = ['quickjs-wasi', 'sucrase']
  * Makes a sandbox for programs that nobody has read. Its threads are started when the first program comes.
  *
  * @example
+ * ```ts
  * const sandbox = createSandbox({ limits: { timeMs: 2_000 } })
  * const add = ({ a, b }) => a + b
  * const { value } = await sandbox.run('return await add({ a: 1, b: 2 })', { functions: new Map([['add', add]]) })
+ * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   // Otherwise a model would be the first to hear of a package that a developer has to install.

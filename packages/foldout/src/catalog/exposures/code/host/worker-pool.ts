@@ -45,7 +45,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
   }
 
   async function takeReady(): Promise<SandboxWorker> {
-    if (isClosed) throw closedError()
+    if (isClosed) throw createClosedError()
     const worker =
       idle.pop() ??
       (workers.size < most
@@ -72,7 +72,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
     release,
     close() {
       isClosed = true
-      for (const { reject } of waiting.splice(0)) reject(closedError())
+      for (const { reject } of waiting.splice(0)) reject(createClosedError())
       for (const worker of workers) worker.terminate()
     },
   }
@@ -93,6 +93,6 @@ async function takeFirst<T>(promise: Promise<T>, signal: AbortSignal | undefined
   }
 }
 
-function closedError(): FoldoutError {
+function createClosedError(): FoldoutError {
   return new FoldoutError('sandbox-closed', 'The sandbox is closed. Make another with createSandbox().')
 }
