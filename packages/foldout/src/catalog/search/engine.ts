@@ -2,7 +2,7 @@ import { getErrorMessage } from '../../core/errors.ts'
 import { createBacklog } from './backlog.ts'
 import type { Searchable, SearchIndexOptions, SearchProblem } from './contract.ts'
 import type { Postings } from './lexical/postings.ts'
-import { createShelf, type Found } from './shelf.ts'
+import { createShelf, type Found, type ShelfRequest } from './shelf.ts'
 import { hurry, pause, startSlice } from './slices.ts'
 import { getParts } from './text/parts.ts'
 import { TUNING, type Tuning } from './tuning.ts'
@@ -107,21 +107,34 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
     ready: () => hurry(settle),
     find: (query, category, read) =>
       hurry(async () => {
-        const parts = getParts(query)
-        const texts = parts.length > 1 ? [query, ...parts] : [query]
+        const texts = getTexts(query)
         await settle()
         const vectors = (await meaning?.computeVectors(texts)) ?? []
         // Tools may have come and gone meanwhile. From here on nothing waits, so that none does while they are ranked.
         while (!isSettled()) await settle()
-        const found = shelf.rank({
-          text: { text: query, cosineAt: getCosines(vectors[0], meaning?.allCosinesWith) },
-          parts: texts
-            .slice(1)
-            .map((text, at) => ({ text, cosineAt: getCosines(vectors[at + 1], meaning?.cosinesWith) })),
-          category,
-        })
+        const found = shelf.rank(createRequest(texts, vectors, category, meaning))
         return read({ ...found, meaning: meaning?.kind ?? 'none' })
       }),
+  }
+}
+
+/** A request, and its parts if it has several. */
+function getTexts(query: string): readonly string[] {
+  const parts = getParts(query)
+  return parts.length > 1 ? [query, ...parts] : [query]
+}
+
+/** The first text is the whole request, the others are its parts. */
+function createRequest(
+  [whole = '', ...parts]: readonly string[],
+  [vector, ...ofParts]: readonly (Vector | undefined)[],
+  category: string | undefined,
+  meaning: Meaning | undefined,
+): ShelfRequest {
+  return {
+    text: { text: whole, cosineAt: getCosines(vector, meaning?.allCosinesWith) },
+    parts: parts.map((text, at) => ({ text, cosineAt: getCosines(ofParts[at], meaning?.cosinesWith) })),
+    category,
   }
 }
 

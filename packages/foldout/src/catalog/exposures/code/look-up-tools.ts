@@ -1,3 +1,4 @@
+import { untilAborted } from '../../../core/abort.ts'
 import { nearest, namedSome, shortened } from '../../../core/text.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { isUnknown } from '../../unknown-tool.ts'
@@ -37,7 +38,7 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       },
       annotations: { title: 'Look up tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async call(args) {
+    async call(args, { signal }) {
       // Models send nothing, `null` and `""` for what they leave open, and a text for a list of one.
       const query = args['query'] || undefined
       const paths = [args['paths'] || []].flat()
@@ -45,7 +46,7 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       if (!paths.every((path) => typeof path === 'string')) {
         return createErrorResult("'paths' must be a list of strings.")
       }
-      if (query?.trim()) return search(scope, query)
+      if (query?.trim()) return untilAborted(signal, () => search(scope, query))
       return read(scope, paths.length > 0 ? paths : [''])
     },
   }

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../../core/abort.ts'
 import { createErrorResult } from '../../../tools/call-result.ts'
 import type { MetaScope, MetaTool } from '../../meta-tools/meta-tool.ts'
 import type { CallContext, CatalogEntry } from '../../tool.ts'
@@ -39,7 +40,8 @@ export function createRunCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
           return entry && getFunction(scope, entry, attachments, context)
         },
       }
-      const run = await sandbox.run(source, { functions, ...(context.signal ? { signal: context.signal } : {}) })
+      const { signal } = context
+      const run = await untilAborted(signal, () => sandbox.run(source, { functions, ...(signal ? { signal } : {}) }))
       return runAnswer({ run, source, folder, attachments })
     },
   }

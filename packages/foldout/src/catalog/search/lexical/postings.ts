@@ -27,8 +27,6 @@ export interface Postings {
   averageLength(field: number): number
   add(fields: readonly (readonly string[])[]): number
   remove(slot: number): void
-  /** All words, in no order. */
-  terms(): IterableIterator<string>
 }
 
 export interface PostingsEvents {
@@ -36,12 +34,52 @@ export interface PostingsEvents {
   onTerm?(term: string, isThere: boolean): void
 }
 
-export function createPostings({ onTerm }: PostingsEvents = {}): Postings {
+/** The words of all documents, by number, with the documents that have them. */
+interface Terms {
+  readonly ids: ReadonlyMap<string, number>
+  readonly names: readonly string[]
+  readonly documents: readonly number[][]
+  readonly counts: readonly number[][]
+  /** The number of a word, which is new if it was not there. */
+  intern(term: string): number
+  /** Lets a word go that no document has anymore. */
+  forget(id: number): void
+}
+
+function createTerms({ onTerm }: PostingsEvents): Terms {
   const ids = new Map<string, number>()
-  const terms: string[] = []
+  const names: string[] = []
   const documents: number[][] = []
   const counts: number[][] = []
-  const freeIds: number[] = []
+  const free: number[] = []
+  return {
+    ids,
+    names,
+    documents,
+    counts,
+    intern(term) {
+      const known = ids.get(term)
+      if (known !== undefined) return known
+      const id = free.pop() ?? names.length
+      ids.set(term, id)
+      names[id] = term
+      documents[id] = []
+      counts[id] = []
+      onTerm?.(term, true)
+      return id
+    },
+    forget(id) {
+      const term = names[id]!
+      ids.delete(term)
+      free.push(id)
+      onTerm?.(term, false)
+    },
+  }
+}
+
+export function createPostings(events: PostingsEvents = {}): Postings {
+  const terms = createTerms(events)
+  const { ids, names, documents, counts } = terms
   const sequences: Int32Array[] = []
   const freeSlots: number[] = []
   const lengths: number[][] = FIELDS.map(() => [])
@@ -51,26 +89,6 @@ export function createPostings({ onTerm }: PostingsEvents = {}): Postings {
   const seen: number[] = []
   let size = 0
 
-  const intern = (term: string): number => {
-    const known = ids.get(term)
-    if (known !== undefined) return known
-    const id = freeIds.pop() ?? terms.length
-    ids.set(term, id)
-    terms[id] = term
-    documents[id] = []
-    counts[id] = []
-    tally[id] = 0
-    onTerm?.(term, true)
-    return id
-  }
-
-  const forget = (id: number): void => {
-    const term = terms[id]!
-    ids.delete(term)
-    freeIds.push(id)
-    onTerm?.(term, false)
-  }
-
   return {
     get size() {
       return size
@@ -79,16 +97,15 @@ export function createPostings({ onTerm }: PostingsEvents = {}): Postings {
       return sequences.length
     },
     get ids() {
-      return terms.length
+      return names.length
     },
     getId: (term) => ids.get(term),
-    getTerm: (id) => terms[id]!,
+    getTerm: (id) => names[id]!,
     documentsWith: (id) => documents[id]!,
     getCounts: (id) => counts[id]!,
     wordsIn: (slot) => sequences[slot]!,
     getLength: (field, slot) => lengths[field]![slot]!,
     averageLength: (field) => (size === 0 ? 1 : totals[field]! / size || 1),
-    terms: () => ids.keys(),
 
     add(fields) {
       const slot = freeSlots.pop() ?? sequences.length
@@ -98,8 +115,8 @@ export function createPostings({ onTerm }: PostingsEvents = {}): Postings {
         const one = 1 << (field * BITS)
         const full = MOST << (field * BITS)
         for (const word of words) {
-          const id = intern(word)
-          const count = tally[id]!
+          const id = terms.intern(word)
+          const count = tally[id] ?? 0
           if (count === 0) seen.push(id)
           if ((count & full) !== full) tally[id] = count + one
           sequence[at++] = id
@@ -122,14 +139,8 @@ export function createPostings({ onTerm }: PostingsEvents = {}): Postings {
     remove(slot) {
       for (const id of new Set(sequences[slot])) {
         if (id === FIELD_END) continue
-        const at = documents[id]!.indexOf(slot)
-        const lastDocument = documents[id]!.pop()!
-        const lastCounts = counts[id]!.pop()!
-        if (at < documents[id]!.length) {
-          documents[id]![at] = lastDocument
-          counts[id]![at] = lastCounts
-        }
-        if (documents[id]!.length === 0) forget(id)
+        takeOut(slot, documents[id]!, counts[id]!)
+        if (documents[id]!.length === 0) terms.forget(id)
       }
       lengths.forEach((ofField, field) => {
         totals[field]! -= ofField[slot]!
@@ -140,6 +151,16 @@ export function createPostings({ onTerm }: PostingsEvents = {}): Postings {
       size--
     },
   }
+}
+
+/** Takes a document out of a word's list and puts the last one in its place. */
+function takeOut(slot: number, documents: number[], counts: number[]): void {
+  const at = documents.indexOf(slot)
+  const lastDocument = documents.pop()!
+  const lastCounts = counts.pop()!
+  if (at === documents.length) return
+  documents[at] = lastDocument
+  counts[at] = lastCounts
 }
 
 /** How often a word stands in a field, of its counts in all fields. */

@@ -25,34 +25,8 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
   const textBySlot = new Map<number, string>()
   const embedded = new Map<string, Embedded>()
   let block: VectorBlock | undefined
-  let dimensions: number | undefined
 
-  const checkVectors = (vectors: readonly Vector[]): readonly Vector[] => {
-    for (const vector of vectors) {
-      dimensions ??= vector.length
-      const problem = describeProblem(vector, dimensions)
-      if (problem !== undefined) throw createInvalidError(problem)
-    }
-    return vectors
-  }
-
-  const embedTexts = async (batch: readonly string[]): Promise<readonly Vector[]> => {
-    let vectors: readonly Vector[]
-    try {
-      vectors = await embed(batch)
-    } catch (error) {
-      throw new FoldoutError(
-        'search-embedding-failed',
-        `The embedding function given to the search failed: ${getErrorMessage(error)}`,
-        { cause: error },
-      )
-    }
-    if (!Array.isArray(vectors) || vectors.length !== batch.length) {
-      const got = Array.isArray(vectors) ? `${vectors.length} vectors` : `no list of vectors`
-      throw createInvalidError(`gave ${got} for ${batch.length} texts`)
-    }
-    return checkVectors(vectors)
-  }
+  const embedTexts = createEmbedder(embed)
 
   const embedMissing = async (texts: Iterable<string>): Promise<void> => {
     const list = [...texts].sort()
@@ -102,6 +76,38 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
     computeVectors: embedTexts,
     cosinesWith: (vector) => block?.cosinesWith(vector) ?? (() => 0),
     allCosinesWith: (vector) => block?.allCosinesWith(vector) ?? (() => 0),
+  }
+}
+
+/** The user's function, held to what it must give. */
+function createEmbedder(embed: Embed): (batch: readonly string[]) => Promise<readonly Vector[]> {
+  let dimensions: number | undefined
+
+  const checkVectors = (vectors: readonly Vector[]): readonly Vector[] => {
+    for (const vector of vectors) {
+      dimensions ??= vector.length
+      const problem = describeProblem(vector, dimensions)
+      if (problem !== undefined) throw createInvalidError(problem)
+    }
+    return vectors
+  }
+
+  return async (batch) => {
+    let vectors: readonly Vector[]
+    try {
+      vectors = await embed(batch)
+    } catch (error) {
+      throw new FoldoutError(
+        'search-embedding-failed',
+        `The embedding function given to the search failed: ${getErrorMessage(error)}`,
+        { cause: error },
+      )
+    }
+    if (!Array.isArray(vectors) || vectors.length !== batch.length) {
+      const got = Array.isArray(vectors) ? `${vectors.length} vectors` : `no list of vectors`
+      throw createInvalidError(`gave ${got} for ${batch.length} texts`)
+    }
+    return checkVectors(vectors)
   }
 }
 

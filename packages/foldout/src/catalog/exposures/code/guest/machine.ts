@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type * as quickjs from 'quickjs-wasi'
 import type { JSValueHandle, QuickJS } from 'quickjs-wasi'
 import { importPeer } from '../../../../core/peer.ts'
 import type { SandboxLimits } from '../limits.ts'
@@ -54,14 +55,15 @@ const CALLBACKS = ['post', 'has', 'list', 'random'] as const
 
 type Entry = (typeof ENTRIES)[number]
 type Callback = (typeof CALLBACKS)[number]
+type Entries = Readonly<Record<Entry, JSValueHandle>>
 
 export async function loadMachines(limits: SandboxLimits, compiled: Engine | undefined): Promise<Machines> {
-  const { QuickJS, JSException, EvalFlags } = await importPeer('quickjs-wasi', () => import('quickjs-wasi'))
+  const library = await importPeer('quickjs-wasi', () => import('quickjs-wasi'))
+  const { QuickJS } = library
   const engine = compiled ?? (await compileEngine())
-  const memoryLimit = limits.memoryMb * 2 ** 20
   const options = {
     wasm: engine,
-    memoryLimit,
+    memoryLimit: getMemoryLimit(limits),
     maxStackSize: STACK_BYTES,
     // The engine writes to the process's own output when it gives up.
     wasi: () => ({ fd_write: () => 0 }),
@@ -82,64 +84,80 @@ export async function loadMachines(limits: SandboxLimits, compiled: Engine | und
     async create() {
       let host: MachineHost | undefined
       const vm = await QuickJS.restore(snapshot, { ...options, interruptHandler: () => host?.shouldStop() ?? false })
-      const entries = Object.fromEntries(tokens.map(([name, token]) => [name, vm.importHandle(token)])) as Readonly<
-        Record<Entry, JSValueHandle>
-      >
-      const enter = (entry: Entry, ...args: readonly JSValueHandle[]): void => {
-        // Out of memory, a string or number comes as what must not be passed on.
-        if (args.some((handle) => handle.typeof === 'unknown')) throw new RangeError('out of memory')
-        vm.callFunction(entries[entry], vm.undefined, ...args).dispose()
-      }
-      const boolean = (value: boolean): JSValueHandle => (value ? vm.true : vm.false)
-
-      let isScript = true
-      const evalProgram = (code: string): JSValueHandle => {
-        try {
-          return vm.evalCode(code, FILE, EvalFlags.ASYNC)
-        } catch (error) {
-          if (!(error instanceof JSException) || error.message !== 'return not in a function') throw error
-          isScript = false
-          return vm.evalCode(`${FUNCTION_HEAD}${code}\n})()`, FILE)
-        }
-      }
-      const placeIn = (stack: string): Place | undefined => {
-        const [, line, column] = (PLACE.exec(stack) ?? []).map(Number)
-        if (line === undefined || column === undefined) return undefined
-        return { line, column: isScript || line > 1 ? column : Math.max(1, column - FUNCTION_HEAD.length) }
-      }
-
-      return {
-        start(to, servers, tools) {
-          host = to
-          registerCallbacks(vm, to, Math.max(limits.outputCharacters, MOST_ARGUMENT_CHARACTERS))
-          const [serverList, toolList] = [servers, tools].map((names) => vm.newString(JSON.stringify(names)))
-          enter('start', serverList!, toolList!, vm.newNumber(limits.outputCharacters))
-        },
-        evaluate(code) {
-          let running: JSValueHandle
-          try {
-            running = evalProgram(code)
-          } catch (error) {
-            if (!(error instanceof JSException) || error.name !== 'SyntaxError') throw error
-            return { name: error.name, message: error.message, ...placeIn(error.stack ?? '') }
-          }
-          enter('finish', running, boolean(isScript))
-          vm.executePendingJobs()
-          return undefined
-        },
-        placeIn,
-        settle(call, isOk, text) {
-          enter('settle', vm.newNumber(call), boolean(isOk), vm.newString(text))
-          vm.executePendingJobs()
-        },
-        fire(timer) {
-          enter('fire', vm.newNumber(timer))
-          vm.executePendingJobs()
-        },
-        isOutOfMemory: (share = 0.9) => vm.getMemoryUsage().mallocSize > memoryLimit * share,
-      }
+      const entries = Object.fromEntries(tokens.map(([name, token]) => [name, vm.importHandle(token)])) as Entries
+      return createMachine({ vm, entries, limits, library, useHost: (to) => (host = to) })
     },
   }
+}
+
+interface MachineOptions {
+  readonly vm: QuickJS
+  readonly entries: Entries
+  readonly limits: SandboxLimits
+  readonly library: Pick<typeof quickjs, 'JSException' | 'EvalFlags'>
+  /** Has the machine speak to a host from now on. */
+  readonly useHost: (host: MachineHost) => void
+}
+
+function createMachine({ vm, entries, limits, library, useHost }: MachineOptions): Machine {
+  const { JSException, EvalFlags } = library
+  const enter = (entry: Entry, ...args: readonly JSValueHandle[]): void => {
+    // Out of memory, a string or number comes as what must not be passed on.
+    if (args.some((handle) => handle.typeof === 'unknown')) throw new RangeError('out of memory')
+    vm.callFunction(entries[entry], vm.undefined, ...args).dispose()
+  }
+  const boolean = (value: boolean): JSValueHandle => (value ? vm.true : vm.false)
+
+  let isScript = true
+  const evalProgram = (code: string): JSValueHandle => {
+    try {
+      return vm.evalCode(code, FILE, EvalFlags.ASYNC)
+    } catch (error) {
+      if (!(error instanceof JSException) || error.message !== 'return not in a function') throw error
+      isScript = false
+      return vm.evalCode(`${FUNCTION_HEAD}${code}\n})()`, FILE)
+    }
+  }
+  const placeIn = (stack: string): Place | undefined => {
+    const [, line, column] = (PLACE.exec(stack) ?? []).map(Number)
+    if (line === undefined || column === undefined) return undefined
+    return { line, column: isScript || line > 1 ? column : Math.max(1, column - FUNCTION_HEAD.length) }
+  }
+
+  return {
+    start(to, servers, tools) {
+      useHost(to)
+      registerCallbacks(vm, to, Math.max(limits.outputCharacters, MOST_ARGUMENT_CHARACTERS))
+      const [serverList, toolList] = [servers, tools].map((names) => vm.newString(JSON.stringify(names)))
+      enter('start', serverList!, toolList!, vm.newNumber(limits.outputCharacters))
+    },
+    evaluate(code) {
+      let running: JSValueHandle
+      try {
+        running = evalProgram(code)
+      } catch (error) {
+        if (!(error instanceof JSException) || error.name !== 'SyntaxError') throw error
+        return { name: error.name, message: error.message, ...placeIn(error.stack ?? '') }
+      }
+      enter('finish', running, boolean(isScript))
+      vm.executePendingJobs()
+      return undefined
+    },
+    placeIn,
+    settle(call, isOk, text) {
+      enter('settle', vm.newNumber(call), boolean(isOk), vm.newString(text))
+      vm.executePendingJobs()
+    },
+    fire(timer) {
+      enter('fire', vm.newNumber(timer))
+      vm.executePendingJobs()
+    },
+    isOutOfMemory: (share = 0.9) => vm.getMemoryUsage().mallocSize > getMemoryLimit(limits) * share,
+  }
+}
+
+function getMemoryLimit({ memoryMb }: SandboxLimits): number {
+  return memoryMb * 2 ** 20
 }
 
 async function compileEngine(): Promise<Engine> {
