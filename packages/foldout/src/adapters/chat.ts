@@ -55,7 +55,7 @@ export interface ChatReply {
 export interface ChatModel {
   readonly name: string
   readonly model: string
-  readonly contextWindow?: number
+  readonly contextWindow?: number | undefined
   complete(request: ChatRequest): Promise<ChatReply>
 }
 

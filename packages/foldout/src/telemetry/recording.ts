@@ -273,12 +273,12 @@ function check<Value>(
   json: unknown,
   place: readonly (string | number)[],
 ): Value {
-  if (!isPlainObject(json)) throw createFault(`${place.length === 0 ? 'it' : `runs[${place[1]}]`} is not an object`)
+  if (!isPlainObject(json)) throw createFault(`${place.length > 0 ? `runs[${place[1]}]` : 'it'} is not an object`)
   const checked = schema['~standard'].validate(json)
   if (checked instanceof Promise) throw createFault('it cannot be checked')
   if (!checked.issues) return checked.value
-  const [issue] = checked.issues
-  throw createFault(issue ? describeIssues([{ ...issue, path: [...place, ...(issue.path ?? [])] }]) : 'it has a fault')
+  const [issue = { message: 'has a fault' }] = checked.issues
+  throw createFault(describeIssues([{ ...issue, path: [...place, ...(issue.path ?? [])] }]))
 }
 
 function createFault(fault: string): FoldoutError {

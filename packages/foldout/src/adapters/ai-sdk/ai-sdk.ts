@@ -54,7 +54,7 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
   return chatAdapter({
     name,
     model: typeof model === 'string' ? model : model.modelId,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    contextWindow,
     async complete(request) {
       const ai = await loadAi()
       return withRetries((emit, signal) => ask(ai, { ...options, name }, { ...request, signal, emit }), {

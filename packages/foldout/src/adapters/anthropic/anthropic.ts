@@ -123,7 +123,7 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
   return chatAdapter({
     name: ADAPTER_NAME,
     model,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    contextWindow,
     async complete(request) {
       const { output } = request
       const format = output && refusedOutputs.has(output) ? undefined : await toOutputFormat(output)

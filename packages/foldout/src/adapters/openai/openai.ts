@@ -113,7 +113,7 @@ function createAdapter(
   return chatAdapter({
     name: rest.name,
     model,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    contextWindow,
     complete: (request) => (isChat ? completeChat(endpoint, request) : completeResponse(endpoint, request)),
   })
 }
