@@ -210,6 +210,11 @@ function withoutUnused(schema: unknown): unknown {
 }
 
 function referredTo(schema: unknown): readonly string[] {
-  const references = (literal(schema) ?? '').matchAll(/"\$ref":"#\/[^"]*?([^"/]+)"/g)
-  return Array.from(references, ([, name]) => name!.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const references = (literal(schema) ?? '').matchAll(/"\$ref":"#\/([^"]*)"/g)
+  return Array.from(references, ([, path = '']) =>
+    path
+      .slice(path.lastIndexOf('/') + 1)
+      .replaceAll('~1', '/')
+      .replaceAll('~0', '~'),
+  )
 }

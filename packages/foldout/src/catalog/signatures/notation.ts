@@ -49,6 +49,10 @@ export interface Notation {
 }
 
 const MAX_NODES = 400
+/** Unions and lists in one another, which a signature has no use for. */
+const MAX_DEPTH = 40
+/** No signature has room for more. */
+export const MAX_FIELDS = 150
 
 export function notation(root: unknown, detail: Detail, recursive: Map<JsonSchema, string>): Notation {
   return { root, detail, recursive, within: new Map(), called: new Set(), left: MAX_NODES, cut: false }
@@ -98,7 +102,7 @@ function typeOf(writing: Notation, schema: unknown, where: Where): Type {
 /** `withoutNull` where leaving the field off says the same. */
 function typeAt(writing: Notation, place: Place, where: Where, withoutNull: boolean): Type {
   if (place.never) return tight('never')
-  if (writing.left-- <= 0) {
+  if (writing.left-- <= 0 || writing.within.size > MAX_DEPTH) {
     writing.cut = true
     return tight('any')
   }
@@ -255,16 +259,20 @@ function objectType(writing: Notation, place: Place, depth: number): Type {
 /** What stands between the braces of an object. */
 function insideText(writing: Notation, place: Place, depth: number): string {
   const fields = shownFields(writing, place)
-  const shown = writing.detail.optionalInside ? fields : fields.filter(({ required }) => required)
-  const texts = shown.map((field) => fieldText(writing, field, depth + 1))
-  return [...texts, ...optionalText(writing, fields.length - shown.length), ...openText(writing, place, depth)].join(
+  const wanted = writing.detail.optionalInside ? fields : fields.filter(({ required }) => required)
+  const written = wanted.slice(0, MAX_FIELDS)
+  const texts = written.map((field) => fieldText(writing, field, depth + 1))
+  return [...texts, ...optionalText(writing, fields.length - written.length), ...openText(writing, place, depth)].join(
     ', ',
   )
 }
 
 function namesAlone(writing: Notation, place: Place): Type {
   const fields = shownFields(writing, place)
-  const names = fields.filter(({ required }) => required).map(({ name }) => fieldName(name))
+  const names = fields
+    .filter(({ required }) => required)
+    .slice(0, MAX_FIELDS)
+    .map(({ name }) => fieldName(name))
   if (fields.length > 0) writing.cut = true
   if (names.length === 0) return tight('object')
   return tight(`{${[...names, ...optionalText(writing, fields.length - names.length)].join(', ')}}`)
@@ -275,8 +283,17 @@ export function optionalText(writing: Notation, count: number): readonly string[
   return count > 0 ? [`+${count} optional`] : []
 }
 
+const shown = new WeakMap<Place, readonly Field[]>()
+
 /** The fields a caller may give: not what only the server sets, nor what should no longer be used. */
 export function shownFields(writing: Notation, place: Place): readonly Field[] {
+  // A signature is written many times over until it fits.
+  let fields = shown.get(place)
+  if (!fields) shown.set(place, (fields = findShownFields(writing, place)))
+  return fields
+}
+
+function findShownFields(writing: Notation, place: Place): readonly Field[] {
   return fieldsAt(place).filter((field) => {
     if (field.required) return true
     const below = getPlace(writing.root, field.schema)

@@ -54,21 +54,26 @@ function getLength(place: Place, of: 'Length' | 'Items', unit: string): string {
 
 /** Formats that say how much memory a value takes, or how a form shows it. */
 const NOISE = /^(u?int\d*|float|double|decimal|string|text|textarea|multiline|password|none|unknown)$/i
-const SAID_BY_NAME: Readonly<Record<string, RegExp>> = {
-  uri: /ur[il]|link|href|endpoint|website|webhook/i,
-  url: /ur[il]|link|href|endpoint|website|webhook/i,
-  email: /e-?mail/i,
-  uuid: /uuid|guid/i,
-}
+const SAID_BY_NAME: ReadonlyMap<string, RegExp> = new Map([
+  ['uri', /ur[il]|link|href|endpoint|website|webhook/i],
+  ['url', /ur[il]|link|href|endpoint|website|webhook/i],
+  ['email', /e-?mail/i],
+  ['uuid', /uuid|guid/i],
+])
 const MAX_PATTERN = 80
+const MAX_FORMAT = 40
 
 function getFormat(place: Place, name: string): string {
   const encoding = textAt(place, 'contentEncoding')
-  if (encoding) return oneLine(encoding)
+  if (encoding) return oneLine(encoding.slice(0, MAX_FORMAT))
   const format = textAt(place, 'format')
-  if (format && !NOISE.test(format)) return SAID_BY_NAME[format]?.test(name) ? '' : oneLine(format).slice(0, 40)
+  if (format && !NOISE.test(format))
+    return SAID_BY_NAME.get(format)?.test(name) ? '' : oneLine(format.slice(0, MAX_FORMAT))
   const pattern = textAt(place, 'pattern')
   if (!pattern) return ''
-  const line = (literal(pattern) ?? '""').slice(1, -1).replaceAll('\\\\', '\\').replaceAll('\\"', '"')
+  const line = (literal(pattern.slice(0, MAX_PATTERN + 1)) ?? '""')
+    .slice(1, -1)
+    .replaceAll('\\\\', '\\')
+    .replaceAll('\\"', '"')
   return line.length > MAX_PATTERN ? `/${line.slice(0, MAX_PATTERN)}…` : `/${line}/`
 }

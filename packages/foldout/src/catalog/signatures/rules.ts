@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../core/json/json.ts'
+import { shortened } from '../../core/text.ts'
 import { fieldName, literal } from './literal.ts'
 import { alternativesAt, listAt, getPlace, type Place } from './place.ts'
 
@@ -16,6 +17,10 @@ function namesRequired(schema: unknown): readonly string[] {
 }
 
 const MAX_RULES = 4
+/** Of choices, values and names that stand in one rule. */
+const MAX_NAMED = 8
+/** A rule is one of many things that a signature says. */
+const MAX_RULE_LENGTH = 200
 
 /** What an object must be beside the types of its fields, in words: `one of: id, name+city`. */
 export function rulesAt(place: Place): readonly string[] {
@@ -23,18 +28,23 @@ export function rulesAt(place: Place): readonly string[] {
     ...choiceRules(place),
     ...place.parts.flatMap((part) => [...dependencyRules(part), ...whenRules(place, part)]),
   ]
-  const distinct = [...new Set(rules)]
+  const distinct = [...new Set(rules)].map((rule) => shortened(rule, MAX_RULE_LENGTH))
   return distinct.length > MAX_RULES ? [...distinct.slice(0, MAX_RULES - 1), 'more in the schema'] : distinct
 }
 
-const together = (names: readonly string[]): string => names.map(fieldName).join('+')
+const together = (names: readonly string[]): string => joinSome(names.map(fieldName), '+')
+
+function joinSome(texts: readonly string[], separator: string): string {
+  const more = texts.length - MAX_NAMED
+  return [...texts.slice(0, MAX_NAMED), ...(more > 0 ? [`…${more} more`] : [])].join(separator)
+}
 
 function choiceRules(place: Place): readonly string[] {
   return alternativesAt(place)
     .filter(({ branches }) => branches.length > 1 && branches.every(isRule))
     .map(({ how, branches }) => {
       const choices = branches.map((branch) => together(namesRequired(branch)))
-      return `${how === 'oneOf' ? 'one of' : 'any of'}: ${choices.join(', ')}`
+      return `${how === 'oneOf' ? 'one of' : 'any of'}: ${joinSome(choices, ', ')}`
     })
 }
 
@@ -68,8 +78,16 @@ function conditionText(place: Place, condition: Readonly<Record<string, unknown>
     const [part] = getPlace(place.root, schema).parts
     const values = part && ('const' in part ? [part['const']] : listAt(part, 'enum'))
     return values && values.length > 0
-      ? `${fieldName(name)}=${values.map((value) => literal(value)).join('|')}`
+      ? `${fieldName(name)}=${joinSome(
+          values.map((value) => literal(value) ?? ''),
+          '|',
+        )}`
       : undefined
   })
-  return texts.length === 0 || texts.includes(undefined) ? undefined : texts.join(' and ')
+  return texts.length === 0 || texts.includes(undefined)
+    ? undefined
+    : joinSome(
+        texts.filter((text) => text !== undefined),
+        ' and ',
+      )
 }

@@ -5,6 +5,7 @@ import { schemaText } from './compact-schema.ts'
 import { fieldName, literal } from './literal.ts'
 import {
   fieldText,
+  MAX_FIELDS,
   notation,
   openText,
   optionalText,
@@ -87,8 +88,9 @@ function fitted(tool: SignedTool, fits: (text: string) => boolean): Signature {
     last = compose(detail, EVERYTHING)
     if (fits(last.text)) return last
   }
-  const optional = fieldsAt(place).filter((field) => !field.required).length
-  const required = fieldsAt(place).length - optional
+  const fields = fieldsAt(place)
+  const optional = Math.min(fields.filter((field) => !field.required).length, MAX_FIELDS)
+  const required = Math.min(fields.filter((field) => field.required).length, MAX_FIELDS)
   for (const detail of SPARE) {
     const shown =
       most(optional, (typed) => compose(detail, { ...EVERYTHING, typed }), fits) ??
@@ -99,8 +101,10 @@ function fitted(tool: SignedTool, fits: (text: string) => boolean): Signature {
   const bare = { typed: 0, named: 0 }
   return (
     most(required, (typedRequired) => compose(least, { ...EVERYTHING, ...bare, typedRequired }), fits) ??
-    most(required, (required) => compose(least, { ...bare, typedRequired: 0, required }), fits) ??
-    compose(least, { ...bare, typedRequired: 0, required: 0 })
+    most(required, (required) => compose(least, { ...bare, typedRequired: 0, required }), fits) ?? {
+      text: `${toolName(tool.name)}(...)`,
+      whole: false,
+    }
   )
 }
 
@@ -112,7 +116,7 @@ interface Shown {
   readonly typed: number
 }
 
-const EVERYTHING: Shown = { required: Infinity, typedRequired: Infinity, named: Infinity, typed: Infinity }
+const EVERYTHING: Shown = { required: MAX_FIELDS, typedRequired: MAX_FIELDS, named: MAX_FIELDS, typed: MAX_FIELDS }
 
 /** The one with the highest count that fits, if that with none does. */
 function most(

@@ -25,14 +25,21 @@ interface TypeWriting {
   /** The schemas being written, so that one that contains itself ends. */
   readonly within: Set<JsonSchema>
   left: number
+  /** How many schemas are being written inside of one another. */
+  depth: number
 }
 
 const MAX_NODES = 2_000
 const MAX_VALUES = 60
+const MAX_VALUE_LENGTH = 200
+/** Of one object. */
+const MAX_FIELDS = 200
+/** So much of a comment costs as much as a type. */
+const COMMENT_PER_NODE = 40
 const MAX_DEPTH = 24
 
 export function typeWriting(root: unknown, taken: Set<string>): TypeWriting {
-  return { root, names: new Map(), taken, within: new Set(), left: MAX_NODES }
+  return { root, names: new Map(), taken, within: new Set(), left: MAX_NODES, depth: 0 }
 }
 
 /**
@@ -42,14 +49,16 @@ export function typeWriting(root: unknown, taken: Set<string>): TypeWriting {
 export function typeScriptType(writing: TypeWriting, schema: unknown, indent: string, bare: boolean): string {
   const place = getPlace(writing.root, schema)
   if (place.never) return 'never'
-  if (writing.left-- <= 0 || indent.length > MAX_DEPTH * 2) return 'unknown'
+  if (writing.left-- <= 0 || writing.depth >= MAX_DEPTH) return 'unknown'
   const named = bare ? undefined : referredTo(writing, schema)
   if (named) return named
   if (place.parts.some((part) => writing.within.has(part))) return 'unknown'
   for (const part of place.parts) writing.within.add(part)
+  writing.depth++
   try {
     return union(writing, place, indent, bare)
   } finally {
+    writing.depth--
     for (const part of place.parts) writing.within.delete(part)
   }
 }
@@ -103,7 +112,9 @@ function literals(values: readonly unknown[]): string {
   const isPlain = (value: unknown): boolean => value === null || /^(?:string|number|boolean)$/.test(typeof value)
   const kinds = new Set(values.map((value) => (value === null ? 'null' : isPlain(value) ? typeof value : 'unknown')))
   if (kinds.has('unknown')) return 'unknown'
-  return either(values.length > MAX_VALUES ? [...kinds] : values.map((value) => literal(value)!))
+  const texts = values.slice(0, MAX_VALUES + 1).map((value) => literal(value) ?? 'unknown')
+  const isTooMuch = texts.length > MAX_VALUES || texts.some((text) => text.length > MAX_VALUE_LENGTH)
+  return either(isTooMuch ? [...kinds] : texts)
 }
 
 function ownTypes(writing: TypeWriting, place: Place, indent: string): readonly string[] {
@@ -131,13 +142,17 @@ function arrayType(writing: TypeWriting, place: Place, indent: string): string {
 
 function objectType(writing: TypeWriting, place: Place, indent: string): string {
   const inner = `${indent}  `
-  const fields = fieldsAt(place)
+  const all = fieldsAt(place)
+  const fields = all.slice(0, MAX_FIELDS)
   const lines = fields.flatMap((field) => {
     const type = typeScriptType(writing, field.schema, inner, false)
-    const doc = docLines(fieldDoc(getPlace(writing.root, field.schema)), inner)
+    const text = writing.left > 0 ? fieldDoc(getPlace(writing.root, field.schema)) : ''
+    writing.left -= text.length / COMMENT_PER_NODE
+    const doc = docLines(text, inner)
     return [...doc, `${inner}${propertyName(field.name)}${field.required ? '' : '?'}: ${type}`]
   })
-  const index = indexType(writing, place, inner)
+  if (all.length > fields.length) lines.push(`${inner}/** ${all.length - fields.length} more fields. */`)
+  const index = all.length > fields.length ? 'unknown' : indexType(writing, place, inner)
   // Beside named fields an index signature would have to take in all their types.
   if (index) lines.push(`${inner}[key: string]: ${fields.length > 0 ? 'unknown' : index}`)
   if (lines.length === 0) return takesAnyFields(place) ? 'Record<string, unknown>' : 'Record<string, never>'
