@@ -1,7 +1,8 @@
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { createCatalog, hybrid, type Catalog, type CatalogEvent, type RawTool } from '../entries/catalog.ts'
-import { defineTool, ok, type JsonSchema } from '../entries/index.ts'
+import { defineTool, fromJsonSchema, ok, type JsonSchema } from '../entries/index.ts'
 import { failed, said, getText, tool } from './catalog.fixtures.ts'
 import { isUnknown } from './unknown-tool.ts'
 
@@ -301,6 +302,44 @@ describe('R46 a call', () => {
       failed("Tool 'known_only' cannot be run here: only its definition is known."),
     )
     expect(await catalog.call('sent', {})).toEqual(failed("Tool 'sent' not found. Nearest: send."))
+  })
+
+  it('R46 keeps the pictures that a tool made with defineTool returns', async () => {
+    const images = [{ mimeType: 'image/png', data: 'iVBORw0KGgo=' }]
+    const draw = defineTool({ name: 'draw', description: 'Draws.', execute: () => ({ ...ok('Drawn.'), images }) })
+    expect(await createCatalog([draw]).call('draw', {})).toEqual({
+      content: [
+        { type: 'text', text: 'Drawn.' },
+        { type: 'image', ...images[0] },
+      ],
+    })
+  })
+
+  it('R46 checks arguments once, and leaves no listener on the signal', async () => {
+    let checks = 0
+    const params = fromJsonSchema({ type: 'object' })
+    const { validate } = params['~standard']
+    const counted = {
+      '~standard': { ...params['~standard'], validate: (value: unknown) => (checks++, validate(value)) },
+    }
+    const plain = defineTool({ name: 'plain', description: 'Does.', params: counted, execute: () => ok('Done.') })
+    const catalog = createCatalog([plain, tool('raw')])
+    const { signal } = new AbortController()
+    for (const name of ['plain', 'raw', 'nothing'])
+      for (let i = 0; i < 20; i++) await catalog.call(name, {}, { signal })
+    expect(checks).toBe(20)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    let during = 0
+    const watch = async () => {
+      during = getEventListeners(signal, 'abort').length
+      return said('')
+    }
+    const exposed = hybrid().expose(createCatalog([tool('watch', { call: watch })]), {
+      id: 'c',
+      takesListChanges: true,
+    })
+    await exposed.call('use_tool', { name: 'watch' }, { signal })
+    expect(during).toBe(1)
   })
 
   it('R46 keeps `this` of the tool it runs', async () => {

@@ -180,6 +180,31 @@ describe('a catalog on a section', () => {
     expect(events).toContainEqual({ type: 'tools/injected', names: ['measure_3'], keys: ['home.tools.measure_3'] })
   })
 
+  it('R44 decides once for each session, however many calls there are', async () => {
+    const catalog = createCatalog([setLamp, listRooms, ...others])
+    const chosen: string[] = []
+    catalog.subscribe((event) => event.type === 'exposure/chosen' && chosen.push(event.reason))
+    const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
+    const { run, adapter } = setup([...steps, says('.')], { catalog, expose: auto() })
+    await run()
+    // For the prompt, for the session, and when it turned out that tools join its list.
+    expect(chosen).toHaveLength(3)
+    expect(chosen[2]).toContain('lists again when told to')
+    expect(adapter.requests.at(-1)!.tools.slice(-5)).toEqual([1, 2, 3, 4, 5].map((number) => `measure_${number}`))
+  })
+
+  it('R44 stops offering tools to a conversation that cannot take them', async () => {
+    const catalog = createCatalog([setLamp, listRooms, ...others])
+    const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
+    const { run, adapter, catalog: used } = setup([...steps, says('.')], { catalog, expose: auto(), dynamic: false })
+    const chosen: string[] = []
+    used.subscribe((event) => event.type === 'exposure/chosen' && chosen.push(event.reason))
+    const { messages } = await run()
+    expect(answers(messages)).toEqual(['1', '2', '3', '4', '5'])
+    expect(adapter.requests.at(-1)!.tools).toEqual(adapter.requests[0]!.tools)
+    expect(chosen.at(-1)).toContain('does not list again')
+  })
+
   it('R44 lists a small catalog in full', () => {
     const { bound } = setup([], { catalog: createCatalog([setLamp, listRooms]), expose: auto() })
     expect(bound.render().tools.map(({ name }) => name)).toEqual(['list_rooms', 'set_lamp'])
