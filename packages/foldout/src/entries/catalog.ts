@@ -17,10 +17,15 @@ export type { EntryCall, ExposedCatalog, Exposure, ExposureClient, ListedTool } 
 export { all } from '../catalog/exposures/all.ts'
 export { auto, type AutoOptions } from '../catalog/exposures/auto.ts'
 export type { CoreOptions, SearchExposureOptions } from '../catalog/exposures/core.ts'
+export { createExposedCatalog, type ExposedControl, type ExposedParts } from '../catalog/exposures/exposed-catalog.ts'
+export { getListing } from '../catalog/entries/listing.ts'
+export type { GivenArguments, MetaScope, MetaTool } from '../catalog/meta-tools/meta-tool.ts'
+export { getTarget, runTool, type InnerCall, type ToolRun } from '../catalog/meta-tools/run-tool.ts'
 export { hybrid } from '../catalog/exposures/hybrid.ts'
 export {
   learnCore,
   type LearnCoreOptions,
+  type CoreEvidence,
   type CoreSaving,
   type LearnedCore,
   type LearnedTool,
@@ -40,7 +45,7 @@ export { twoPhase } from '../catalog/exposures/two-phase.ts'
 export type {
   Embed,
   Explanation,
-  Hit,
+  Hit as SearchHit,
   SearchField,
   Searchable,
   SearchIndexOptions,

@@ -51,15 +51,21 @@ function isNothing(given: unknown): boolean {
   return isPlainObject(given) && Object.keys(given).length === 0
 }
 
-interface Run extends InnerCall {
+/** A tool to run for a client. */
+export interface ToolRun extends InnerCall {
   /** The meta tool it goes through, or nothing for a direct call. */
   readonly through?: string
   /** What to do about a name that no tool has. */
   readonly hint?: string
 }
 
-/** Runs a tool of the catalog for a client, unchanged in what it answers, and reports that it was used. */
-export async function runTool(scope: MetaScope, run: Run, context: CallContext): Promise<CallResult> {
+/**
+ * Runs a tool of the catalog for a client, unchanged in what it answers, and reports that it was used.
+ *
+ * @example
+ * const answer = await runTool({ catalog, client }, { name: 'send_mail', args: { to: 'ada@example.com' }, through: 'run' }, {})
+ */
+export async function runTool(scope: MetaScope, run: ToolRun, context: CallContext): Promise<CallResult> {
   const { catalog, client } = scope
   const { args, through, hint, beside } = run
   const name = readText(run.name)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCatalog, hybrid } from '../../entries/catalog.ts'
 import { tool } from '../catalog.fixtures.ts'
-import { learnCore } from './learn-core.ts'
+import { learnCore, type LearnCoreOptions } from './learn-core.ts'
 import { createCatalogRecorder, type CatalogRecording, type RecordedClient } from './recording.ts'
 
 type Step =
@@ -39,11 +39,15 @@ function recording(tools: Readonly<Record<string, number>>, ...clients: readonly
   return { version: 1, tools: Object.entries(tools).map(([name, tokens]) => ({ name, tokens })), clients }
 }
 
+/** Learns from the little that a test has. */
+const learn = (recorded: CatalogRecording, options: LearnCoreOptions = {}) =>
+  learnCore(recorded, { minClients: 0, minUses: 0, ...options })
+
 describe('R48 a learned core', () => {
   it('R48 is of the tools that saved more than they cost, and says how much', () => {
     const often = client({ search: ['a', 'b'], tokens: 300 }, { use: 'a', wrapping: 10 }, { use: 'a', wrapping: 10 })
     const once = client({ search: ['b'], tokens: 300 }, { use: 'b', wrapping: 10 })
-    expect(learnCore(recording({ a: 100, b: 100 }, often, often, once))).toEqual({
+    expect(learn(recording({ a: 100, b: 100 }, often, often, once))).toEqual({
       core: ['a'],
       // Twice 300 in 3 requests, 10 in 2 and 10 in 1; less 100 in each of the 11 requests.
       saved: { tokens: 2 * (900 + 20 + 10) - 1_100, roundTrips: 2 },
@@ -53,25 +57,48 @@ describe('R48 a learned core', () => {
         { name: 'b', core: false, uses: 1, clients: 1, costs: 1_100, saves: { tokens: 610, roundTrips: 1 } },
       ],
       isBest: true,
+      evidence: { clients: 3, uses: 5, isEnough: true, summary: 'Learned from 5 uses by 3 clients.' },
     })
+  })
+
+  it('R48 needs more than one client and a few uses, and says how much it had', () => {
+    const one = client({ search: ['a'], tokens: 300 }, { use: 'a', wrapping: 10 })
+    expect(learnCore(recording({ a: 10 }, one))).toMatchObject({
+      core: [],
+      saved: { tokens: 0, roundTrips: 0 },
+      isBest: false,
+      evidence: {
+        clients: 1,
+        uses: 1,
+        isEnough: false,
+        summary: 'Too little to advise a core: 1 use by 1 client. At least 10 uses by 3 clients are needed.',
+      },
+      // What was seen is told all the same.
+      tools: [{ name: 'a', core: false, uses: 1 }],
+    })
+    const many = (count: number) => recording({ a: 10 }, ...Array.from({ length: count }, () => one))
+    expect(learnCore(many(9)).evidence.isEnough).toBe(false)
+    expect(learnCore(many(10))).toMatchObject({ core: ['a'], evidence: { isEnough: true, clients: 10 } })
+    const alone = recording({ a: 10 }, client(...Array.from({ length: 50 }, () => ({ use: 'a' }))), client())
+    expect(learnCore(alone)).toMatchObject({ core: [], evidence: { isEnough: false, clients: 1, uses: 50 } })
   })
 
   it('R48 holds tools that only save together', () => {
     const pair = client({ search: ['a', 'b', 'c'], tokens: 500 }, { use: 'a' }, { use: 'b' })
-    const learned = learnCore(recording({ a: 150, b: 150 }, pair))
+    const learned = learn(recording({ a: 150, b: 150 }, pair))
     expect(learned).toMatchObject({ core: ['a', 'b'], saved: { tokens: 1_500 - 2 * 600, roundTrips: 1 } })
     expect(learned.tools).toMatchObject([
       { name: 'a', saves: { tokens: 750, roundTrips: 0.5 }, costs: 600 },
       { name: 'b', saves: { tokens: 750, roundTrips: 0.5 }, costs: 600 },
     ])
-    expect(learnCore(recording({ a: 150, b: 150 }, pair), { max: 1 })).toMatchObject({
+    expect(learn(recording({ a: 150, b: 150 }, pair), { max: 1 })).toMatchObject({
       core: [],
       saved: { tokens: 0, roundTrips: 0 },
     })
   })
 
   it('R48 counts a search for those that it led to: the last one before a use that showed the tool', () => {
-    const learned = learnCore(
+    const learned = learn(
       recording(
         { a: 1 },
         client(
@@ -87,7 +114,7 @@ describe('R48 a learned core', () => {
   })
 
   it('R48 counts definitions that were asked for', () => {
-    const learned = learnCore(
+    const learned = learn(
       recording(
         { a: 10 },
         client({ search: ['a'], tokens: 100 }, { define: 'a', tokens: 50 }, { use: 'a', through: 'direct' }),
@@ -99,23 +126,23 @@ describe('R48 a learned core', () => {
   it('R48 counts a search of the mean size for a tool that was listed already', () => {
     const listed = client({ use: 'a', through: 'direct' }, { use: 'a', through: 'direct' })
     const other = client({ search: ['b'], tokens: 200 }, { use: 'b', wrapping: 20 })
-    expect(learnCore(recording({ a: 10, b: 999 }, listed, other))).toMatchObject({
+    expect(learn(recording({ a: 10, b: 999 }, listed, other))).toMatchObject({
       core: ['a'],
       saved: { tokens: 200 * 2 + 20 * 2 + 20 - 60, roundTrips: 1 },
     })
-    expect(learnCore(recording({ a: 10 }, listed)).saved).toEqual({ tokens: 300 * 2 + 12 * 2 + 12 - 30, roundTrips: 1 })
+    expect(learn(recording({ a: 10 }, listed)).saved).toEqual({ tokens: 300 * 2 + 12 * 2 + 12 - 30, roundTrips: 1 })
   })
 
   it('R48 takes conversations to be as long as it is told', () => {
     const short = client({ search: ['a'], tokens: 100 }, { use: 'a', wrapping: 10 })
     // Three requests spread over six: everything is sent twice as often.
-    expect(learnCore(recording({ a: 10 }, short), { requestsPerClient: 6 })).toMatchObject({
+    expect(learn(recording({ a: 10 }, short), { requestsPerClient: 6 })).toMatchObject({
       saved: { tokens: 2 * (200 + 10 - 30), roundTrips: 1 },
       of: { requests: 6 },
     })
     // Two conversations of two calls each.
     const endless = client({ search: ['a'], tokens: 100 }, { use: 'a' }, { search: ['a'], tokens: 100 }, { use: 'a' })
-    expect(learnCore(recording({ a: 10 }, endless), { requestsPerClient: 3 })).toMatchObject({
+    expect(learn(recording({ a: 10 }, endless), { requestsPerClient: 3 })).toMatchObject({
       saved: { tokens: 2 * 200 - 60, roundTrips: 2 },
       of: { requests: 6 },
     })
@@ -124,8 +151,8 @@ describe('R48 a learned core', () => {
   it('R48 counts the list of tools that a request less sends once less', () => {
     const listing = client({ search: ['a'], tokens: 100 }, { use: 'a' })
     const lists = [{ exposure: 'hybrid', tools: 2, tokens: 450 }]
-    expect(learnCore(recording({ a: 200 }, listing)).core).toEqual([])
-    expect(learnCore(recording({ a: 200 }, { ...listing, lists }))).toMatchObject({
+    expect(learn(recording({ a: 200 }, listing)).core).toEqual([])
+    expect(learn(recording({ a: 200 }, { ...listing, lists }))).toMatchObject({
       core: ['a'],
       saved: { tokens: 200 + 450 - 600, roundTrips: 1 },
     })
@@ -133,8 +160,8 @@ describe('R48 a learned core', () => {
 
   it('R48 may value a round trip', () => {
     const once = recording({ a: 200 }, client({ search: ['a'], tokens: 100 }, { use: 'a' }))
-    expect(learnCore(once).core).toEqual([])
-    expect(learnCore(once, { roundTripTokens: 1_000 })).toMatchObject({
+    expect(learn(once).core).toEqual([])
+    expect(learn(once, { roundTripTokens: 1_000 })).toMatchObject({
       core: ['a'],
       saved: { tokens: 200 - 600, roundTrips: 1 },
     })
@@ -142,17 +169,17 @@ describe('R48 a learned core', () => {
 
   it('R48 leaves out a tool whose definition was never seen, and all it was found with', () => {
     const both = client({ search: ['a', 'gone'], tokens: 900 }, { use: 'a' }, { use: 'gone' })
-    expect(learnCore(recording({ a: 1 }, both))).toMatchObject({ core: [], tools: [{ name: 'a' }] })
+    expect(learn(recording({ a: 1 }, both))).toMatchObject({ core: [], tools: [{ name: 'a' }] })
   })
 
   it('R48 refuses options that cannot be', () => {
-    expect(() => learnCore(recording({}), { max: 1.5 })).toThrow(
+    expect(() => learn(recording({}), { max: 1.5 })).toThrow(
       'A core of 1.5 tools cannot be. Give max a whole number from 0.',
     )
-    expect(() => learnCore(recording({}), { requestsPerClient: 1 })).toThrow(
+    expect(() => learn(recording({}), { requestsPerClient: 1 })).toThrow(
       'A conversation of 1 requests has no calls. Give requestsPerClient a whole number from 2.',
     )
-    expect(learnCore(recording({}))).toMatchObject({ core: [], saved: { tokens: 0, roundTrips: 0 }, tools: [] })
+    expect(learn(recording({}))).toMatchObject({ core: [], saved: { tokens: 0, roundTrips: 0 }, tools: [] })
   })
 
   it('R48 is learned from recorded use and given to an exposure as it is', async () => {
@@ -167,7 +194,7 @@ describe('R48 a learned core', () => {
       await exposed.call('search_tools', { query: 'water the garden' }, {})
       await exposed.call('use_tool', { name: 'water_garden' }, {})
     }
-    const { core, saved } = learnCore(recorder.recording(), { max: 3 })
+    const { core, saved } = learn(recorder.recording(), { max: 3 })
     expect(core).toEqual(['home/water_garden'])
     expect(saved.roundTrips).toBe(3)
     const exposure = hybrid({ core })
@@ -198,7 +225,7 @@ describe('R48 a learned core', () => {
   it('R48 is the one that trying every core finds', () => {
     fc.assert(
       fc.property(recordings, fc.integer({ min: 0, max: 4 }), (recorded, max) => {
-        const learned = learnCore(recorded, { max })
+        const learned = learn(recorded, { max })
         const used = NAMES.filter((each) => recorded.clients.some(({ uses }) => uses.some((use) => use.name === each)))
         const cores = Array.from({ length: 2 ** used.length }, (_, bits) =>
           used.filter((_each, at) => bits & (1 << at)),
@@ -227,7 +254,7 @@ describe('R48 a learned core', () => {
     fc.assert(
       fc.property(recordings, (recorded) => {
         const turned = { ...recorded, clients: recorded.clients.toReversed(), tools: recorded.tools.toReversed() }
-        expect(learnCore(turned)).toEqual(learnCore(recorded))
+        expect(learn(turned)).toEqual(learn(recorded))
       }),
     )
   })

@@ -2,6 +2,7 @@ import { FoldoutError } from '../../core/errors.ts'
 import { bestSet, computeWorth, type Choices } from './best-set.ts'
 import { getCalls, type CatalogRecording, type RecordedClient } from './recording.ts'
 
+/** What a core is learned by. */
 export interface LearnCoreOptions {
   /** How many tools the core may have. Default 8. */
   readonly max?: number
@@ -12,6 +13,22 @@ export interface LearnCoreOptions {
   readonly requestsPerClient?: number
   /** How many tokens you would give to save the time of one round trip. Default 0: tokens decide. */
   readonly roundTripTokens?: number
+  /** From fewer clients than this nothing is learned: what one conversation did says little of the next. Default 3. */
+  readonly minClients?: number
+  /** From fewer uses of tools than this nothing is learned. Default 10. */
+  readonly minUses?: number
+}
+
+/** What a core was learned from. */
+export interface CoreEvidence {
+  /** Clients that used a tool. */
+  readonly clients: number
+  /** Uses of tools, by all of them. */
+  readonly uses: number
+  /** Whether that is enough to advise a core. Without it the core is empty. */
+  readonly isEnough: boolean
+  /** The same in words, for a person. */
+  readonly summary: string
 }
 
 /** Tokens are as sent, and each is counted in every request that it is part of. */
@@ -29,8 +46,10 @@ export interface LearnedCore {
   readonly of: CoreSaving & { readonly clients: number; readonly requests: number; readonly uses: number }
   /** Each tool that was used; that which saves most is first. */
   readonly tools: readonly LearnedTool[]
-  /** Whether it is certain that no other core would have saved more. */
+  /** Whether it is certain that no other core would have saved more over the recorded clients. */
   readonly isBest: boolean
+  /** How much it was learned from. */
+  readonly evidence: CoreEvidence
 }
 
 export interface LearnedTool {
@@ -64,7 +83,12 @@ const WRAPPING_TOKENS = 12
  * - For each round trip, the list of tools, which a request less sends once less.
  *
  * It is careful: that a round trip less also saves sending the rest of the conversation once more is left out, for the
- * recording does not know it. A tool that saves less than it costs is never picked, however large `max` is.
+ * recording does not know it. A tool that saves less than it costs is never picked, however large `max` is; and from too few
+ * clients or uses nothing is, which `evidence` says.
+ *
+ * @example
+ * const { core, evidence } = learnCore(recorder.recording(), { max: 5 })
+ * if (evidence.isEnough) console.log(core)
  */
 export function learnCore(recording: CatalogRecording, options: LearnCoreOptions = {}): LearnedCore {
   const { max = 8, roundTripTokens = 0 } = options
@@ -83,7 +107,8 @@ export function learnCore(recording: CatalogRecording, options: LearnCoreOptions
     names.map(() => 0),
   )
   const worth = worthIn(({ tokens, roundTrips }) => tokens + roundTrips * roundTripTokens, costs)
-  const { chosen, isBest } = bestSet(worth, max)
+  const evidence = weighEvidence(recording, options)
+  const { chosen, isBest } = evidence.isEnough ? bestSet(worth, max) : { chosen: [], isBest: false }
   const core = new Set(chosen)
 
   const tools = names.map((name, index): LearnedTool => {
@@ -115,7 +140,23 @@ export function learnCore(recording: CatalogRecording, options: LearnCoreOptions
     },
     tools,
     isBest,
+    evidence,
   }
+}
+
+const MIN_CLIENTS = 3
+const MIN_USES = 10
+
+function weighEvidence({ clients }: CatalogRecording, options: LearnCoreOptions): CoreEvidence {
+  const { minClients = MIN_CLIENTS, minUses = MIN_USES } = options
+  const counts = clients.map(({ uses }) => uses.length).filter((count) => count > 0)
+  const uses = counts.reduce((sum, count) => sum + count, 0)
+  const isEnough = counts.length >= minClients && uses >= minUses
+  const had = `${uses} ${uses === 1 ? 'use' : 'uses'} by ${counts.length} ${counts.length === 1 ? 'client' : 'clients'}`
+  const summary = isEnough
+    ? `Learned from ${had}.`
+    : `Too little to advise a core: ${had}. At least ${minUses} uses by ${minClients} clients are needed.`
+  return { clients: counts.length, uses, isEnough, summary }
 }
 
 /** What is saved if all these tools are in the core; nothing if there are none. */
