@@ -1,7 +1,7 @@
 import { isPlainObject } from '../core/json/json.ts'
 import { describeIssues, issueKeys, issuePath, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { shortened } from '../core/text.ts'
-import { schemaFragment } from './signatures/fragment.ts'
+import { schemaFragment } from './signatures/schema/fragment.ts'
 import type { CatalogEntry } from './tool.ts'
 
 /** How many failing places are named. */

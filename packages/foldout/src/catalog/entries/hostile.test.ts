@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { all, createCatalog, formatSignature, hybrid, type CatalogInput, type RawTool } from '../../entries/catalog.ts'
 import { callText, getText, tool } from '../catalog.fixtures.ts'
 import * as limits from '../limits.ts'
-import { schemaFragment } from '../signatures/fragment.ts'
+import { schemaFragment } from '../signatures/schema/fragment.ts'
 import { formatStub } from '../signatures/stub.ts'
 
 const good = tool('good')

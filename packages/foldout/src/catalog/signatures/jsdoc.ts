@@ -1,20 +1,20 @@
 import { literal, oneLine } from './literal.ts'
-import { keywordAt, kindsAt, textAt, valuesAt, type Place } from './place.ts'
+import { keywordAt, kindsAt, textAt, valuesAt, type SchemaView } from './schema/schema-view.ts'
 import { getRefinement } from './refinement.ts'
 
 const MAX_FIELD_DOC = 400
 const MAX_DEFAULT = 80
 
 /** What is said of a field beside its type: its description, then bounds, format and default. */
-export function fieldDoc(place: Place): string {
-  const description = oneLine(textAt(place, 'description') ?? '')
-  const kinds = kindsAt(place)
+export function fieldDoc(view: SchemaView): string {
+  const description = oneLine(textAt(view, 'description') ?? '')
+  const kinds = kindsAt(view)
   const refinements = kinds.map((kind) =>
-    [kind === 'integer' ? 'int' : '', getRefinement(kind, place, '')].join(' ').trim(),
+    [kind === 'integer' ? 'int' : '', getRefinement(kind, view, '')].join(' ').trim(),
   )
-  const initial = literal(keywordAt(place, 'default'))
+  const initial = literal(keywordAt(view, 'default'))
   const notes = [
-    ...(valuesAt(place) ? [] : refinements),
+    ...(valuesAt(view) ? [] : refinements),
     ...(initial !== undefined && initial.length <= MAX_DEFAULT ? [`default ${initial}`] : []),
   ].filter((note) => note !== '')
   const text = description.length > MAX_FIELD_DOC ? `${description.slice(0, MAX_FIELD_DOC)}…` : description

@@ -10,12 +10,12 @@ import {
   kindsAt,
   otherFieldsAt,
   patternFieldsAt,
-  getPlace,
+  getSchemaView,
   textAt,
   valuesAt,
   type Field,
-  type Place,
-} from './place.ts'
+  type SchemaView,
+} from './schema/schema-view.ts'
 import { getRefinement } from './refinement.ts'
 import { isRule } from './rules.ts'
 
@@ -76,9 +76,9 @@ interface Where {
 export function fieldText(writing: Notation, field: Field, depth: number): string {
   const { hints } = writing.detail
   const where = { name: field.name, depth, hinted: hints === 'all' || (hints === 'required' && field.required) }
-  const place = getPlace(writing.root, field.schema)
-  const initial = keywordAt(place, 'default')
-  const type = typeAt(writing, place, where, !field.required && initial === null)
+  const view = getSchemaView(writing.root, field.schema)
+  const initial = keywordAt(view, 'default')
+  const type = typeAt(writing, view, where, !field.required && initial === null)
   return `${fieldName(field.name)}${field.required ? '' : '?'}: ${type.text}${defaultText(initial)}`
 }
 
@@ -96,32 +96,32 @@ export function typeText(writing: Notation, schema: unknown, where: Where): stri
 }
 
 function typeOf(writing: Notation, schema: unknown, where: Where): Type {
-  return typeAt(writing, getPlace(writing.root, schema), where, false)
+  return typeAt(writing, getSchemaView(writing.root, schema), where, false)
 }
 
 /** `withoutNull` where leaving the field off says the same. */
-function typeAt(writing: Notation, place: Place, where: Where, withoutNull: boolean): Type {
-  if (place.never) return tight('never')
+function typeAt(writing: Notation, view: SchemaView, where: Where, withoutNull: boolean): Type {
+  if (view.never) return tight('never')
   if (writing.left-- <= 0 || writing.within.size > MAX_DEPTH) {
     writing.cut = true
     return tight('any')
   }
-  const known = place.parts.find((part) => writing.recursive.has(part))
+  const known = view.parts.find((part) => writing.recursive.has(part))
   if (known && where.depth > 0) {
     writing.called.add(known)
     return tight(writing.recursive.get(known)!)
   }
-  const again = place.parts.find((part) => writing.within.has(part) && containsItself(writing.root, part))
+  const again = view.parts.find((part) => writing.within.has(part) && containsItself(writing.root, part))
   if (again) {
     const name = uniqueName(writing, writing.within.get(again)!)
     writing.recursive.set(again, name)
     writing.called.add(again)
     return tight(name)
   }
-  const entered = place.parts.filter((part) => !writing.within.has(part))
-  for (const part of entered) writing.within.set(part, getName(part, place, where))
+  const entered = view.parts.filter((part) => !writing.within.has(part))
+  for (const part of entered) writing.within.set(part, getName(part, view, where))
   try {
-    return getUnion(writing, place, where, withoutNull)
+    return getUnion(writing, view, where, withoutNull)
   } finally {
     for (const part of entered) writing.within.delete(part)
   }
@@ -134,12 +134,12 @@ function uniqueName(writing: Notation, wanted: string): string {
   return name
 }
 
-function getName(part: JsonSchema, place: Place, where: Where): string {
-  if (part === place.root) return 'Args'
-  const reference = place.parts
+function getName(part: JsonSchema, view: SchemaView, where: Where): string {
+  if (part === view.root) return 'Args'
+  const reference = view.parts
     .map((other) => other['$ref'])
     .find((other): other is string => typeof other === 'string' && other.includes('/'))
-  const words = reference?.split('/').at(-1) ?? textAt(place, 'title') ?? where.name
+  const words = reference?.split('/').at(-1) ?? textAt(view, 'title') ?? where.name
   const name = words
     .split(/[^\p{ID_Continue}]+/u)
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
@@ -148,15 +148,15 @@ function getName(part: JsonSchema, place: Place, where: Where): string {
   return /^\p{ID_Start}/u.test(name) ? name : `Type${name}`
 }
 
-function getUnion(writing: Notation, place: Place, where: Where, withoutNull: boolean): Type {
-  const values = valuesAt(place)
+function getUnion(writing: Notation, view: SchemaView, where: Where, withoutNull: boolean): Type {
+  const values = valuesAt(view)
   if (values) return valuesText(writing, values, withoutNull)
-  const groups = alternativesAt(place)
+  const groups = alternativesAt(view)
     .map((group) => group.branches.filter((branch) => !isRule(branch)))
     .filter((branches) => branches.length > 1)
-  const hasOwn = fieldsAt(place).length > 0
-  const own = hasOwn || groups.length === 0 ? [joined(ownTypes(writing, place, where), withoutNull)] : []
-  const unions = groups.map((branches) => branchesText(writing, place, branches, where, withoutNull))
+  const hasOwn = fieldsAt(view).length > 0
+  const own = hasOwn || groups.length === 0 ? [joined(ownTypes(writing, view, where), withoutNull)] : []
+  const unions = groups.map((branches) => branchesText(writing, view, branches, where, withoutNull))
   const all = [...own, ...unions]
   if (all.length === 1) return all[0]!
   return { text: all.map((type) => parenthesised(type)).join(' & '), loose: true }
@@ -183,17 +183,17 @@ const MAX_VALUE = 60
 
 function branchesText(
   writing: Notation,
-  place: Place,
+  view: SchemaView,
   branches: readonly unknown[],
   where: Where,
   withoutNull: boolean,
 ): Type {
-  const listed = branches.map((branch) => valuesAt(getPlace(writing.root, branch)))
+  const listed = branches.map((branch) => valuesAt(getSchemaView(writing.root, branch)))
   if (listed.every((values) => values !== undefined)) return valuesText(writing, listed.flat(), withoutNull)
-  const shared = keywordAt(place, 'type')
+  const shared = keywordAt(view, 'type')
   const shown = branches.length <= writing.detail.branches ? branches : branches.slice(0, writing.detail.branches - 1)
   const types = shown.map((branch) => {
-    const hasType = shared === undefined || kindsAt(getPlace(writing.root, branch)).length > 0
+    const hasType = shared === undefined || kindsAt(getSchemaView(writing.root, branch)).length > 0
     return typeOf(writing, hasType ? branch : { allOf: [branch, { type: shared }] }, {
       ...where,
       depth: where.depth || 1,
@@ -215,28 +215,28 @@ function joined(types: readonly Type[], withoutNull: boolean): Type {
   return { text: all.map(({ text }) => text).join('|'), loose: true }
 }
 
-function ownTypes(writing: Notation, place: Place, where: Where): readonly Type[] {
-  const kinds = kindsAt(place)
+function ownTypes(writing: Notation, view: SchemaView, where: Where): readonly Type[] {
+  const kinds = kindsAt(view)
   if (kinds.length === 0) {
-    const hint = where.hinted ? hintFor('any', place, where.name) : ''
+    const hint = where.hinted ? hintFor('any', view, where.name) : ''
     return [hint === '' ? tight('any') : { text: `any ${hint}`, loose: true }]
   }
   return kinds.map((kind) => {
-    if (kind === 'object') return objectType(writing, place, where.depth)
-    const type = kind === 'array' ? arrayType(writing, place, where) : tight(kind === 'integer' ? 'int' : kind)
-    const refinement = getRefinement(kind, place, where.name)
-    const hint = refinement === '' && where.hinted && kinds.length === 1 ? hintFor(kind, place, where.name) : refinement
+    if (kind === 'object') return objectType(writing, view, where.depth)
+    const type = kind === 'array' ? arrayType(writing, view, where) : tight(kind === 'integer' ? 'int' : kind)
+    const refinement = getRefinement(kind, view, where.name)
+    const hint = refinement === '' && where.hinted && kinds.length === 1 ? hintFor(kind, view, where.name) : refinement
     return hint === '' ? type : { text: `${type.text} ${hint}`, loose: true }
   })
 }
 
-function hintFor(kind: string, place: Place, name: string): string {
-  return formatHint(kind, name, textAt(place, 'description'))
+function hintFor(kind: string, view: SchemaView, name: string): string {
+  return formatHint(kind, name, textAt(view, 'description'))
 }
 
-function arrayType(writing: Notation, place: Place, where: Where): Type {
+function arrayType(writing: Notation, view: SchemaView, where: Where): Type {
   const inside = { ...where, depth: where.depth + 1, hinted: false }
-  const { first, rest } = itemsAt(place)
+  const { first, rest } = itemsAt(view)
   if (writing.detail.depth * 2 < where.depth) return tight('any[]')
   if (first.length === 0) {
     const item = rest === undefined || rest === true ? tight('any') : typeOf(writing, rest, inside)
@@ -250,25 +250,25 @@ function arrayType(writing: Notation, place: Place, where: Where): Type {
   return tight(`[${[...items, ...more].join(', ')}]`)
 }
 
-function objectType(writing: Notation, place: Place, depth: number): Type {
-  if (depth > writing.detail.depth) return namesAlone(writing, place)
-  const inside = insideText(writing, place, depth)
+function objectType(writing: Notation, view: SchemaView, depth: number): Type {
+  if (depth > writing.detail.depth) return namesAlone(writing, view)
+  const inside = insideText(writing, view, depth)
   return tight(inside === '' || inside === '...' ? 'object' : `{${inside}}`)
 }
 
 /** What stands between the braces of an object. */
-function insideText(writing: Notation, place: Place, depth: number): string {
-  const fields = shownFields(writing, place)
+function insideText(writing: Notation, view: SchemaView, depth: number): string {
+  const fields = shownFields(writing, view)
   const wanted = writing.detail.optionalInside ? fields : fields.filter(({ required }) => required)
   const written = wanted.slice(0, MAX_FIELDS)
   const texts = written.map((field) => fieldText(writing, field, depth + 1))
-  return [...texts, ...optionalText(writing, fields.length - written.length), ...openText(writing, place, depth)].join(
+  return [...texts, ...optionalText(writing, fields.length - written.length), ...openText(writing, view, depth)].join(
     ', ',
   )
 }
 
-function namesAlone(writing: Notation, place: Place): Type {
-  const fields = shownFields(writing, place)
+function namesAlone(writing: Notation, view: SchemaView): Type {
+  const fields = shownFields(writing, view)
   const names = fields
     .filter(({ required }) => required)
     .slice(0, MAX_FIELDS)
@@ -283,34 +283,34 @@ export function optionalText(writing: Notation, count: number): readonly string[
   return count > 0 ? [`+${count} optional`] : []
 }
 
-const shown = new WeakMap<Place, readonly Field[]>()
+const shown = new WeakMap<SchemaView, readonly Field[]>()
 
 /** The fields a caller may give: not what only the server sets, nor what should no longer be used. */
-export function shownFields(writing: Notation, place: Place): readonly Field[] {
+export function shownFields(writing: Notation, view: SchemaView): readonly Field[] {
   // A signature is written many times over until it fits.
-  let fields = shown.get(place)
-  if (!fields) shown.set(place, (fields = findShownFields(writing, place)))
+  let fields = shown.get(view)
+  if (!fields) shown.set(view, (fields = findShownFields(writing, view)))
   return fields
 }
 
-function findShownFields(writing: Notation, place: Place): readonly Field[] {
-  return fieldsAt(place).filter((field) => {
+function findShownFields(writing: Notation, view: SchemaView): readonly Field[] {
+  return fieldsAt(view).filter((field) => {
     if (field.required) return true
-    const below = getPlace(writing.root, field.schema)
+    const below = getSchemaView(writing.root, field.schema)
     return !below.never && keywordAt(below, 'readOnly') !== true && keywordAt(below, 'deprecated') !== true
   })
 }
 
 /** What fields of other names may be: `[key]: type`, `[/pattern/]: type`, or `...` for any. */
-export function openText(writing: Notation, place: Place, depth: number): readonly string[] {
+export function openText(writing: Notation, view: SchemaView, depth: number): readonly string[] {
   const inside = { name: 'value', depth: depth + 1, hinted: false }
-  const patterns = patternFieldsAt(place)
+  const patterns = patternFieldsAt(view)
     .filter(([, schema]) => schema !== false)
     .map(([pattern, schema]) => `[/${(literal(pattern) ?? '').slice(1, -1)}/]: ${typeText(writing, schema, inside)}`)
-  const others = otherFieldsAt(place)
+  const others = otherFieldsAt(view)
   if (others === undefined) return patterns
   const text = others === true ? 'any' : typeText(writing, others, inside)
-  const names = valuesAt(getPlace(writing.root, keywordAt(place, 'propertyNames')))
+  const names = valuesAt(getSchemaView(writing.root, keywordAt(view, 'propertyNames')))
   const key = names ? valuesText(writing, names, false).text : 'key'
   return [...patterns, text === 'any' && !names ? '...' : `[${key}]: ${text}`]
 }

@@ -1,11 +1,11 @@
 import { literal, oneLine } from './literal.ts'
-import { keywordAt, numberAt, textAt, type Place } from './place.ts'
+import { keywordAt, numberAt, textAt, type SchemaView } from './schema/schema-view.ts'
 
 /** What a value must be beside its type, as it stands behind the type: `0..100`, `date-time`, `/^[a-z]+$/`. */
-export function getRefinement(kind: string, place: Place, name: string): string {
-  if (kind === 'integer' || kind === 'number') return words(getRange(place), getStep(place, kind))
-  if (kind === 'string') return words(getFormat(place, name), getLength(place, 'Length', 'chars'))
-  return kind === 'array' ? getLength(place, 'Items', 'items') : ''
+export function getRefinement(kind: string, view: SchemaView, name: string): string {
+  if (kind === 'integer' || kind === 'number') return words(getRange(view), getStep(view, kind))
+  if (kind === 'string') return words(getFormat(view, name), getLength(view, 'Length', 'chars'))
+  return kind === 'array' ? getLength(view, 'Items', 'items') : ''
 }
 
 const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
@@ -13,19 +13,19 @@ const words = (...parts: readonly string[]): string => parts.filter((part) => pa
 /** Bounds that only say which numbers a machine can hold. */
 const MACHINE_BOUNDS = new Set([2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63, 2 ** 64])
 
-function boundAt(place: Place, keyword: string): number | undefined {
-  const bound = numberAt(place, keyword)
+function boundAt(view: SchemaView, keyword: string): number | undefined {
+  const bound = numberAt(view, keyword)
   if (bound === undefined || !Number.isFinite(bound)) return undefined
   const size = Math.abs(bound)
   return size >= Number.MAX_SAFE_INTEGER || MACHINE_BOUNDS.has(size) ? undefined : bound
 }
 
-function getRange(place: Place): string {
-  const low = boundAt(place, 'minimum')
-  const high = boundAt(place, 'maximum')
+function getRange(view: SchemaView): string {
+  const low = boundAt(view, 'minimum')
+  const high = boundAt(view, 'maximum')
   // The fourth draft has a flag beside the bound, later ones have a bound of its own.
-  const above = keywordAt(place, 'exclusiveMinimum') === true ? low : boundAt(place, 'exclusiveMinimum')
-  const below = keywordAt(place, 'exclusiveMaximum') === true ? high : boundAt(place, 'exclusiveMaximum')
+  const above = keywordAt(view, 'exclusiveMinimum') === true ? low : boundAt(view, 'exclusiveMinimum')
+  const below = keywordAt(view, 'exclusiveMaximum') === true ? high : boundAt(view, 'exclusiveMaximum')
   if (above === undefined && below === undefined) return getSpan(low, high)
   return words(
     above === undefined ? (low === undefined ? '' : `>=${low}`) : `>${above}`,
@@ -39,16 +39,16 @@ export function getSpan(low: number | undefined, high: number | undefined): stri
   return high === undefined ? '' : `<=${high}`
 }
 
-function getStep(place: Place, kind: string): string {
-  const step = numberAt(place, 'multipleOf')
+function getStep(view: SchemaView, kind: string): string {
+  const step = numberAt(view, 'multipleOf')
   const isPlain = step === undefined || (kind === 'integer' && step === 1) || step <= 0
   return isPlain ? '' : `step ${step}`
 }
 
-function getLength(place: Place, of: 'Length' | 'Items', unit: string): string {
-  const low = numberAt(place, `min${of}`)
+function getLength(view: SchemaView, of: 'Length' | 'Items', unit: string): string {
+  const low = numberAt(view, `min${of}`)
   // Nobody gives an empty one by mistake.
-  const span = getSpan(low !== undefined && low > 1 ? low : undefined, boundAt(place, `max${of}`))
+  const span = getSpan(low !== undefined && low > 1 ? low : undefined, boundAt(view, `max${of}`))
   return span === '' ? '' : `${span} ${unit}`
 }
 
@@ -63,13 +63,13 @@ const SAID_BY_NAME: ReadonlyMap<string, RegExp> = new Map([
 const MAX_PATTERN = 80
 const MAX_FORMAT = 40
 
-function getFormat(place: Place, name: string): string {
-  const encoding = textAt(place, 'contentEncoding')
+function getFormat(view: SchemaView, name: string): string {
+  const encoding = textAt(view, 'contentEncoding')
   if (encoding) return oneLine(encoding.slice(0, MAX_FORMAT))
-  const format = textAt(place, 'format')
+  const format = textAt(view, 'format')
   if (format && !NOISE.test(format))
     return SAID_BY_NAME.get(format)?.test(name) ? '' : oneLine(format.slice(0, MAX_FORMAT))
-  const pattern = textAt(place, 'pattern')
+  const pattern = textAt(view, 'pattern')
   if (!pattern) return ''
   const line = (literal(pattern.slice(0, MAX_PATTERN + 1)) ?? '""')
     .slice(1, -1)

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { shortened } from '../../core/text.ts'
 import { fieldName, literal } from './literal.ts'
-import { alternativesAt, listAt, getPlace, type Place } from './place.ts'
+import { alternativesAt, listAt, getSchemaView, type SchemaView } from './schema/schema-view.ts'
 
 const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not', '$comment'])
 
@@ -23,10 +23,10 @@ const MAX_NAMED = 8
 const MAX_RULE_LENGTH = 200
 
 /** What an object must be beside the types of its fields, in words: `one of: id, name+city`. */
-export function rulesAt(place: Place): readonly string[] {
+export function rulesAt(view: SchemaView): readonly string[] {
   const rules = [
-    ...choiceRules(place),
-    ...place.parts.flatMap((part) => [...dependencyRules(part), ...whenRules(place, part)]),
+    ...choiceRules(view),
+    ...view.parts.flatMap((part) => [...dependencyRules(part), ...whenRules(view, part)]),
   ]
   const distinct = [...new Set(rules)].map((rule) => shortened(rule, MAX_RULE_LENGTH))
   return distinct.length > MAX_RULES ? [...distinct.slice(0, MAX_RULES - 1), 'more in the schema'] : distinct
@@ -39,8 +39,8 @@ function joinSome(texts: readonly string[], separator: string): string {
   return [...texts.slice(0, MAX_NAMED), ...(more > 0 ? [`…${more} more`] : [])].join(separator)
 }
 
-function choiceRules(place: Place): readonly string[] {
-  return alternativesAt(place)
+function choiceRules(view: SchemaView): readonly string[] {
+  return alternativesAt(view)
     .filter(({ branches }) => branches.length > 1 && branches.every(isRule))
     .map(({ how, branches }) => {
       const choices = branches.map((branch) => together(namesRequired(branch)))
@@ -59,9 +59,9 @@ function dependencyRules(part: Readonly<Record<string, unknown>>): readonly stri
 }
 
 /** `mode="a" needs x` of an `if` that looks at values and a `then` that requires fields. */
-function whenRules(place: Place, part: Readonly<Record<string, unknown>>): readonly string[] {
+function whenRules(view: SchemaView, part: Readonly<Record<string, unknown>>): readonly string[] {
   if (!isPlainObject(part['if'])) return []
-  const condition = conditionText(place, part['if'])
+  const condition = conditionText(view, part['if'])
   const then = namesRequired(part['then'])
   const otherwise = namesRequired(part['else'])
   const isSaid = condition !== undefined && then.length + otherwise.length > 0
@@ -72,10 +72,10 @@ function whenRules(place: Place, part: Readonly<Record<string, unknown>>): reado
   ]
 }
 
-function conditionText(place: Place, condition: Readonly<Record<string, unknown>>): string | undefined {
+function conditionText(view: SchemaView, condition: Readonly<Record<string, unknown>>): string | undefined {
   const properties = isPlainObject(condition['properties']) ? condition['properties'] : {}
   const texts = Object.entries(properties).map(([name, schema]) => {
-    const [part] = getPlace(place.root, schema).parts
+    const [part] = getSchemaView(view.root, schema).parts
     const values = part && ('const' in part ? [part['const']] : listAt(part, 'enum'))
     return values && values.length > 0
       ? `${fieldName(name)}=${joinSome(

@@ -1,6 +1,6 @@
 import type { CatalogEntry } from '../tool.ts'
 import { oneLine } from './literal.ts'
-import { fieldsAt, getPlace } from './place.ts'
+import { fieldsAt, getSchemaView } from './schema/schema-view.ts'
 
 export interface DescribedTool {
   readonly name: string
@@ -102,7 +102,7 @@ function fromName(tool: DescribedTool): string {
   const route = typeof tool.description === 'string' ? oneLine(tool.description) : ''
   const words = getWords(tool.name).join(' ')
   const subject = title !== '' ? title : words.includes(' ') || !ROUTE.test(route) ? words : `${words} (${route})`
-  const fields = fieldsAt(getPlace(tool.inputSchema, tool.inputSchema)).map(({ name }) =>
+  const fields = fieldsAt(getSchemaView(tool.inputSchema, tool.inputSchema)).map(({ name }) =>
     getWords(name).join(' ').toLowerCase(),
   )
   const shown = fields.filter((field) => field !== '').slice(0, MAX_FIELDS)

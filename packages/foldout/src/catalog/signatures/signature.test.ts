@@ -148,7 +148,7 @@ describe('R45 more detail only where a signature would mislead', () => {
       'string YYYY-MM-DDTHH:MM:SSZ',
     ],
     ['two parts', 'repo', { type: 'string', description: 'The repository (owner/repo)' }, 'string owner/repo'],
-    ['a format', 'place', { type: 'string', description: 'Format: lat,lng' }, 'string lat,lng'],
+    ['a format', 'view', { type: 'string', description: 'Format: lat,lng' }, 'string lat,lng'],
     [
       'a list in a string',
       'ids',
@@ -441,7 +441,7 @@ describe('R45 broken schemas', () => {
     ['an empty enum', { properties: { a: { type: 'string', enum: [] } } }, 'f(a?: string)'],
     ['alternatives that are no list', { properties: { a: { anyOf: 'x', type: 'string' } } }, 'f(a?: string)'],
     [
-      'the whole schema in place of its fields',
+      'the whole schema in view of its fields',
       { type: 'object', properties: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
       'f(a: string)',
     ],

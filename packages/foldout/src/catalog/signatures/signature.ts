@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import type { CatalogEntry } from '../tool.ts'
-import { schemaText } from './compact-schema.ts'
+import { schemaText } from './schema/compact-schema.ts'
 import { fieldName, literal } from './literal.ts'
 import {
   fieldText,
@@ -14,7 +14,14 @@ import {
   type Detail,
   type Notation,
 } from './notation.ts'
-import { alternativesAt, fieldsAt, kindsAt, getPlace, takesAnyFields, type Place } from './place.ts'
+import {
+  alternativesAt,
+  fieldsAt,
+  kindsAt,
+  getSchemaView,
+  takesAnyFields,
+  type SchemaView,
+} from './schema/schema-view.ts'
 import { isRule, rulesAt } from './rules.ts'
 
 export type SignedTool = Pick<CatalogEntry, 'name' | 'inputSchema' | 'outputSchema'>
@@ -80,15 +87,15 @@ function toolName(name: unknown): string {
 }
 
 function fitted(tool: SignedTool, fits: (text: string) => boolean): Signature {
-  const place = getPlace(tool.inputSchema, tool.inputSchema)
+  const view = getSchemaView(tool.inputSchema, tool.inputSchema)
   const recursive = new Map<JsonSchema, string>()
-  const compose = (detail: Detail, show: Shown): Signature => composed(tool, place, detail, show, recursive)
+  const compose = (detail: Detail, show: Shown): Signature => composed(tool, view, detail, show, recursive)
   let last: Signature | undefined
   for (const detail of DETAILS) {
     last = compose(detail, EVERYTHING)
     if (fits(last.text)) return last
   }
-  const fields = fieldsAt(place)
+  const fields = fieldsAt(view)
   const optional = Math.min(fields.filter((field) => !field.required).length, MAX_FIELDS)
   const required = Math.min(fields.filter((field) => field.required).length, MAX_FIELDS)
   for (const detail of SPARE) {
@@ -140,7 +147,7 @@ function most(
 
 function composed(
   tool: SignedTool,
-  place: Place,
+  view: SchemaView,
   detail: Detail,
   show: Shown,
   recursive: Map<JsonSchema, string>,
@@ -148,7 +155,7 @@ function composed(
   const known = recursive.size
   const writing = notation(tool.inputSchema, detail, recursive)
   const name = toolName(tool.name)
-  const inside = argumentsText(writing, place, show)
+  const inside = argumentsText(writing, view, show)
   const definitions: string[] = []
   for (const schema of writing.called) {
     const called = recursive.get(schema)!
@@ -159,8 +166,8 @@ function composed(
     definitions.push(`${called} = ${text}`)
   }
   // Written once more where something turned out to contain itself, so that it goes by its name everywhere.
-  if (recursive.size > known) return composed(tool, place, detail, show, recursive)
-  const rules = rulesAt(place)
+  if (recursive.size > known) return composed(tool, view, detail, show, recursive)
+  const rules = rulesAt(view)
   const text = [
     `${name}(${inside})`,
     ...(rules.length > 0 ? [`/* ${rules.join('; ').replaceAll('*/', '* /')} */`] : []),
@@ -169,17 +176,17 @@ function composed(
   return { text, whole: !writing.cut }
 }
 
-function argumentsText(writing: Notation, place: Place, show: Shown): string {
-  if (place.never) return 'never'
-  const fields = shownFields(writing, place)
-  const kinds = kindsAt(place)
-  const isUnion = alternativesAt(place).some(({ branches }) => branches.filter((branch) => !isRule(branch)).length > 1)
+function argumentsText(writing: Notation, view: SchemaView, show: Shown): string {
+  if (view.never) return 'never'
+  const fields = shownFields(writing, view)
+  const kinds = kindsAt(view)
+  const isUnion = alternativesAt(view).some(({ branches }) => branches.filter((branch) => !isRule(branch)).length > 1)
   if (isUnion || (kinds.length > 0 && !kinds.includes('object'))) {
     return typeText(writing, writing.root, { name: 'Args', depth: 0, hinted: true })
   }
   const required = fields.filter((field) => field.required)
   const optional = fields.filter((field) => !field.required)
-  for (const part of place.parts) writing.within.set(part, part === writing.root ? 'Args' : 'Arguments')
+  for (const part of view.parts) writing.within.set(part, part === writing.root ? 'Args' : 'Arguments')
   const texts = [
     ...required
       .slice(0, show.required)
@@ -189,11 +196,11 @@ function argumentsText(writing: Notation, place: Place, show: Shown): string {
       .slice(0, show.named)
       .map((field, at) => (at < show.typed ? fieldText(writing, field, 1) : `${fieldName(field.name)}?`)),
     ...optionalText(writing, optional.length - show.named),
-    ...openText(writing, place, 0),
+    ...openText(writing, view, 0),
   ]
-  for (const part of place.parts) writing.within.delete(part)
+  for (const part of view.parts) writing.within.delete(part)
   if (required.length > Math.min(show.required, show.typedRequired) || optional.length > show.typed) writing.cut = true
-  if (texts.length === 0 && takesAnyFields(place)) return '...'
+  if (texts.length === 0 && takesAnyFields(view)) return '...'
   return texts.join(', ')
 }
 
@@ -205,7 +212,7 @@ const UNTELLING = new Set(['content', 'result', 'output', 'response', 'data', 'v
 /** ` -> {a, b}`: what the result has, without types. */
 function resultText(schema: unknown): string {
   if (schema === undefined) return ''
-  const names = fieldsAt(getPlace(schema, schema)).map(({ name }) => fieldName(name))
+  const names = fieldsAt(getSchemaView(schema, schema)).map(({ name }) => fieldName(name))
   if (names.every((name) => UNTELLING.has(name))) return ''
   const shown = names.length > MAX_RESULT_FIELDS ? names.slice(0, MAX_RESULT_FIELDS - 1) : names
   const more = names.length - shown.length

@@ -2,7 +2,7 @@ import type { CatalogEntry } from '../tool.ts'
 import { toIdentifier } from './identifier.ts'
 import { docBlock } from './jsdoc.ts'
 import { oneLine } from './literal.ts'
-import { alternativesAt, fieldsAt, kindsAt, getPlace } from './place.ts'
+import { alternativesAt, fieldsAt, kindsAt, getSchemaView } from './schema/schema-view.ts'
 import { rulesAt } from './rules.ts'
 import { typeDeclarations, typeScriptType, typeWriting } from './type-text.ts'
 
@@ -45,7 +45,7 @@ export function formatStub(tool: StubbedTool, options: StubOptions = {}): Stub {
     ...declarations,
     docBlock([
       getDescription(tool),
-      ...rulesAt(getPlace(tool.inputSchema, tool.inputSchema)).map((rule) => `Note: ${rule}.`),
+      ...rulesAt(getSchemaView(tool.inputSchema, tool.inputSchema)).map((rule) => `Note: ${rule}.`),
       ...(tool.outputSchema === undefined ? [`@returns ${note}`] : []),
     ]),
     `export declare function ${identifier}(${parameter}): Promise<${result}>`,
@@ -61,11 +61,11 @@ function getDescription({ name, description }: StubbedTool): string {
 }
 
 function parameterText(tool: StubbedTool, type: string): string {
-  const place = getPlace(tool.inputSchema, tool.inputSchema)
-  const kinds = kindsAt(place)
+  const view = getSchemaView(tool.inputSchema, tool.inputSchema)
+  const kinds = kindsAt(view)
   const isObject = kinds.length === 0 || kinds.includes('object')
   const mayBeLeftOff =
-    isObject && !place.never && alternativesAt(place).length === 0 && !fieldsAt(place).some(({ required }) => required)
-  const known = type === 'unknown' && isObject && !place.never ? 'Record<string, unknown>' : type
+    isObject && !view.never && alternativesAt(view).length === 0 && !fieldsAt(view).some(({ required }) => required)
+  const known = type === 'unknown' && isObject && !view.never ? 'Record<string, unknown>' : type
   return `input${mayBeLeftOff ? '?' : ''}: ${known}`
 }

@@ -9,12 +9,12 @@ import {
   kindsAt,
   otherFieldsAt,
   patternFieldsAt,
-  getPlace,
+  getSchemaView,
   resolveReference,
   takesAnyFields,
   valuesAt,
-  type Place,
-} from './place.ts'
+  type SchemaView,
+} from './schema/schema-view.ts'
 import { isRule } from './rules.ts'
 
 /** Writes the types of one declaration file. Definitions that are referred to are declared once, under a name. */
@@ -47,19 +47,19 @@ export function typeWriting(root: unknown, taken: Set<string>): TypeWriting {
  * leads back to itself.
  */
 export function typeScriptType(writing: TypeWriting, schema: unknown, indent: string, bare: boolean): string {
-  const place = getPlace(writing.root, schema)
-  if (place.never) return 'never'
+  const view = getSchemaView(writing.root, schema)
+  if (view.never) return 'never'
   if (writing.left-- <= 0 || writing.depth >= MAX_DEPTH) return 'unknown'
   const named = bare ? undefined : referredTo(writing, schema)
   if (named) return named
-  if (place.parts.some((part) => writing.within.has(part))) return 'unknown'
-  for (const part of place.parts) writing.within.add(part)
+  if (view.parts.some((part) => writing.within.has(part))) return 'unknown'
+  for (const part of view.parts) writing.within.add(part)
   writing.depth++
   try {
-    return union(writing, place, indent, bare)
+    return union(writing, view, indent, bare)
   } finally {
     writing.depth--
-    for (const part of place.parts) writing.within.delete(part)
+    for (const part of view.parts) writing.within.delete(part)
   }
 }
 
@@ -89,13 +89,13 @@ export function typeDeclarations(writing: TypeWriting): readonly string[] {
   return declarations
 }
 
-function union(writing: TypeWriting, place: Place, indent: string, bare: boolean): string {
-  const values = valuesAt(place)
+function union(writing: TypeWriting, view: SchemaView, indent: string, bare: boolean): string {
+  const values = valuesAt(view)
   if (values) return literals(values)
-  const groups = alternativesAt(place)
+  const groups = alternativesAt(view)
     .map(({ branches }) => branches.filter((branch) => !isRule(branch)))
     .filter((branches) => branches.length > 1)
-  const own = fieldsAt(place).length > 0 || groups.length === 0 ? [either(ownTypes(writing, place, indent))] : []
+  const own = fieldsAt(view).length > 0 || groups.length === 0 ? [either(ownTypes(writing, view, indent))] : []
   const others = groups.map((branches) =>
     either(branches.map((branch) => typeScriptType(writing, branch, indent, bare))),
   )
@@ -117,19 +117,19 @@ function literals(values: readonly unknown[]): string {
   return either(isTooMuch ? [...kinds] : texts)
 }
 
-function ownTypes(writing: TypeWriting, place: Place, indent: string): readonly string[] {
-  const kinds = kindsAt(place)
+function ownTypes(writing: TypeWriting, view: SchemaView, indent: string): readonly string[] {
+  const kinds = kindsAt(view)
   if (kinds.length === 0) return ['unknown']
   return kinds.map((kind) => {
-    if (kind === 'object') return objectType(writing, place, indent)
-    if (kind === 'array') return arrayType(writing, place, indent)
+    if (kind === 'object') return objectType(writing, view, indent)
+    if (kind === 'array') return arrayType(writing, view, indent)
     if (kind === 'integer') return 'number'
     return ['string', 'number', 'boolean', 'null'].includes(kind) ? kind : 'unknown'
   })
 }
 
-function arrayType(writing: TypeWriting, place: Place, indent: string): string {
-  const { first, rest } = itemsAt(place)
+function arrayType(writing: TypeWriting, view: SchemaView, indent: string): string {
+  const { first, rest } = itemsAt(view)
   const item = (schema: unknown): string => typeScriptType(writing, schema, indent, false)
   const getList = (schema: unknown): string => {
     const type = schema === undefined ? 'unknown' : item(schema)
@@ -140,28 +140,28 @@ function arrayType(writing: TypeWriting, place: Place, indent: string): string {
   return `[${[...first.map(item), ...others].join(', ')}]`
 }
 
-function objectType(writing: TypeWriting, place: Place, indent: string): string {
+function objectType(writing: TypeWriting, view: SchemaView, indent: string): string {
   const inner = `${indent}  `
-  const all = fieldsAt(place)
+  const all = fieldsAt(view)
   const fields = all.slice(0, MAX_FIELDS)
   const lines = fields.flatMap((field) => {
     const type = typeScriptType(writing, field.schema, inner, false)
-    const text = writing.left > 0 ? fieldDoc(getPlace(writing.root, field.schema)) : ''
+    const text = writing.left > 0 ? fieldDoc(getSchemaView(writing.root, field.schema)) : ''
     writing.left -= text.length / COMMENT_PER_NODE
     const doc = docLines(text, inner)
     return [...doc, `${inner}${propertyName(field.name)}${field.required ? '' : '?'}: ${type}`]
   })
   if (all.length > fields.length) lines.push(`${inner}/** ${all.length - fields.length} more fields. */`)
-  const index = all.length > fields.length ? 'unknown' : indexType(writing, place, inner)
+  const index = all.length > fields.length ? 'unknown' : indexType(writing, view, inner)
   // Beside named fields an index signature would have to take in all their types.
   if (index) lines.push(`${inner}[key: string]: ${fields.length > 0 ? 'unknown' : index}`)
-  if (lines.length === 0) return takesAnyFields(place) ? 'Record<string, unknown>' : 'Record<string, never>'
+  if (lines.length === 0) return takesAnyFields(view) ? 'Record<string, unknown>' : 'Record<string, never>'
   return `{\n${lines.join('\n')}\n${indent}}`
 }
 
-function indexType(writing: TypeWriting, place: Place, indent: string): string | undefined {
-  const others = otherFieldsAt(place)
-  const schemas = [...patternFieldsAt(place).map(([, schema]) => schema), ...(others === undefined ? [] : [others])]
+function indexType(writing: TypeWriting, view: SchemaView, indent: string): string | undefined {
+  const others = otherFieldsAt(view)
+  const schemas = [...patternFieldsAt(view).map(([, schema]) => schema), ...(others === undefined ? [] : [others])]
   if (schemas.length === 0) return undefined
   return either(schemas.map((schema) => typeScriptType(writing, schema, indent, false)))
 }

@@ -58,21 +58,21 @@ export interface CatalogRecorder {
 /** A client that makes more calls than this goes on as another: some have one id for many conversations, and never end. */
 const MAX_CALLS = 1_000
 
-type Draft = {
+type ClientDraft = {
   [Field in keyof RecordedClient]: RecordedClient[Field] extends readonly (infer Item)[] ? Item[] : string
 }
 
 /** Writes down what clients do with a catalog, to learn from. It only listens. */
 export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOptions = {}): CatalogRecorder {
   const { maxClients = 1_000 } = options
-  const drafts: Draft[] = []
-  const current = new Map<string, Draft>()
-  const getTokens = new Map<string, number>()
+  const drafts: ClientDraft[] = []
+  const current = new Map<string, ClientDraft>()
+  const tokensByTool = new Map<string, number>()
 
-  const createDraft = (id: string): Draft => {
+  const createDraft = (id: string): ClientDraft => {
     const known = current.get(id)
     if (known && getCalls(known) < MAX_CALLS) return known
-    const draft: Draft = { id, lists: [], searches: [], definitions: [], uses: [] }
+    const draft: ClientDraft = { id, lists: [], searches: [], definitions: [], uses: [] }
     current.set(id, draft)
     drafts.push(draft)
     if (drafts.length > maxClients) {
@@ -100,7 +100,7 @@ export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOp
         const { name, through, ok, wrappingTokens } = event
         draft.uses.push({ at, name, through, ok, wrappingTokens })
         const found = catalog.resolve(name)
-        if (!isUnknown(found)) getTokens.set(name, toolTokens(getListing(found), estimatedTokens))
+        if (!isUnknown(found)) tokensByTool.set(name, toolTokens(getListing(found), estimatedTokens))
       }
     }
   }
@@ -110,7 +110,9 @@ export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOp
     recording: () =>
       structuredClone({
         version: 1,
-        tools: Array.from(getTokens, ([name, tokens]) => ({ name, tokens })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+        tools: Array.from(tokensByTool, ([name, tokens]) => ({ name, tokens })).sort((a, b) =>
+          a.name < b.name ? -1 : 1,
+        ),
         clients: drafts,
       }),
     stop: catalog.subscribe(onEvent),

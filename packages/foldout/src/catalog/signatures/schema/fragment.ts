@@ -1,8 +1,8 @@
-import { isPlainObject } from '../../core/json/json.ts'
-import type { JsonSchema } from '../../core/schema/schema.ts'
-import { estimatedTokens } from '../../core/tokens/tokens.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import type { JsonSchema } from '../../../core/schema/schema.ts'
+import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { smallSchema } from './compact-schema.ts'
-import { itemsAt, listAt, getPlace } from './place.ts'
+import { itemsAt, listAt, getSchemaView } from './schema-view.ts'
 
 /** By the estimate, which is low for lists of short words: about 100 by a tokenizer. */
 const MAX_TOKENS = 80
@@ -24,11 +24,11 @@ export function schemaFragment(schema: JsonSchema, path: readonly (string | numb
 const MAX_BRANCHES = 50
 
 function below(root: unknown, schema: unknown, key: string | number): unknown {
-  const must = getPlace(root, schema).parts
+  const must = getSchemaView(root, schema).parts
   const may = new Set<JsonSchema>()
   const queue = must.flatMap(getBranches)
   for (let at = 0; at < queue.length && may.size < MAX_BRANCHES; at++) {
-    for (const part of getPlace(root, queue[at]).parts) {
+    for (const part of getSchemaView(root, queue[at]).parts) {
       if (may.has(part)) continue
       may.add(part)
       queue.push(...getBranches(part))

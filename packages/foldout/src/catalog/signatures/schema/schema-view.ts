@@ -1,9 +1,9 @@
-import { isPlainObject } from '../../core/json/json.ts'
-import { pointerKeys, resolvePointer } from '../../core/json/json-pointer.ts'
-import type { JsonSchema } from '../../core/schema/schema.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { pointerKeys, resolvePointer } from '../../../core/json/json-pointer.ts'
+import type { JsonSchema } from '../../../core/schema/schema.ts'
 
 /** What a schema says of one value, with references and `allOf` gathered. Made of anything, however broken. */
-export interface Place {
+export interface SchemaView {
   readonly root: unknown
   /** The schemas that the value must fit, nearest first. */
   readonly parts: readonly JsonSchema[]
@@ -25,7 +25,7 @@ interface Alternatives {
 /** Enough for any honest schema; a dishonest one must not cost the others their time. */
 const MAX_PARTS = 64
 
-export function getPlace(root: unknown, schema: unknown): Place {
+export function getSchemaView(root: unknown, schema: unknown): SchemaView {
   const parts: JsonSchema[] = []
   const queue: unknown[] = [schema]
   let never = false
@@ -75,18 +75,18 @@ export function containsItself(root: unknown, schema: JsonSchema): boolean {
   return false
 }
 
-/** The first value a keyword has among the parts of a place. */
-export function keywordAt(place: Place, keyword: string): unknown {
-  return place.parts.find((part) => part[keyword] !== undefined)?.[keyword]
+/** The first value a keyword has among the parts of a view. */
+export function keywordAt(view: SchemaView, keyword: string): unknown {
+  return view.parts.find((part) => part[keyword] !== undefined)?.[keyword]
 }
 
-export function textAt(place: Place, keyword: string): string | undefined {
-  const value = place.parts.map((part) => part[keyword]).find((text) => typeof text === 'string' && text.trim() !== '')
+export function textAt(view: SchemaView, keyword: string): string | undefined {
+  const value = view.parts.map((part) => part[keyword]).find((text) => typeof text === 'string' && text.trim() !== '')
   return value as string | undefined
 }
 
-export function numberAt(place: Place, keyword: string): number | undefined {
-  return place.parts.map((part) => part[keyword]).find((value): value is number => typeof value === 'number')
+export function numberAt(view: SchemaView, keyword: string): number | undefined {
+  return view.parts.map((part) => part[keyword]).find((value): value is number => typeof value === 'number')
 }
 
 const WORDS_FOR_TYPES: Readonly<Record<string, string>> = {
@@ -109,34 +109,34 @@ const TYPES: Readonly<Record<string, string>> = Object.assign(
 )
 
 /**
- * The types that a place names or, without a name, that its other keywords are for. Empty where it takes anything. A type
+ * The types that a view names or, without a name, that its other keywords are for. Empty where it takes anything. A type
  * that JSON Schema does not have is kept as it is, if it reads like one.
  */
-export function kindsAt(place: Place): readonly string[] {
-  const named = keywordAt(place, 'type')
+export function kindsAt(view: SchemaView): readonly string[] {
+  const named = keywordAt(view, 'type')
   const words = [named].flat(2).filter((word): word is string => typeof word === 'string')
   const kinds = words.map((word) => TYPES[word.trim().toLowerCase()] ?? word.trim())
   if (kinds.includes('any')) return []
   const readable = kinds.filter((kind) => /^[\p{L}_][\p{L}\p{N}_.<>[\]-]{0,30}$/u.test(kind))
-  if (readable.length > 0) return withNull(place, [...new Set(readable)])
-  if (has(place, ['properties', 'additionalProperties', 'patternProperties', 'required'])) return ['object']
-  if (has(place, ['items', 'prefixItems'])) return ['array']
+  if (readable.length > 0) return withNull(view, [...new Set(readable)])
+  if (has(view, ['properties', 'additionalProperties', 'patternProperties', 'required'])) return ['object']
+  if (has(view, ['items', 'prefixItems'])) return ['array']
   return []
 }
 
-function withNull(place: Place, kinds: readonly string[]): readonly string[] {
-  return keywordAt(place, 'nullable') === true && !kinds.includes('null') ? [...kinds, 'null'] : kinds
+function withNull(view: SchemaView, kinds: readonly string[]): readonly string[] {
+  return keywordAt(view, 'nullable') === true && !kinds.includes('null') ? [...kinds, 'null'] : kinds
 }
 
-function has(place: Place, keywords: readonly string[]): boolean {
-  return keywords.some((keyword) => place.parts.some((part) => typeof part[keyword] === 'object' && part[keyword]))
+function has(view: SchemaView, keywords: readonly string[]): boolean {
+  return keywords.some((keyword) => view.parts.some((part) => typeof part[keyword] === 'object' && part[keyword]))
 }
 
-/** The fields a place names: those it requires, then the others, each in the order declared. */
-export function fieldsAt(place: Place): readonly Field[] {
+/** The fields a view names: those it requires, then the others, each in the order declared. */
+export function fieldsAt(view: SchemaView): readonly Field[] {
   const schemas = new Map<string, unknown[]>()
   const required = new Set<string>()
-  for (const part of place.parts.map(unwrapped)) {
+  for (const part of view.parts.map(unwrapped)) {
     const properties = isPlainObject(part['properties']) ? part['properties'] : {}
     for (const [name, schema] of Object.entries(properties)) {
       schemas.set(name, [...(schemas.get(name) ?? []), schema])
@@ -164,44 +164,44 @@ function unwrapped(part: JsonSchema): JsonSchema {
   return isDoubled ? properties : part
 }
 
-/** What fields that a place does not name must fit: a schema, `true` where it says that any may come, else `undefined`. */
-export function otherFieldsAt(place: Place): unknown {
-  const given = keywordAt(place, 'additionalProperties') ?? keywordAt(place, 'unevaluatedProperties')
+/** What fields that a view does not name must fit: a schema, `true` where it says that any may come, else `undefined`. */
+export function otherFieldsAt(view: SchemaView): unknown {
+  const given = keywordAt(view, 'additionalProperties') ?? keywordAt(view, 'unevaluatedProperties')
   if (isPlainObject(given)) return Object.keys(given).length === 0 ? true : given
   return given === true ? true : undefined
 }
 
-/** Whether a place names no fields and does not say that there are none. */
-export function takesAnyFields(place: Place): boolean {
-  return place.parts.every((part) => !isPlainObject(part['properties']) && part['additionalProperties'] !== false)
+/** Whether a view names no fields and does not say that there are none. */
+export function takesAnyFields(view: SchemaView): boolean {
+  return view.parts.every((part) => !isPlainObject(part['properties']) && part['additionalProperties'] !== false)
 }
 
 /** What fields must fit whose names match a pattern. */
-export function patternFieldsAt(place: Place): readonly (readonly [pattern: string, schema: unknown])[] {
-  return place.parts.flatMap((part) =>
+export function patternFieldsAt(view: SchemaView): readonly (readonly [pattern: string, schema: unknown])[] {
+  return view.parts.flatMap((part) =>
     isPlainObject(part['patternProperties']) ? Object.entries(part['patternProperties']) : [],
   )
 }
 
-/** The values a place lists one by one, or `undefined` if it lists none. */
-export function valuesAt(place: Place): readonly unknown[] | undefined {
-  const part = place.parts.find((part) => 'const' in part || (Array.isArray(part['enum']) && part['enum'].length > 0))
+/** The values a view lists one by one, or `undefined` if it lists none. */
+export function valuesAt(view: SchemaView): readonly unknown[] | undefined {
+  const part = view.parts.find((part) => 'const' in part || (Array.isArray(part['enum']) && part['enum'].length > 0))
   if (!part) return undefined
   return 'const' in part ? [part['const']] : (part['enum'] as unknown[])
 }
 
 /** The first items of a list that have a schema each, and what the others must fit. */
-export function itemsAt(place: Place): { readonly first: readonly unknown[]; readonly rest: unknown } {
-  const items = keywordAt(place, 'items')
-  const prefix = keywordAt(place, 'prefixItems')
+export function itemsAt(view: SchemaView): { readonly first: readonly unknown[]; readonly rest: unknown } {
+  const items = keywordAt(view, 'items')
+  const prefix = keywordAt(view, 'prefixItems')
   if (Array.isArray(prefix) && prefix.length > 0) return { first: prefix, rest: items }
-  if (Array.isArray(items)) return { first: items, rest: keywordAt(place, 'additionalItems') }
+  if (Array.isArray(items)) return { first: items, rest: keywordAt(view, 'additionalItems') }
   return { first: [], rest: items }
 }
 
 /** The groups of branches of which the value must fit some. */
-export function alternativesAt(place: Place): readonly Alternatives[] {
-  return place.parts.flatMap(alternativesIn).filter(({ branches }) => branches.length > 1)
+export function alternativesAt(view: SchemaView): readonly Alternatives[] {
+  return view.parts.flatMap(alternativesIn).filter(({ branches }) => branches.length > 1)
 }
 
 function alternativesIn(part: JsonSchema): readonly Alternatives[] {

@@ -1,7 +1,7 @@
-import { isPlainObject } from '../../core/json/json.ts'
-import type { JsonSchema } from '../../core/schema/schema.ts'
-import { literal, oneLine } from './literal.ts'
-import { kindsAt, listAt, getPlace, resolveReference } from './place.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import type { JsonSchema } from '../../../core/schema/schema.ts'
+import { literal, oneLine } from '../literal.ts'
+import { kindsAt, listAt, getSchemaView, resolveReference } from './schema-view.ts'
 
 /** How much of a schema is kept. */
 export interface Kept {
@@ -110,7 +110,7 @@ function define(target: Record<string, unknown>, key: string, value: unknown): v
 
 function outlined(cleaning: Cleaning, schema: JsonSchema): JsonSchema {
   cleaning.cut = true
-  const kinds = kindsAt(getPlace(cleaning.root, schema))
+  const kinds = kindsAt(getSchemaView(cleaning.root, schema))
   return kinds.length === 0 ? {} : { type: kinds.length === 1 ? kinds[0] : kinds }
 }
 

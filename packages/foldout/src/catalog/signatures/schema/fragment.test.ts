@@ -1,9 +1,9 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonSchema } from '../../core/schema/schema.ts'
+import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { schemaFragment } from './fragment.ts'
-import { anySchema, THEN } from './schemas.fixtures.ts'
+import { anySchema, THEN } from '../schemas.fixtures.ts'
 
 const Node: JsonSchema = {
   type: 'object',
@@ -60,7 +60,7 @@ describe('R46 the fragment of a schema that a path is about', () => {
     expect(schemaFragment(schema, path)).toEqual(expected)
   })
 
-  it('R46 stands by itself: what it refers to is put in place, once', () => {
+  it('R46 stands by itself: what it refers to is put in view, once', () => {
     expect(schemaFragment(schema, ['tree'])).toEqual({
       type: 'object',
       description: 'The tree.',
