@@ -17,7 +17,7 @@ export function describeArgumentsFault(
   issues: readonly StandardSchemaV1.Issue[],
 ): string {
   const parts = new Map<string, unknown>()
-  for (const issue of issues) {
+  for (const issue of issues.slice(0, NAMED_PLACES)) {
     const path = issueKeys(issue).map((key) => (typeof key === 'number' ? key : String(key)))
     const part = schemaFragment(inputSchema, path)
     if (part !== undefined && parts.size < SHOWN_PARTS) parts.set(issuePath(issue) || 'arguments', part)

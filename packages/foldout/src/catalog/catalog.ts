@@ -17,6 +17,7 @@ import type { Explanation, SearchIndex, SearchIndexOptions, SearchOptions, Searc
 import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
 
+/** How a catalog is filled and called. */
 export interface CatalogOptions extends SearchIndexOptions {
   /** What is known of tools beside their definitions, by name or by `source/name`. */
   readonly metadata?: Readonly<Record<string, ToolMetadata>>
@@ -32,6 +33,7 @@ export interface CatalogOptions extends SearchIndexOptions {
 /** Whether a call may run, or why not. */
 export type Approval = boolean | string
 
+/** Where tools of a catalog come from, such as an MCP server. */
 export interface CatalogSource {
   readonly name: string
   readonly description: string | undefined
@@ -67,6 +69,14 @@ export interface Catalog {
   report(event: CatalogEvent): void
 }
 
+/**
+ * Creates a catalog of tools from `defineTool`, from MCP servers and from raw definitions. A definition that no tool can be made
+ * of is listed in `broken` and costs the others nothing.
+ *
+ * @example
+ * const catalog = createCatalog([setLight, ...(await toolsFromMcp(transport, { source: 'mail' })).tools])
+ * const { hits } = await catalog.search('send a message')
+ */
 export function createCatalog(tools: readonly CatalogInput[], options: CatalogOptions = {}): Catalog {
   return new LiveCatalog(tools, options)
 }

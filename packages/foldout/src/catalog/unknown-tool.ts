@@ -10,7 +10,13 @@ export interface UnknownTool {
   readonly isAmbiguous: boolean
 }
 
-/** Whether `catalog.resolve()` found no tool. */
+/**
+ * Whether `catalog.resolve()` found no tool.
+ *
+ * @example
+ * const found = catalog.resolve('send_mail')
+ * if (isUnknown(found)) console.log(`Did you mean ${found.near.join(' or ')}?`)
+ */
 export function isUnknown(found: CatalogEntry | UnknownTool): found is UnknownTool {
   return 'unknown' in found
 }

@@ -13,6 +13,7 @@ import { toToolResult } from '../tools/call-result.ts'
 import type { Opening, ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
 
+/** How a catalog becomes a section. */
 export interface CatalogSectionOptions<Key extends string> {
   /** Default `tools`. */
   readonly key?: Key

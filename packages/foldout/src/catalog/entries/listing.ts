@@ -19,7 +19,12 @@ export function getLoadedListing(entry: CatalogEntry): ListedTool {
   return listing
 }
 
-/** A tool of a catalog as a client lists it. */
+/**
+ * Gets a tool of a catalog as a client lists it.
+ *
+ * @example
+ * const listed = catalog.tools.map(getListing)
+ */
 export function getListing(entry: CatalogEntry): ListedTool {
   let listing = listings.get(entry)
   if (!listing) listings.set(entry, (listing = Object.freeze(createListing(entry))))

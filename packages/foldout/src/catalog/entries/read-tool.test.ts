@@ -115,7 +115,7 @@ describe('R43 definitions', () => {
     expect(await catalog.call('add', { a: 2 })).toEqual({ ...said('3'), structuredContent: { sum: 3 } })
     expect(await catalog.call('add', { a: -1 })).toEqual({ ...said('No.'), isError: true })
     expect(getText(await catalog.call('add', { a: 'x' }))).toBe(
-      `Wrong arguments for tool 'add': a: Invalid input: expected number, received string. Nothing was run. Schema: {"a":{"type":"number"}}`,
+      `Wrong arguments for tool 'add': a must be a number, not a string. Nothing was run. Schema: {"a":{"type":"number"}}`,
     )
   })
 

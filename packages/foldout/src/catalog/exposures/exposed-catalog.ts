@@ -11,6 +11,7 @@ import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import type { JoinedTools } from './core.ts'
 import type { EntryCall, ExposedCatalog, ExposureClient, ListedTool } from './exposure.ts'
 
+/** What an exposure is made of: see {@link createExposedCatalog}. */
 export interface ExposedParts {
   readonly catalog: Catalog
   readonly client: ExposureClient
@@ -26,12 +27,30 @@ export interface ExposedParts {
   readonly hint?: string
 }
 
+/** An exposed catalog whose exposure tells it when the list changes. */
 export interface ExposedControl extends ExposedCatalog {
   /** Says that the list may be another now. */
   announce(): void
 }
 
-/** Creates a catalog as one client sees it: some tools listed, some meta tools, and every tool callable under its own name. */
+/**
+ * Creates a catalog as one client sees it: some tools listed, some meta tools, and every tool callable under its own name. Made
+ * for exposures of your own.
+ *
+ * @example
+ * const firstTen: Exposure = {
+ *   name: 'firstTen',
+ *   expose: (catalog, client) =>
+ *     createExposedCatalog({
+ *       catalog,
+ *       client,
+ *       exposure: 'firstTen',
+ *       instructions: '',
+ *       entries: () => catalog.tools.slice(0, 10),
+ *       metaTools: [],
+ *     }),
+ * }
+ */
 export function createExposedCatalog(parts: ExposedParts): ExposedControl {
   const { catalog, client, exposure } = parts
   const metaTools = new Map(parts.metaTools.map((tool) => [tool.listing.name, tool]))

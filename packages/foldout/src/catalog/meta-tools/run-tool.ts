@@ -106,7 +106,12 @@ function describeBeside(through: string, beside: readonly string[]): string {
   return `Wrong arguments for tool '${through}': there is no argument ${names.join(', ')}. Put all arguments of the tool into '${field}'. Nothing was run.`
 }
 
-/** The tool and the arguments that a call comes down to, if there is such a tool and the arguments can be read. */
+/**
+ * Gets the tool and the arguments that a call comes down to, if there is such a tool and the arguments can be read.
+ *
+ * @example
+ * const target = getTarget({ catalog, client }, { name: 'send_mail', args: '{"to":"ada@example.com"}' })
+ */
 export function getTarget({ catalog }: MetaScope, { name, args }: InnerCall): EntryCall | undefined {
   if (typeof name !== 'string') return undefined
   const found = catalog.resolve(name)

@@ -59,6 +59,9 @@ const SPARE: readonly Detail[] = [
 /**
  * A tool in one line: `set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100)`. The arguments are
  * the fields of one object, those that must be given first. What is left off is said: `+3 optional`.
+ *
+ * @example
+ * for (const tool of catalog.tools) console.log(formatSignature(tool, { maxTokens: 60 }))
  */
 export function formatSignature(tool: SignedTool, options: SignatureOptions = {}): string {
   return describeSignature(tool, options).text

@@ -37,6 +37,7 @@ export interface CoreSaving {
   readonly roundTrips: number
 }
 
+/** A core that was learned, and what it would have saved. */
 export interface LearnedCore {
   /** Qualified names, for `hybrid({ core })`; that which saves most is first. */
   readonly core: readonly string[]
@@ -52,6 +53,7 @@ export interface LearnedCore {
   readonly evidence: CoreEvidence
 }
 
+/** One tool that clients used, and what listing it would mean. */
 export interface LearnedTool {
   readonly name: string
   readonly core: boolean

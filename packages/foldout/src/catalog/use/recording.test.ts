@@ -84,8 +84,8 @@ describe('R48 a recording of a catalog', () => {
 
   const getClient = (more: object) => ({ id: 'a', lists: [], searches: [], definitions: [], uses: [], ...more })
   it.each([
-    [undefined, 'it is no object'],
-    ['text', 'it is no object'],
+    [undefined, 'it is not an object'],
+    ['text', 'it is not an object'],
     [{}, 'version is required'],
     [{ version: 2, tools: [], clients: [] }, 'version must be 1'],
     [{ version: 1, tools: [{ name: 'a', tokens: -1 }], clients: [] }, 'tools[0].tokens must be at least 0'],
@@ -110,7 +110,7 @@ describe('R48 a recording of a catalog', () => {
   ])('R48 that is none is refused: %j', (json, fault) => {
     expect(() => readCatalogRecording(json)).toThrow(fault)
     expect(() => readCatalogRecording(json)).toThrow(
-      /^This is no recording of a catalog of version 1: .*\. Record it again with this version of Foldout\.$/,
+      /^This is not a recording of a catalog of version 1: .*\. Record it again with this version of Foldout\.$/,
     )
   })
 })

@@ -25,6 +25,7 @@ export interface RecordedClient {
   readonly uses: readonly RecordedUse[]
 }
 
+/** A search that a client made. */
 export interface RecordedSearch {
   readonly at: number
   /** Qualified names of the tools it showed. */
@@ -33,6 +34,7 @@ export interface RecordedSearch {
   readonly tokens: number
 }
 
+/** A tool that a client used. */
 export interface RecordedUse {
   readonly at: number
   /** Qualified. */
@@ -44,11 +46,13 @@ export interface RecordedUse {
   readonly wrappingTokens: number
 }
 
+/** How much a recorder keeps. */
 export interface RecordCatalogOptions {
   /** How many clients are kept; the oldest are forgotten first. Default 1,000. */
   readonly maxClients?: number
 }
 
+/** Records what clients do with a catalog. */
 export interface CatalogRecorder {
   /** All that happened so far. */
   recording(): CatalogRecording
@@ -62,7 +66,13 @@ type ClientDraft = {
   [Field in keyof RecordedClient]: RecordedClient[Field] extends readonly (infer Item)[] ? Item[] : string
 }
 
-/** Writes down what clients do with a catalog, to learn from. It only listens. */
+/**
+ * Records what clients do with a catalog, to learn from. It only listens.
+ *
+ * @example
+ * const recorder = createCatalogRecorder(catalog)
+ * const { core } = learnCore(recorder.recording())
+ */
 export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOptions = {}): CatalogRecorder {
   const { maxClients = 1_000 } = options
   const drafts: ClientDraft[] = []
@@ -151,14 +161,19 @@ const recordingSchema = fromJsonSchema<CatalogRecording>(
   record({ version: { const: 1 }, tools: list(record({ name: text, tokens })), clients: list(client) }),
 )
 
-/** Reads a recording that was written as JSON. */
+/**
+ * Reads a recording that was written as JSON.
+ *
+ * @example
+ * const recording = readCatalogRecording(JSON.parse(await readFile('use.json', 'utf8')))
+ */
 export function readCatalogRecording(json: unknown): CatalogRecording {
   const invalid = (fault: string): FoldoutError =>
     new FoldoutError(
       'catalog-recording-invalid',
-      `This is no recording of a catalog of version 1: ${fault}. Record it again with this version of Foldout.`,
+      `This is not a recording of a catalog of version 1: ${fault}. Record it again with this version of Foldout.`,
     )
-  if (!isPlainObject(json)) throw invalid('it is no object')
+  if (!isPlainObject(json)) throw invalid('it is not an object')
   const checked = recordingSchema['~standard'].validate(json)
   if (checked instanceof Promise) throw invalid('it cannot be checked')
   if (checked.issues) throw invalid(describeIssues(checked.issues.slice(0, 1)))

@@ -113,4 +113,12 @@ describe('R46 the fragment of a schema that a path is about', () => {
       { numRuns: 500 },
     )
   })
+
+  it('R46 of a name that a pattern would take for ever to match is found at once', () => {
+    const schema = { type: 'object', patternProperties: { '^(a+)+$': { type: 'string' }, '(b|b)*c': { type: 'null' } } }
+    const started = performance.now()
+    expect(schemaFragment(schema, [`${'a'.repeat(5_000)}!`])).toBeUndefined()
+    expect(schemaFragment(schema, ['aaa'])).toEqual({ type: 'string' })
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
 })

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../../core/json/json.ts'
+import { compilePattern } from '../../../core/pattern/pattern.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { smallSchema } from './compact-schema.ts'
@@ -22,6 +23,9 @@ export function schemaFragment(schema: JsonSchema, path: readonly (string | numb
 }
 
 const MAX_BRANCHES = 50
+/** Of one schema: an error message need not know which of many a name matches. */
+const MAX_PATTERNS = 20
+const MAX_MATCH_STEPS = 10_000
 
 function below(root: unknown, schema: unknown, key: string | number): unknown {
   const must = getSchemaView(root, schema).parts
@@ -60,15 +64,13 @@ function valueBelow(part: JsonSchema, key: string | number): readonly unknown[] 
   if (index !== undefined && (first.length > 0 || rest !== undefined))
     return [index < first.length ? first[index] : rest]
   const matching = Object.entries(isPlainObject(part['patternProperties']) ? part['patternProperties'] : {})
+    .slice(0, MAX_PATTERNS)
     .filter(([pattern]) => matches(pattern, name))
     .map(([, schema]) => schema)
   return matching.length > 0 ? matching : [part['additionalProperties'] ?? part['unevaluatedProperties']]
 }
 
 function matches(pattern: string, name: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(name)
-  } catch {
-    return false
-  }
+  const compiled = compilePattern(pattern)
+  return 'pattern' in compiled && compiled.pattern.test(name, { left: MAX_MATCH_STEPS }) === true
 }
