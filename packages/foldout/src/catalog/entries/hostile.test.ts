@@ -51,8 +51,10 @@ describe('R43 definitions that want to do harm', () => {
     )
     for (const odd of traps) {
       const catalog = createCatalog([odd as CatalogInput, good])
-      expect(catalog.tools.map(({ name }) => name)).toContain('good')
-      if (catalog.tools.length === 1) expect(catalog.broken[0]!.reason).toMatch(/^Its definition cannot be read/)
+      expect(catalog.tools.map(({ name }) => name)).toEqual(['good'])
+      expect(catalog.broken.map(({ reason }) => reason)).toEqual([
+        expect.stringMatching(/^Its definition cannot be read/),
+      ])
       const replaced = createCatalog([])
       replaced.replace('s', [odd as CatalogInput, good])
       expect(replaced.tools.some(({ declared }) => declared === 'good')).toBe(true)
