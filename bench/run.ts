@@ -4,6 +4,7 @@ import { printResult, rounded, type Bench, type BenchResult } from './report.ts'
 const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   code: async () => (await import('./code.ts')).codeBench,
   cost: async () => (await import('./cost.ts')).costBench,
+  doors: async () => (await import('./doors.ts')).doorsBench,
   import: async () => (await import('./import.ts')).importBench,
   loop: async () => (await import('./loop.ts')).loopBench,
   render: async () => (await import('./render.ts')).renderBench,

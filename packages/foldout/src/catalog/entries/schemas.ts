@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import { schemaFault } from '../../core/schema/fault.ts'
+import { schemaFault, uncheckedPatterns } from '../../core/schema/fault.ts'
 import { copyJson } from './copy-json.ts'
 
 const ANY_OBJECT: JsonSchema = Object.freeze({ type: 'object' })
@@ -26,6 +26,9 @@ export function readInputSchema(given: unknown, faults: string[]): ReadSchema {
   const isOfObject = type === undefined || [type].flat().includes('object')
   const fault = schemaFault(schema) ?? (isOfObject ? undefined : `it is of ${JSON.stringify(type)}, not of an object.`)
   if (fault !== undefined) faults.push(`Its input schema cannot be used: ${fault} Arguments are passed on unchecked.`)
+  else
+    for (const note of uncheckedPatterns(schema))
+      faults.push(`A pattern of its input schema is left to the tool to check: ${note}`)
   return { schema: toListable(schema), isCheckable: fault === undefined }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { schemaFault } from './fault.ts'
+import { schemaFault, uncheckedPatterns } from './fault.ts'
 
 const inField = (field: unknown) => ({ type: 'object', properties: { outer: { properties: { inner: field } } } })
 
@@ -70,5 +70,24 @@ describe('R43 what is wrong with a schema', () => {
     let schema: unknown = {}
     for (let depth = 0; depth < 100_000; depth++) schema = { items: schema }
     expect(schemaFault(schema)).toBe('it is nested too deeply.')
+  })
+})
+
+describe('R43 patterns that are not checked here', () => {
+  it('R43 are named with their place and the reason', () => {
+    const schema = {
+      properties: { a: { pattern: '^(x)\\1$' }, b: { pattern: '^(?=a)a+$' } },
+      patternProperties: { '(?<n>a)\\k<n>': {} },
+    }
+    expect(schemaFault(schema)).toBeUndefined()
+    expect(uncheckedPatterns(schema)).toEqual([
+      'it has the pattern (?<n>a)\\k<n>, which refers back to a group.',
+      "'a' has the pattern ^(x)\\1$, which refers back to a group.",
+    ])
+  })
+
+  it('R43 are named ten at most', () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { pattern: '(a)\\1' }]))
+    expect(uncheckedPatterns({ properties: many })).toHaveLength(10)
   })
 })
