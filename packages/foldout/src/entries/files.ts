@@ -12,6 +12,8 @@ export {
   type FilesystemErrorDetails,
   type FilesystemErrorReason,
   type FilesystemTransaction,
+  type LineExcerpt,
+  type LineRange,
 } from '../files/filesystem.ts'
 export { createMemoryFilesystem } from '../files/memory-filesystem.ts'
 export { filesSection, type FilesSectionOptions } from '../sections/files-section.ts'

@@ -7,6 +7,7 @@ import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { globTool, grepTool } from './glob-and-grep.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
+/** What {@link fileTools} leaves out. */
 export interface FileToolsOptions {
   /** Leaves out the tools that change files. Default false. */
   readonly readOnly?: boolean

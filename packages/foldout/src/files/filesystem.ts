@@ -64,8 +64,10 @@ export interface FilesystemTransaction {
   abandon(): void
 }
 
+/** Why a path cannot be used. */
 export type FilesystemErrorReason = 'not-found' | 'outside' | 'is-folder' | 'not-folder' | 'invalid-path' | 'failed'
 
+/** What a {@link FilesystemError} is about. */
 export interface FilesystemErrorDetails {
   readonly path: string
   readonly reason: FilesystemErrorReason

@@ -42,89 +42,117 @@ interface Shared {
 }
 
 function compileBody(root: PatternNode, isBackward: boolean, shared: Shared): Program {
-  const instructions: Instruction[] = []
-  let bits = 0
+  return new ProgramWriter(isBackward, shared).write(root)
+}
 
-  const check = (bit: number, isNegative: boolean): void => {
-    bits |= bit
-    instructions.push({ kind: 'check', bit, isNegative })
+/** Writes the instructions of one program. */
+class ProgramWriter {
+  private readonly instructions: Instruction[] = []
+  private bits = 0
+  private readonly isBackward: boolean
+  private readonly shared: Shared
+
+  constructor(isBackward: boolean, shared: Shared) {
+    this.isBackward = isBackward
+    this.shared = shared
   }
-  const split = (): { first: number; second: number } => {
-    const instruction = { kind: 'split' as const, first: instructions.length + 1, second: 0 }
-    instructions.push(instruction)
+
+  write(root: PatternNode): Program {
+    this.emit(root)
+    this.instructions.push({ kind: 'match' })
+    return { instructions: this.instructions, bits: this.bits, isBackward: this.isBackward }
+  }
+
+  private emit(node: PatternNode): void {
+    // Counted by nodes and not by instructions, since a thousandfold nothing takes time too.
+    this.shared.budget.left -= 1
+    if (this.shared.budget.left < 0) throw new UnsupportedPattern('repeats too much')
+    switch (node.kind) {
+      case 'character':
+        this.instructions.push(node)
+        break
+      case 'assertion':
+        this.emitAssertion(node.at)
+        break
+      case 'sequence':
+        for (const part of this.isBackward ? node.parts.toReversed() : node.parts) this.emit(part)
+        break
+      case 'choice':
+        this.emitChoice(node.parts)
+        break
+      case 'repeat':
+        this.emitRepeat(node.body, node.min, node.max)
+        break
+      case 'look':
+        this.emitLook(node)
+        break
+    }
+  }
+
+  private emitAssertion(at: 'start' | 'end' | 'boundary' | 'no-boundary'): void {
+    if (at === 'start') this.emitCheck(AT_START, false)
+    else if (at === 'end') this.emitCheck(AT_END, false)
+    else this.emitCheck(AT_BOUNDARY, at === 'no-boundary')
+  }
+
+  private emitCheck(bit: number, isNegative: boolean): void {
+    this.bits |= bit
+    this.instructions.push({ kind: 'check', bit, isNegative })
+  }
+
+  /** Goes on with the next instruction, and with another that is set later. */
+  private emitSplit(): { first: number; second: number } {
+    const instruction = { kind: 'split' as const, first: this.instructions.length + 1, second: 0 }
+    this.instructions.push(instruction)
     return instruction
   }
-  const jump = (): { first: number; second: number } => {
-    const instruction = split()
+
+  /** Goes on with an instruction that is set later, and nowhere else. */
+  private emitJump(): { first: number; second: number } {
+    const instruction = this.emitSplit()
     instruction.second = -1
     return instruction
   }
-  const emitChoice = (parts: readonly PatternNode[]): void => {
+
+  private emitChoice(parts: readonly PatternNode[]): void {
     const ends: { first: number }[] = []
     for (const [index, part] of parts.entries()) {
       if (index === parts.length - 1) {
-        emit(part)
+        this.emit(part)
       } else {
-        const either = split()
-        emit(part)
-        ends.push(jump())
-        either.second = instructions.length
+        const either = this.emitSplit()
+        this.emit(part)
+        ends.push(this.emitJump())
+        either.second = this.instructions.length
       }
     }
-    for (const end of ends) end.first = instructions.length
+    for (const end of ends) end.first = this.instructions.length
   }
-  const emitRepeat = (body: PatternNode, min: number, max: number): void => {
-    for (let count = 0; count < min; count++) emit(body)
+
+  private emitRepeat(body: PatternNode, min: number, max: number): void {
+    for (let count = 0; count < min; count++) this.emit(body)
     if (max === Infinity) {
-      const start = instructions.length
-      const either = split()
-      emit(body)
-      jump().first = start
-      either.second = instructions.length
+      const start = this.instructions.length
+      const either = this.emitSplit()
+      this.emit(body)
+      this.emitJump().first = start
+      either.second = this.instructions.length
       return
     }
     const ends: { second: number }[] = []
     for (let count = min; count < max; count++) {
-      ends.push(split())
-      emit(body)
+      ends.push(this.emitSplit())
+      this.emit(body)
     }
-    for (const end of ends) end.second = instructions.length
+    for (const end of ends) end.second = this.instructions.length
   }
-  const emitLook = (node: PatternNode & { readonly kind: 'look' }): void => {
+
+  private emitLook(node: PatternNode & { readonly kind: 'look' }): void {
+    const { looks } = this.shared
     // Where a lookahead holds is found by reading its body backward from each place where it could end.
-    const program = compileBody(node.body, node.isAhead, shared)
-    if (shared.looks.length === MAX_LOOKAROUNDS) throw new UnsupportedPattern('has too many lookarounds')
-    shared.looks.push(program)
-    check(FIRST_LOOK << (shared.looks.length - 1), node.isNegative)
+    const program = compileBody(node.body, node.isAhead, this.shared)
+    if (looks.length === MAX_LOOKAROUNDS) throw new UnsupportedPattern('has too many lookarounds')
+    looks.push(program)
+    this.emitCheck(FIRST_LOOK << (looks.length - 1), node.isNegative)
   }
-  const emit = (node: PatternNode): void => {
-    // Counted by nodes and not by instructions, since a thousandfold nothing takes time too.
-    shared.budget.left -= 1
-    if (shared.budget.left < 0) throw new UnsupportedPattern('repeats too much')
-    switch (node.kind) {
-      case 'character':
-        instructions.push(node)
-        break
-      case 'assertion':
-        if (node.at === 'start') check(AT_START, false)
-        else if (node.at === 'end') check(AT_END, false)
-        else check(AT_BOUNDARY, node.at === 'no-boundary')
-        break
-      case 'sequence':
-        for (const part of isBackward ? node.parts.toReversed() : node.parts) emit(part)
-        break
-      case 'choice':
-        emitChoice(node.parts)
-        break
-      case 'repeat':
-        emitRepeat(node.body, node.min, node.max)
-        break
-      case 'look':
-        emitLook(node)
-        break
-    }
-  }
-  emit(root)
-  instructions.push({ kind: 'match' })
-  return { instructions, bits, isBackward }
 }

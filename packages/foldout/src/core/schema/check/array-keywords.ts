@@ -1,5 +1,5 @@
 import type { Keyword } from './node.ts'
-import { countOf } from './wording.ts'
+import { formatCount } from './wording.ts'
 
 const prefixItems: Keyword = (value) => {
   if (!Array.isArray(value)) return undefined
@@ -50,13 +50,13 @@ const contains: Keyword = (value, schema) => {
       outcome.add({
         place,
         keyword: 'contains',
-        describe: () => `must contain at least ${countOf(min, 'item')} of the kind its schema asks for`,
+        describe: () => `must contain at least ${formatCount(min, 'item')} of the kind its schema asks for`,
       })
     if (count > max)
       outcome.add({
         place,
         keyword: 'contains',
-        describe: () => `must contain at most ${countOf(max, 'item')} of the kind its schema names`,
+        describe: () => `must contain at most ${formatCount(max, 'item')} of the kind its schema names`,
       })
   }
 }
@@ -97,14 +97,14 @@ export const ARRAY_KEYWORDS: readonly (readonly [string, Keyword])[] = [
     'minItems',
     sizeKeyword(
       (length, limit) => length < limit,
-      (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${countOf(limit, 'item')}`),
+      (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${formatCount(limit, 'item')}`),
     ),
   ],
   [
     'maxItems',
     sizeKeyword(
       (length, limit) => length > limit,
-      (limit) => `must have at most ${countOf(limit, 'item')}`,
+      (limit) => `must have at most ${formatCount(limit, 'item')}`,
     ),
   ],
   ['uniqueItems', uniqueItems],

@@ -1,6 +1,6 @@
 import type { Keyword } from './node.ts'
 import type { CheckIssue, Outcome, Place } from './run.ts'
-import { countOf, describeKinds, describeValues, type Kind } from './wording.ts'
+import { formatCount, describeKinds, describeValues, type Kind } from './wording.ts'
 
 const reference: Keyword = (value, schema, document) => {
   if (typeof value !== 'string') return undefined
@@ -61,7 +61,7 @@ const oneOf: Keyword = (value) => {
         place,
         keyword: 'oneOf',
         describe: () =>
-          `must fit exactly one of the ${countOf(schemas.length, 'alternative')} in its schema, and fits ${fits.length}`,
+          `must fit exactly one of the ${formatCount(schemas.length, 'alternative')} in its schema, and fits ${fits.length}`,
       })
   }
 }

@@ -3,7 +3,7 @@ import type { SchemaObject } from './document.ts'
 import type { Check, Keyword } from './node.ts'
 import type { Outcome, Place, Run } from './run.ts'
 import { getMatcher } from './value-keywords.ts'
-import { countOf, describeUnknownField, formatPath, shorten, showName } from './wording.ts'
+import { formatCount, describeUnknownField, formatPath, shorten, showName } from './wording.ts'
 
 /** A check of objects, which other values pass. */
 function ofObjects(check: (object: SchemaObject, place: Place, run: Run, outcome: Outcome) => void): Check {
@@ -155,7 +155,7 @@ function fieldCount(isTooFar: (count: number, limit: number) => boolean, words: 
         outcome.add({
           place,
           keyword: 'size',
-          describe: () => shorten(`must have ${words} ${countOf(limit, 'field')}`),
+          describe: () => shorten(`must have ${words} ${formatCount(limit, 'field')}`),
         })
     })
   }

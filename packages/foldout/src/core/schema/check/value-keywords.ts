@@ -2,7 +2,7 @@ import { compilePattern, type LinearPattern, type Steps } from '../../pattern/pa
 import { getFormat } from './format.ts'
 import type { Keyword } from './node.ts'
 import type { Run } from './run.ts'
-import { countOf, describeKinds, describeValues, getValueKind, shorten, type Kind } from './wording.ts'
+import { formatCount, describeKinds, describeValues, getValueKind, shorten, type Kind } from './wording.ts'
 
 const KINDS: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
@@ -138,14 +138,14 @@ export const VALUE_KEYWORDS: readonly (readonly [string, Keyword])[] = [
     'minLength',
     lengthKeyword(
       (length, limit) => length < limit,
-      (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${countOf(limit, 'character')}`),
+      (limit) => (limit === 1 ? 'must not be empty' : `must have at least ${formatCount(limit, 'character')}`),
     ),
   ],
   [
     'maxLength',
     lengthKeyword(
       (length, limit) => length > limit,
-      (limit) => `must have at most ${countOf(limit, 'character')}`,
+      (limit) => `must have at most ${formatCount(limit, 'character')}`,
     ),
   ],
   ['pattern', pattern],

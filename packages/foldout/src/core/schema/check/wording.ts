@@ -68,7 +68,7 @@ export function shorten(text: string): string {
 }
 
 /** `3 items`, `1 item`. */
-export function countOf(count: number, noun: string): string {
+export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 

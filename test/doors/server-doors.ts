@@ -1,0 +1,108 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { definePrompt, defineSection } from 'foldout'
+import { createCatalog } from 'foldout/catalog'
+import { createSandbox } from 'foldout/code'
+import { serveMcp, toolsFromMcp, type McpClient } from 'foldout/mcp'
+import { createOverrideStore } from 'foldout/node'
+import { jsonDoor, textDoor, type AnyDoor } from './door.ts'
+
+const answer = async () => ({ content: [{ type: 'text' as const, text: 'Done.' }] })
+const served = serveMcp(createCatalog([{ name: 'ping', description: 'Answers.', call: answer }]), {
+  name: 'doors',
+  version: '1.0.0',
+})
+
+/** Sends a body as a client of MCP 2026-07-28 does. */
+async function post(body: string): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'ping',
+  }
+  const response = await served.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body }))
+  await response.text()
+}
+
+function callPing(params: object): Promise<void> {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'doors', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  return post(write({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { _meta, name: 'ping', ...params } }))
+}
+
+/** An upstream that answers everything with one result. */
+function createUpstream(result: unknown): McpClient {
+  return {
+    transport: {},
+    getServerVersion: () => ({ name: 'upstream' }),
+    getServerCapabilities: () => ({ tools: {} }),
+    request: async () => result,
+    callTool: async () => result,
+  }
+}
+
+const prompt = definePrompt({
+  ns: 'doors',
+  key: 'p',
+  sections: [defineSection({ key: 'a', title: 'A', template: 'x' })],
+})
+const root = mkdtempSync(join(tmpdir(), 'foldout-doors-'))
+process.once('exit', () => rmSync(root, { recursive: true, force: true }))
+const store = createOverrideStore({ root })
+mkdirSync(join(root, 'doors/p'), { recursive: true })
+
+function readOverrides(text: string): unknown {
+  writeFileSync(join(root, 'doors/p/stable.json'), text)
+  return store.resolve(prompt, { tag: 'stable' })
+}
+
+async function callUpstream(result: unknown): Promise<void> {
+  const list = { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] }
+  const client = createUpstream(list)
+  const catalog = createCatalog(await toolsFromMcp(client))
+  Object.assign(client, createUpstream(result))
+  await catalog.call('ping', {})
+}
+
+/** JavaScript cannot write what is nested very deeply, and a client could not send it either. */
+function write(json: unknown): string {
+  try {
+    return JSON.stringify(json) ?? 'null'
+  } catch {
+    return 'null'
+  }
+}
+
+const sandbox = createSandbox()
+
+export const serverDoors: readonly AnyDoor[] = [
+  textDoor('MCP over HTTP, the body', post),
+  jsonDoor('MCP over HTTP, a message', (json) => post(write(json))),
+  jsonDoor('MCP over HTTP, params of a call', (params) => callPing(Object(params) as object)),
+  jsonDoor('MCP over HTTP, arguments of a call', (args) => callPing({ arguments: args })),
+  jsonDoor('MCP upstream, the list of tools', async (json) =>
+    createCatalog(await toolsFromMcp(createUpstream({ tools: Array.isArray(json) ? json : [json] }))),
+  ),
+  jsonDoor('MCP upstream, a page', async (json) => createCatalog(await toolsFromMcp(createUpstream(json)))),
+  jsonDoor('MCP upstream, a result', callUpstream),
+  jsonDoor('MCP upstream, a content', (json) => callUpstream({ content: Array.isArray(json) ? json : [json] })),
+  textDoor('MCP upstream, a text', (text) => callUpstream({ content: [{ type: 'text', text }], isError: true })),
+  textDoor('override file', readOverrides),
+  jsonDoor('override file as JSON', (json) => readOverrides(write(json))),
+  jsonDoor('sections of an override file', (json) => readOverrides(write({ version: 1, sections: json, tools: json }))),
+  textDoor('program', (source) => sandbox.run(source, { functions: new Map() }), { size: 500 }),
+  textDoor('value of a program', (text) => sandbox.run(`return ${JSON.stringify(text)}`, { functions: new Map() }), {
+    size: 500,
+  }),
+  textDoor(
+    'what a program throws',
+    (text) => sandbox.run(`throw new Error(${JSON.stringify(text)})`, { functions: new Map() }),
+    { size: 500 },
+  ),
+]
