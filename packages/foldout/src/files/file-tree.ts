@@ -9,7 +9,7 @@ export interface FileNode {
 /** Never changed: a changed tree is a new one that shares what stayed. */
 export type FileTree = ReadonlyMap<string, FileNode | FileTree>
 
-export const EMPTY_TREE: FileTree = new Map()
+const EMPTY_TREE: FileTree = new Map()
 
 export function isTree(node: FileNode | FileTree): node is FileTree {
   return node instanceof Map
@@ -67,15 +67,15 @@ export function without(tree: FileTree, path: string): FileTree {
 function replaced(tree: FileTree, parts: readonly string[], node: FileNode | undefined): FileTree {
   const [part, ...rest] = parts
   const copy = new Map(tree)
-  if (rest.length === 0) {
-    if (node) copy.set(part!, node)
-    else copy.delete(part!)
-    return copy
+  if (part === undefined) return copy
+  const inner = tree.get(part)
+  let changed: FileNode | FileTree | undefined = node
+  if (rest.length > 0) {
+    const folder = replaced(inner !== undefined && isTree(inner) ? inner : EMPTY_TREE, rest, node)
+    changed = folder.size > 0 ? folder : undefined
   }
-  const inner = tree.get(part!)
-  const changed = replaced(inner !== undefined && isTree(inner) ? inner : EMPTY_TREE, rest, node)
-  if (changed.size > 0) copy.set(part!, changed)
-  else copy.delete(part!)
+  if (changed) copy.set(part, changed)
+  else copy.delete(part)
   return copy
 }
 

@@ -33,35 +33,98 @@ import { getAncestors, byPath, childPath, normalizePath } from './path.ts'
  */
 export function createHostFilesystem(root: string): Filesystem {
   // At once, and not at the first use: a mistake in the setup is the developer's to see, not the model's.
-  const top = realFolder(root)
+  const host = new HostFolder(realFolder(root))
+  return {
+    read: (path) => guarded(path, 'read', async (at) => readWhole(await host.find(at))),
+    readLines: (path, range) => guarded(path, 'read', async (at) => readLines(await host.find(at), range)),
+    write: (path, text) => guarded(path, 'written', (at) => host.write(at, text)),
+    list: (folder) => guarded(folder, 'listed', (at) => host.list(at)),
+    stat: (path) => guarded(path, 'looked at', (at) => host.stat(at)),
+    remove: (path) => guarded(path, 'removed', (at) => host.remove(at)),
+  }
+}
+
+/** How many entries of a folder are looked at together: a large folder must not take all threads there are for files. */
+const LISTED_TOGETHER = 64
+
+/** A folder on this machine, asked by normal paths. */
+class HostFolder {
+  private readonly top: string
+  // One change at a time: a removal takes away empty folders, and must not do so while a write fills one.
+  private changing: Promise<unknown> = Promise.resolve()
+
+  constructor(top: string) {
+    this.top = top
+  }
+
+  /** Where something to read lies. */
+  async find(path: string): Promise<HostPlace> {
+    const real = await this.follow(path)
+    if (!(await lstatOrNothing(real))) throw notFound(path)
+    return { real, top: this.top, path }
+  }
+
+  async stat(path: string): Promise<FileEntry | undefined> {
+    return this.entryAt(await this.locate(path), path)
+  }
+
+  async list(folder: string): Promise<readonly FileEntry[]> {
+    const real = await this.follow(folder)
+    const found = await lstatOrNothing(real)
+    if (!found) throw notFound(folder)
+    if (!found.isDirectory()) throw notFolder(folder)
+    const entries: FileEntry[] = []
+    const add = async (name: string): Promise<void> => {
+      const path = childPath(folder, name)
+      if (TEMPORARY_NAME.test(name) || !isNameable(path)) return
+      // What cannot be looked at, a link that leads out say, is left out.
+      const entry = await this.entryAt(join(real, name), path).catch(() => undefined)
+      if (entry) entries.push(entry)
+    }
+    const names = await readdir(real)
+    for (let start = 0; start < names.length; start += LISTED_TOGETHER)
+      await Promise.all(names.slice(start, start + LISTED_TOGETHER).map(add))
+    return entries.sort(byPath)
+  }
+
+  async write(path: string, text: string): Promise<void> {
+    if (path === '') throw isFolder(path)
+    await this.change(() => this.writeNow(path, text))
+  }
+
+  async remove(path: string): Promise<void> {
+    if (path === '') throw rootRemoved()
+    await this.change(() => this.removeNow(path))
+  }
+
+  private change(work: () => Promise<void>): Promise<void> {
+    const done = this.changing.then(work)
+    this.changing = done.catch(() => undefined)
+    return done
+  }
 
   /** Where a path really leads, also if nothing is there yet. What it returns has no link in it. */
-  async function follow(path: string, asked = path): Promise<string> {
-    const real = await realPlace(join(top, path))
-    if (!isWithin(top, real)) throw leadsOut(asked)
+  private async follow(path: string, asked = path): Promise<string> {
+    const real = await realPlace(join(this.top, path))
+    if (!isWithin(this.top, real)) throw leadsOut(asked)
     return real
   }
+
   /** As {@link follow}, but a link at the end of the path stays a link. */
-  async function place(path: string): Promise<string> {
-    return path === '' ? top : join(await follow(dirname(path), path), basename(path))
+  private async locate(path: string): Promise<string> {
+    return path === '' ? this.top : join(await this.follow(dirname(path), path), basename(path))
   }
-  async function entryAt(where: string, path: string): Promise<FileEntry | undefined> {
+
+  private async entryAt(where: string, path: string): Promise<FileEntry | undefined> {
     const found = await lstatOrNothing(where)
     if (!found?.isSymbolicLink()) return found && getEntry(path, found)
-    const target = await lstatOrNothing(await follow(path))
+    const target = await lstatOrNothing(await this.follow(path))
     const entry = target && getEntry(path, target)
     return entry && { ...entry, link: true }
   }
-  /** Where something to read lies. */
-  async function find(path: string): Promise<HostPlace> {
-    const real = await follow(path)
-    if (!(await lstatOrNothing(real))) throw notFound(path)
-    return { real, top, path }
-  }
-  const stat = async (path: string): Promise<FileEntry | undefined> => entryAt(await place(path), path)
 
-  async function write(path: string, text: string): Promise<void> {
-    const real = await follow(path)
+  private async writeNow(path: string, text: string): Promise<void> {
+    const real = await this.follow(path)
     const old = await lstatOrNothing(real)
     if (old?.isDirectory()) throw isFolder(path)
     if (old && !old.isFile()) throw notFileOrFolder(path)
@@ -71,79 +134,35 @@ export function createHostFilesystem(root: string): Filesystem {
       await mkdir(dirname(real), { recursive: true })
     } catch (error) {
       for (const ancestor of getAncestors(path))
-        if ((await stat(ancestor))?.kind === 'file') throw belowFile(path, ancestor)
+        if ((await this.stat(ancestor))?.kind === 'file') throw belowFile(path, ancestor)
       throw error
     }
     try {
-      await replaceFile({ real, top, path }, text, old?.mode)
+      await replaceFile({ real, top: this.top, path }, text, old?.mode)
     } catch (error) {
-      await removeEmptyFolders(dirname(real))
+      await this.removeEmptyFolders(dirname(real))
       throw error
     }
   }
 
-  async function remove(path: string): Promise<void> {
-    const at = await place(path)
+  private async removeNow(path: string): Promise<void> {
+    const at = await this.locate(path)
     const found = await lstatOrNothing(at)
     if (!found) throw notFound(path)
     if (found.isDirectory()) await rm(at, { recursive: true })
     else await unlink(at)
-    await removeEmptyFolders(dirname(at))
+    await this.removeEmptyFolders(dirname(at))
   }
 
   /** Takes away a folder and those above it, as far as nothing is in them. */
-  async function removeEmptyFolders(folder: string): Promise<void> {
-    for (let at = folder; at !== top && isWithin(top, at); at = dirname(at)) {
+  private async removeEmptyFolders(folder: string): Promise<void> {
+    for (let at = folder; at !== this.top && isWithin(this.top, at); at = dirname(at)) {
       try {
         await rmdir(at)
       } catch {
         return
       }
     }
-  }
-
-  // One change at a time: a removal takes away empty folders, and must not do so while a write fills one.
-  let changing: Promise<unknown> = Promise.resolve()
-  function change(work: () => Promise<void>): Promise<void> {
-    const done = changing.then(work)
-    changing = done.catch(() => undefined)
-    return done
-  }
-
-  return {
-    read: (path) => guarded(path, 'read', async (at) => readWhole(await find(at))),
-    readLines: (path, range) => guarded(path, 'read', async (at) => readLines(await find(at), range)),
-    write: (path, text) =>
-      guarded(path, 'written', async (at) => {
-        if (at === '') throw isFolder(at)
-        await change(() => write(at, text))
-      }),
-    list: (folder) =>
-      guarded(folder, 'listed', async (at) => {
-        const real = await follow(at)
-        const found = await lstatOrNothing(real)
-        if (!found) throw notFound(at)
-        if (!found.isDirectory()) throw notFolder(at)
-        const entries: FileEntry[] = []
-        const add = async (name: string): Promise<void> => {
-          const path = childPath(at, name)
-          if (TEMPORARY_NAME.test(name) || !isNameable(path)) return
-          // What cannot be looked at, a link that leads out say, is left out.
-          const entry = await entryAt(join(real, name), path).catch(() => undefined)
-          if (entry) entries.push(entry)
-        }
-        const names = await readdir(real)
-        // Some at a time: a large folder must not take all the threads there are for files.
-        for (let start = 0; start < names.length; start += 64)
-          await Promise.all(names.slice(start, start + 64).map(add))
-        return entries.sort(byPath)
-      }),
-    stat: (path) => guarded(path, 'looked at', stat),
-    remove: (path) =>
-      guarded(path, 'removed', async (at) => {
-        if (at === '') throw rootRemoved()
-        await change(() => remove(at))
-      }),
   }
 }
 

@@ -182,10 +182,12 @@ export function getKinds(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undef
 
 /** The types a shape names or, without a name, those its other keywords are for. */
 function getTypes(shape: Shape): readonly string[] | undefined {
-  const named = takeFirst(shape.all, ({ type }) =>
-    typeof type === 'string' || Array.isArray(type) ? [type].flat() : undefined,
-  )
-  if (named) return named as string[]
+  const named = takeFirst(shape.all, ({ type }) => {
+    // Whatever else a foreign schema has there is not a type.
+    const names = [type].flat().filter((name): name is string => typeof name === 'string')
+    return names.length > 0 ? names : undefined
+  })
+  if (named) return named
   return takeFirst(shape.all, (schema) => {
     if ('properties' in schema) return ['object']
     return 'items' in schema || 'prefixItems' in schema ? ['array'] : undefined
@@ -205,18 +207,19 @@ export function getKind(value: unknown): JsonKind {
   return Array.isArray(value) ? 'array' : (typeof value as JsonKind)
 }
 
-const KIND_NAMES: Readonly<Record<JsonKind | 'integer', string>> = {
-  object: 'an object',
-  array: 'an array',
-  string: 'a string',
-  number: 'a number',
-  integer: 'an integer',
-  boolean: 'a boolean',
-  null: 'null',
-}
+const KIND_NAMES: ReadonlyMap<string, string> = new Map([
+  ['object', 'an object'],
+  ['array', 'an array'],
+  ['string', 'a string'],
+  ['number', 'a number'],
+  ['integer', 'an integer'],
+  ['boolean', 'a boolean'],
+  ['null', 'null'],
+])
 
-export function kindName(kind: JsonKind): string {
-  return KIND_NAMES[kind]
+/** A kind in words. Schemas may name kinds that there are none of; those stand for themselves. */
+export function kindName(kind: string): string {
+  return KIND_NAMES.get(kind) ?? kind
 }
 
 /** The values a shape lists one by one, or `undefined` if it lists none. */
@@ -238,7 +241,7 @@ export function describeShape(shape: Shape, depth = 0): string | undefined {
 }
 
 function describeType(type: string, shape: Shape, depth: number): string {
-  const name = KIND_NAMES[type as JsonKind] ?? type
+  const name = kindName(type)
   if (type === 'object') {
     const fields = new Set(shape.all.flatMap((schema) => Object.keys(fieldsAt(schema))))
     return fields.size === 0 ? name : `${name} with the ${fields.size === 1 ? 'field' : 'fields'} ${quoted(fields)}`
