@@ -28,12 +28,12 @@ async function post(body: string): Promise<void> {
 }
 
 function callPing(params: object): Promise<void> {
-  const _meta = {
+  const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'doors', version: '1.0.0' },
     'io.modelcontextprotocol/clientCapabilities': {},
   }
-  return post(write({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { _meta, name: 'ping', ...params } }))
+  return post(write({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { _meta: meta, name: 'ping', ...params } }))
 }
 
 /** An upstream that answers everything with one result. */
