@@ -60,10 +60,9 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
       new Set(['get_insight_data', 'get_insight_logs']),
     )
     expect((await search({ query: 'temperature', category: 'Control' }))[0]).toBe('set_thermostat')
-    expect(await client.call('search_tools', { query: 'temperature', category: 'garden' })).toMatchObject({
-      isError: true,
-      content: [{ text: "There is no category 'garden'. There are: apps, control, flows, insights, query." }],
-    })
+    const elsewhere = await client.call('search_tools', { query: 'temperature', category: 'garden' })
+    expect(elsewhere.isError).toBeFalsy()
+    expect(getText(elsewhere)).toMatch(/^There is no category 'garden'\. From all tools:\nset_thermostat\(/)
   })
 
   it('R47 use_tool runs set_light, and the light really changes', async () => {
@@ -91,7 +90,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
     })
     expect(result.isError).toBe(true)
     expect(getText(result)).toBe(
-      "Tool 'set_ligth' not found. Use search_tools to discover available tools. Nearest: set_light, get_states, set_thermostat.",
+      "Tool 'set_ligth' not found. Use search_tools to discover available tools. Nearest: set_light.",
     )
   })
 
