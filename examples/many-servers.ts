@@ -32,7 +32,7 @@ assert.deepEqual(
 )
 
 const found = await call('search_tools', { query: 'look for a product', limit: 1 })
-const name = /^(\w+)\(/.exec(found)![1]!
+const name = /^(\w+)\(/m.exec(found)![1]!
 assert.equal(await call('use_tool', { name, arguments: { query: 'lamps' } }), 'shop: 12 products for lamps')
 assert.equal(await call('use_tool', { name: 'wiki/search', arguments: { query: 'lamps' } }), 'wiki: 3 pages on lamps')
 // A name that two tools have is not guessed at.

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { pages, readSnippets, writeModules, type Snippet } from './snippets.ts'
@@ -22,6 +23,13 @@ describe('snippets of the README and the guide', () => {
       encoding: 'utf8',
     })
     expect(stdout).toBe('')
+  })
+
+  it('state the figures that the picture shows', () => {
+    const readme = readFileSync(join(repository, 'README.md'), 'utf8')
+    const figures = [...readme.matchAll(/^rendered\.tokens\w*\.total \/\/ => (\d+)$/gm)].map(([, figure]) => figure)
+    const picture = readFileSync(join(repository, 'docs/fold.svg'), 'utf8')
+    expect([...picture.matchAll(/>~(\d+) tokens</g)].map(([, figure]) => figure)).toEqual(figures)
   })
 
   const runnable = pages.flatMap(readSnippets).filter(({ runs }) => runs)
