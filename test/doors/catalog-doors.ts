@@ -33,6 +33,17 @@ async function useTool(tool: RawTool): Promise<void> {
   await own.call('a', { a: 'aaaaaaaaaaaaaaaa!' })
 }
 
+/** A value that may be looked at from outside, and every field of which throws. */
+function withThrowingGetters(json: unknown): unknown {
+  const get = (): never => {
+    throw new Error('A getter threw.')
+  }
+  const value = {}
+  const names = ['name', 'description', 'type', 'properties', ...Object.keys(Object(json) as object).slice(0, 50)]
+  for (const name of new Set(names)) Object.defineProperty(value, name, { get, enumerable: true })
+  return value
+}
+
 export const catalogDoors: readonly AnyDoor[] = [
   textDoor('search, the query', (query) => catalog.search(query)),
   textDoor('search_tools, the query', (query) => exposures[0]?.call('search_tools', { query }, {})),
@@ -55,15 +66,17 @@ export const catalogDoors: readonly AnyDoor[] = [
   jsonDoor('input schema of a tool', (schema) => useTool(raw({ inputSchema: schema as Record<string, unknown> }))),
   jsonDoor('output schema of a tool', (schema) => useTool(raw({ outputSchema: schema as Record<string, unknown> }))),
   jsonDoor('a definition', (json) => createCatalog([json as RawTool]).tools),
+  jsonDoor('a definition whose getters throw', (json) => createCatalog([withThrowingGetters(json) as RawTool]).tools),
+  jsonDoor('a schema whose getters throw', (json) =>
+    useTool(raw({ inputSchema: withThrowingGetters(json) as Record<string, unknown> })),
+  ),
   jsonDoor('definitions', (json) => createCatalog((Array.isArray(json) ? json : [json]) as RawTool[]).tools),
   jsonDoor('result of a tool', (json) => createCatalog([raw({ call: async () => json as never })]).call('a', {})),
   jsonDoor('what an upstream throws', (json) =>
     createCatalog([raw({ call: () => Promise.reject(json) })]).call('a', {}),
   ),
-  jsonDoor(
-    'signature',
-    (schema) => formatSignature({ name: 'a', inputSchema: schema as Record<string, unknown>, outputSchema: undefined }),
-    { skip: 'formats are looked up among the names of every object' },
+  jsonDoor('signature', (schema) =>
+    formatSignature({ name: 'a', inputSchema: schema as Record<string, unknown>, outputSchema: undefined }),
   ),
   jsonDoor('number of tools', async (json) => {
     const count = Array.isArray(json) ? json.length : 1
