@@ -150,6 +150,8 @@ export type ModelEvent =
   /** A request is sent, with this number of messages and these tools. */
   | { readonly type: 'request/sent'; readonly messages: number; readonly tools: readonly string[] }
   | { readonly type: 'text/delta'; readonly text: string }
+  /** Part of what the model thinks before it answers, where the provider shows it. It is not part of the answer. */
+  | { readonly type: 'reasoning/delta'; readonly text: string }
   /** A request is answered. */
   | { readonly type: 'reply/received'; readonly message: AssistantMessage; readonly usage: Usage }
   /** A request failed and is sent again. */

@@ -9,3 +9,9 @@ export const MAX_REPLY_EVENTS = 2_000_000
 
 /** How deep the arguments of a tool call may be nested. Deeper ones are not read, and the model is told. */
 export const MAX_ARGUMENTS_DEPTH = 100
+
+/** How deep a tool's schema may be nested in a request. Deeper parts are sent as a schema that allows anything. */
+export const MAX_TOOL_SCHEMA_DEPTH = 64
+
+/** How many values of a tool's schema are read for a request. Objects after them are sent as a schema that allows anything. */
+export const MAX_TOOL_SCHEMA_VALUES = 50_000

@@ -3,6 +3,7 @@ import type { AnyTool } from '../../tools/tool.ts'
 import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
 import { withRetries } from '../retry.ts'
+import { toToolParameters } from '../tool-schemas.ts'
 import { modelMessages } from './messages.ts'
 import { loadAi, schemaFor, type AiPackage } from './package.ts'
 import { readReply } from './reply.ts'
@@ -106,7 +107,7 @@ function toolSet(ai: AiPackage, tools: readonly AnyTool[]): ToolSet {
   return Object.fromEntries(
     tools.map(({ name, description, inputSchema }) => [
       name,
-      ai.tool({ description, inputSchema: schemaFor(ai, inputSchema) }),
+      ai.tool({ description, inputSchema: schemaFor(ai, toToolParameters(inputSchema, 'openai')) }),
     ]),
   )
 }

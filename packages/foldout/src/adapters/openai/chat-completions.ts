@@ -6,6 +6,7 @@ import { cutStream } from '../failure.ts'
 import { withRetries } from '../retry.ts'
 import { measureText, readStream } from '../stream.ts'
 import { createCallIds, getAddedTools, readToolCall, toResultText } from '../tool-calls.ts'
+import { toToolParameters } from '../tool-schemas.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Feature } from './features.ts'
 
@@ -59,7 +60,7 @@ function chatBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlySet<F
 }
 
 function chatTool({ name, description, inputSchema }: AnyTool): OpenAI.ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: { ...inputSchema } } }
+  return { type: 'function', function: { name, description, parameters: toToolParameters(inputSchema, 'openai') } }
 }
 
 function chatMessage(message: Message): readonly ChatMessage[] {

@@ -3,6 +3,7 @@ import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, ToolCall, ToolMessage } from '../contract.ts'
 import { getAddedTools, toResultText } from '../tool-calls.ts'
+import { toToolParameters } from '../tool-schemas.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
 
@@ -58,5 +59,5 @@ function functionCall({ id, name, arguments: input, malformed }: ToolCall): Item
 
 export function responseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {
   // Not strict, which is the default here: its subset of JSON Schema lacks much of what tools use.
-  return { type: 'function', name, description, parameters: { ...inputSchema }, strict: false }
+  return { type: 'function', name, description, parameters: toToolParameters(inputSchema, 'openai'), strict: false }
 }

@@ -1,0 +1,132 @@
+import { isPlainObject } from '../core/json/json.ts'
+import { toObjectSchema } from '../core/schema/object-schema.ts'
+import type { JsonSchema } from '../core/schema/schema.ts'
+import { MAX_TOOL_SCHEMA_DEPTH, MAX_TOOL_SCHEMA_VALUES } from './limits.ts'
+
+/**
+ * Whose rules a schema has to follow. Both refuse alternatives at the outermost level. `openai`, and the servers compatible
+ * with it, also refuse objects without `properties` and arrays without `items`, at any level.
+ */
+export type SchemaDialect = 'openai' | 'anthropic'
+
+/** A schema that a provider takes for the parameters of a tool. */
+export type ToolParameters = { readonly type: 'object' } & JsonSchema
+
+// A tool's schema is the same object in every request.
+const prepared: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, ToolParameters>>> = {
+  openai: new WeakMap(),
+  anthropic: new WeakMap(),
+}
+
+/**
+ * Turns the schema of a tool into one that the provider takes. The result may allow more than the schema does: the
+ * arguments of a call are checked against the schema itself. One schema that a provider refuses would fail every request.
+ */
+export function toToolParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParameters {
+  const known = prepared[dialect].get(schema)
+  if (known !== undefined) return known
+  const parameters = createParameters(schema, dialect)
+  prepared[dialect].set(schema, parameters)
+  return parameters
+}
+
+function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParameters {
+  const copy = copySchema(schema, dialect)
+  const merged = toObjectSchema(copy) ?? {}
+  const { properties } = merged
+  const whole: ToolParameters = {
+    ...merged,
+    type: 'object',
+    properties: isPlainObject(properties) ? properties : {},
+  }
+  // Merging alternatives leaves nothing at their place, to which references may lead.
+  return merged === copy ? whole : { ...copySchema(whole, dialect, isReferenceToAlternative), type: 'object' }
+}
+
+function isReferenceToAlternative(reference: unknown): boolean {
+  return typeof reference === 'string' && /^#\/(anyOf|oneOf|allOf|not|if|then|else)\//.test(reference)
+}
+
+/** What a value within a schema is, which decides what its own values are. */
+type Kind = 'schema' | 'schemas by name' | 'data'
+
+// A map, since the keywords are whatever a server wrote.
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ...[
+    'additionalItems',
+    'additionalProperties',
+    'allOf',
+    'anyOf',
+    'contains',
+    'else',
+    'if',
+    'items',
+    'not',
+    'oneOf',
+    'prefixItems',
+    'propertyNames',
+    'then',
+    'unevaluatedItems',
+    'unevaluatedProperties',
+  ].map((keyword) => [keyword, 'schema'] as const),
+  ...['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'].map(
+    (keyword) => [keyword, 'schemas by name'] as const,
+  ),
+])
+
+interface Part {
+  readonly from: object
+  readonly to: object
+  readonly kind: Kind
+  readonly depth: number
+}
+
+/** Copies a schema as far as the limits allow, without recursion, and adds what the dialect requires. */
+function copySchema(
+  schema: JsonSchema,
+  dialect: SchemaDialect,
+  isDangling: (reference: unknown) => boolean = () => false,
+): JsonSchema {
+  const root: Record<string, unknown> = {}
+  const waiting: Part[] = [{ from: schema, to: root, kind: 'schema', depth: 0 }]
+  let values = 0
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    const { from, to, kind, depth } = part
+    for (const [key, value] of Object.entries(from) as [string, unknown][]) {
+      values += 1
+      if (key === '$ref' && kind === 'schema' && isDangling(value)) continue
+      const inner = getInnerKind(kind, Array.isArray(from) ? undefined : key)
+      if (typeof value !== 'object' || value === null) {
+        setField(to, key, value)
+      } else if (depth >= MAX_TOOL_SCHEMA_DEPTH || values > MAX_TOOL_SCHEMA_VALUES) {
+        if (inner === 'schema' && !Array.isArray(value)) setField(to, key, {})
+      } else {
+        const copy = Array.isArray(value) ? [] : {}
+        setField(to, key, copy)
+        waiting.push({ from: value, to: copy, kind: inner, depth: depth + 1 })
+      }
+    }
+    if (kind === 'schema' && dialect === 'openai' && !Array.isArray(to))
+      fillGaps(to, 'type' in from ? from.type : undefined)
+  }
+  return root
+}
+
+function getInnerKind(kind: Kind, key: string | undefined): Kind {
+  if (kind === 'data') return 'data'
+  // A list of schemas, or an object whose keys are names rather than keywords.
+  if (key === undefined || kind === 'schemas by name') return 'schema'
+  return KINDS.get(key) ?? 'data'
+}
+
+/** Fields may be named anything, `__proto__` too. */
+function setField(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+function fillGaps(schema: object, type: unknown): void {
+  const types = new Set([type].flat())
+  if (types.has('object') && !('properties' in schema)) setField(schema, 'properties', {})
+  const hasItems = 'items' in schema || 'prefixItems' in schema
+  if (types.has('array') && !hasItems) setField(schema, 'items', {})
+}
