@@ -6,7 +6,7 @@
 
 export { advise, type Advice, type AdviseOptions } from '../telemetry/advise.ts'
 export { createCounters, type Counters } from '../telemetry/counters.ts'
-export { recordedSteps } from '../telemetry/recorded-steps.ts'
+export { toSimulationSteps } from '../telemetry/simulation-steps.ts'
 export { createRecorder, type Recorder, type RecorderOptions } from '../telemetry/recorder.ts'
 export {
   readRecording,

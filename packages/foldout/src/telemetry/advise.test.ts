@@ -45,30 +45,27 @@ describe('advice', () => {
   it.each([
     ['without restarts', {}],
     ['with restarts', restarting],
-  ])(
-    'R40 says of a section that most runs open exactly what showing it would have saved, %s',
-    async (_how, options) => {
-      const before = await record([opening, opening, idle, opening], options)
-      const after = await record([without, without, idle, without], { ...options, bound: shop({ cart: 'full' }) })
-      const tokens = getTotal(before.runs) - getTotal(after.runs)
-      const restarts = before.runs.flatMap((run) => run.restarts).length
-      expect(tokens).toBeGreaterThan(0)
-      const more = restarts > 0 ? `, 3 requests and 3 restarts` : ' and 3 requests'
-      expect(adviceOn(before, 'show-section')).toEqual([
-        {
-          type: 'show-section',
-          path: 'cart',
-          tool: undefined,
-          runs: 4,
-          used: 3,
-          saved: { tokens, requests: 3, restarts },
-          message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have saved ${tokens} tokens${more}.`,
-        },
-      ])
-    },
-  )
+  ])('R40 computes exactly what showing a section that most runs open would have saved, %s', async (_how, options) => {
+    const before = await record([opening, opening, idle, opening], options)
+    const after = await record([without, without, idle, without], { ...options, bound: shop({ cart: 'full' }) })
+    const tokens = getTotal(before.runs) - getTotal(after.runs)
+    const restarts = before.runs.flatMap((run) => run.restarts).length
+    expect(tokens).toBeGreaterThan(0)
+    const more = restarts > 0 ? `, 3 requests and 3 restarts` : ' and 3 requests'
+    expect(adviceOn(before, 'show-section')).toEqual([
+      {
+        type: 'show-section',
+        path: 'cart',
+        tool: undefined,
+        runs: 4,
+        used: 3,
+        saved: { tokens, requests: 3, restarts },
+        message: `Show section 'cart' in full from the start: 3 of 4 runs opened it. Over these runs that would have saved ${tokens} tokens${more}.`,
+      },
+    ])
+  })
 
-  it('R40 keeps a request that did more than open the section', async () => {
+  it('R40 does not count a request as saved if it did more than open the section', async () => {
     const together = [callsAll(['look', {}], ['read_section', { section_key: 'cart' }]), both, done]
     const before = await record([together, together, together])
     const look = [callsAll(['look', {}]), both, done]
@@ -77,7 +74,7 @@ describe('advice', () => {
     expect(adviceOn(before, 'show-section')).toMatchObject([{ saved: { tokens, requests: 0, restarts: 0 } }])
   })
 
-  it('R40 says so where fewer requests would have cost more tokens', async () => {
+  it('R40 says so if fewer requests would have cost more tokens', async () => {
     const cartText = 'word '.repeat(600)
     const before = await record([opening, opening, opening, [...idle.slice(0, 1), ...idle]], {
       bound: shop({ cartText }),
@@ -132,7 +129,7 @@ describe('advice', () => {
     ])
   })
 
-  it('R40 an opening of what lies in a section is still needed when only the section is shown', async () => {
+  it('R40 still counts openings inside a section if only the section itself is shown', async () => {
     const nested = [read('cart', 'coupons'), done]
     const recording = await record([nested, nested, nested], restarting)
     const [advice] = adviceOn(recording, 'show-section')
@@ -150,7 +147,7 @@ describe('advice', () => {
     expect(advise([split, rest], { bound: shop() })).toEqual(advise([three], { bound: shop() }))
   })
 
-  it('R40 does not advise what is done already, nor from runs of another prompt', async () => {
+  it('R40 ignores runs of another prompt, and gives no advice that is already followed', async () => {
     const recording = await record([opening, opening, opening])
     expect(adviceOn(recording, 'show-section', shop({ cart: 'full' }))).toEqual([])
     expect(adviceOn(recording, 'offer-tool', shop({ cart: 'full' }))).toEqual([])
@@ -162,7 +159,7 @@ describe('advice', () => {
     expect(advise([recording], { bound: other })).toEqual([])
   })
 
-  it('R40 says of a section that no run needed exactly what folding it would have saved', async () => {
+  it('R40 computes exactly what folding a section that no run needed would have saved', async () => {
     const cartText = 'word '.repeat(100)
     const bound = shop({ cart: 'full', cartText })
     const unused = [[calls('look'), done], [done], [calls('look'), done]]
@@ -187,7 +184,7 @@ describe('advice', () => {
     expect(adviceOn(openedWithin, 'fold-section', bound)).toEqual([])
   })
 
-  it('R40 says it once of a section and what lies in it', async () => {
+  it('R40 advises once for a section and the sections inside it', async () => {
     const template = 'word '.repeat(200)
     const inner = defineSection({ key: 'inner', title: 'Inner', template, summary: 's' })
     const bound = definePrompt({
@@ -199,7 +196,7 @@ describe('advice', () => {
     expect(advise([recording], { bound }).map(({ path }) => path)).toEqual(['outer'])
   })
 
-  it('R40 asks for a summary where a large section has none, and says what it cannot know', async () => {
+  it('R40 asks for a summary of a large section without one, and says what it cannot know', async () => {
     const long = 'word '.repeat(600)
     const bound = definePrompt({
       ns: 'shops',
@@ -230,7 +227,7 @@ describe('advice', () => {
     expect(advise([before], { bound, largeTokens: 604 }).map(({ path }) => path)).toEqual(['story'])
   })
 
-  it('R40 says of a tool that most runs open a section for what offering it would have saved', async () => {
+  it('R40 computes what offering a tool would have saved if most runs open its section only for the tool', async () => {
     const before = await record([forOneTool, forOneTool, forOneTool, idle], restarting)
     const [advice] = adviceOn(before, 'offer-tool')
     const tool = before.runs[0]!.sections[1]!.tools[0]!.tokens
@@ -258,11 +255,11 @@ describe('advice', () => {
     expect(adviceOn(before, 'offer-tool')).toHaveLength(1)
   })
 
-  it('R40 spares no opening for a tool where others of the section were called too', async () => {
+  it('R40 still counts an opening for a tool if other tools of the section were called too', async () => {
     expect(adviceOn(await record([opening, opening, opening], restarting), 'offer-tool')).toEqual([])
   })
 
-  it('R40 advises one thing about a section: to show it or to offer its tool, whichever saves more', async () => {
+  it('R40 advises either to show a section or to offer its tool, whichever saves more', async () => {
     const paths = (bound: BoundPrompt<{}>, recording: Recording) =>
       advise([recording], { bound }).map(({ type, path, tool }) => [type, path, tool])
     const long = shop({ cartText: 'word '.repeat(100) })
@@ -300,7 +297,7 @@ describe('advice', () => {
     expect(others).toEqual([])
   })
 
-  it('R40 does not say it where folding pays, where nothing is folded, or of too few runs', async () => {
+  it('R40 does not advise to show everything if folding pays, nothing is folded, or there are too few runs', async () => {
     const script = [read('cart'), both, done]
     const paying = await record([script, idle, idle])
     expect(adviceOn(paying, 'show-all')).toEqual([])
@@ -314,7 +311,7 @@ describe('advice', () => {
     expect(advise([await record([[done], [done], [done]], { bound: flat })], { bound: flat })).toEqual([])
   })
 
-  it('R40 puts the biggest saving first, and the same whichever way the runs are ordered', async () => {
+  it('R40 puts the biggest saving first, whatever the order of the runs', async () => {
     const fold = (key: string, template: string) =>
       defineSection({ key, title: key, template, summary: 's', visibility: 'summary' })
     const sections = [fold('a', 'short'), fold('b', 'not so short'), fold('c', 'long '.repeat(1000))]

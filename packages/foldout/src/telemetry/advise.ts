@@ -14,20 +14,20 @@ import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSect
 export interface Advice {
   /** `show-all`: folding costs more than it saves. It comes first. */
   readonly type: 'show-all' | 'show-section' | 'fold-section' | 'offer-tool'
-  /** The section it is about, or that the tool belongs to. Nothing for `show-all`. */
+  /** The section that the advice is about, or that the tool belongs to; undefined for `show-all`. */
   readonly path: string | undefined
   readonly tool: string | undefined
-  /** The number of runs it is judged by. */
+  /** The number of runs that the advice is based on. */
   readonly runs: number
-  /** In how many of these runs the section was opened or the tool was called; for `show-all`, anything was opened. */
+  /** The number of those runs in which the section was opened or the tool was called; for `show-all`, any section. */
   readonly used: number
-  /** What it would have saved over these runs; below zero if it would have cost more. */
+  /** What the change would have saved over these runs; below zero if it would have cost more. */
   readonly saved: Saving
   readonly message: string
 }
 
 /**
- * How {@link advise} judges.
+ * The options of {@link advise}.
  *
  * @example
  * ```ts
@@ -35,19 +35,19 @@ export interface Advice {
  * ```
  */
 export interface AdviseOptions {
-  /** The prompt as it is now: what is done already is not advised. */
+  /** The prompt as it is now. Advice that it already follows is left out. */
   readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** The number of runs that are needed to judge by. Default 3. */
+  /** The fewest runs that advice may be based on. Default 3. */
   readonly minRuns?: number
-  /** The size in tokens from which on a section without a summary is worth writing one. Default 500. */
+  /** The size in tokens from which a section without a summary deserves one. Default 500. */
   readonly largeTokens?: number
 }
 
 /**
- * Finds what to show from the start and what to fold, with what that would have saved over the recorded runs. If folding
- * costs more than it saves, that comes first, and only advice that saves even more follows. Otherwise the biggest saving
- * comes first. Of advice about the same section only the best is given. Tokens are counted without a prompt cache;
- * `simulate` counts with one.
+ * Advises which sections to show from the start and which to fold, and computes what each change would have saved over the
+ * recorded runs. If folding costs more than it saves, that advice comes first, followed only by advice that saves even more.
+ * Otherwise the biggest saving comes first. Each section gets only its best advice. Tokens are counted without a prompt
+ * cache; `simulate` counts with one.
  *
  * @example
  * ```ts
@@ -79,7 +79,7 @@ export function advise(recordings: readonly Recording[], options: AdviseOptions)
   return [all, ...merged.filter(({ saved }) => saved.tokens > all.saved.tokens)]
 }
 
-/** Showing a section and offering one of its tools spare the same openings, so only one of them can be followed. */
+/** Showing a section and offering one of its tools make the same openings unnecessary, so only the better one is advised. */
 function getBestBySection(openings: readonly Advice[], folded: readonly string[]): readonly Advice[] {
   const best = new Map<string, Advice>()
   for (const advice of openings.toSorted(compareAdvice)) {
@@ -90,7 +90,7 @@ function getBestBySection(openings: readonly Advice[], folded: readonly string[]
   return [...best.values()]
 }
 
-/** What lies in a section that is to be folded is folded with it. */
+/** Leaves out sections inside a section that is to be folded, because they are folded with it. */
 function getOutermost(folds: readonly Advice[]): readonly Advice[] {
   const paths = new Set(folds.map(({ path }) => path))
   return folds.filter(({ path = '' }) => !getAncestors(path).some((ancestor) => paths.has(ancestor)))
@@ -190,7 +190,7 @@ function wasOpened({ openings }: RecordedRun, path: string): boolean {
   return openings.some(({ answeredBy, keys }) => answeredBy !== 'none' && keys.some((key) => isWithin(key, path)))
 }
 
-/** Whether a section or anything in it was asked for, or a tool in it called. */
+/** Whether a section or a section inside it was opened, or one of their tools was called. */
 function wasUsed(run: RecordedRun, path: string): boolean {
   const tools = new Set(
     run.sections
@@ -203,10 +203,14 @@ function wasUsed(run: RecordedRun, path: string): boolean {
 const isWorthIt = (saved: Saving): boolean => saved.tokens > 0 || saved.requests > 0 || saved.restarts > 0
 
 function formatSaving({ tokens, requests, restarts }: Saving): string {
-  const counted = (count: number, word: string): string[] =>
+  const formatCount = (count: number, word: string): string[] =>
     count > 0 ? [`${count} ${word}${count === 1 ? '' : 's'}`] : []
-  const saved = listed([...counted(tokens, 'token'), ...counted(requests, 'request'), ...counted(restarts, 'restart')])
-  const cost = counted(-tokens, 'token').map((words) => `cost ${words} more`)
+  const saved = listed([
+    ...formatCount(tokens, 'token'),
+    ...formatCount(requests, 'request'),
+    ...formatCount(restarts, 'restart'),
+  ])
+  const cost = formatCount(-tokens, 'token').map((words) => `cost ${words} more`)
   return [...cost, ...(saved === '' ? [] : [`saved ${saved}`])].join(' and ')
 }
 

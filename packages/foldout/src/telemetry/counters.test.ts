@@ -25,7 +25,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 an opening that leads to a restart is not dynamic, one beside it may be', async () => {
+  it('R40 do not count an opening that leads to a restart as dynamic; one beside it may be', async () => {
     const both = callsAll(['read_section', { section_key: 'rules' }], ['read_section', { section_key: 'cart' }])
     expect(await counted([both, says('Done.')], { scripted: { supportsDynamicTools: false } })).toMatchObject({
       'foldout.tools.injected': 0,
@@ -34,7 +34,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 one restart for several openings is one', async () => {
+  it('R40 count one restart for several openings once', async () => {
     const both = callsAll(
       ['open_sections', { section_keys: ['cart'], reason: '' }],
       ['open_sections', { section_keys: ['rules'], reason: '' }],
@@ -45,14 +45,14 @@ describe('counters', () => {
     })
   })
 
-  it('R40 openings that wait for a later restart are not dynamic', async () => {
+  it('R40 do not count openings that wait for a later restart as dynamic', async () => {
     const scripted = { supportsDynamicTools: false }
     expect(await counted([read('cart'), calls('look'), says('Done.')], { opening: 'batched', scripted })).toMatchObject(
       { 'foldout.disclosure.restarts': 1, 'foldout.disclosure.dynamic': 0 },
     )
   })
 
-  it('R40 an opening that came to nothing is neither', async () => {
+  it('R40 count a failed opening as neither dynamic nor a restart', async () => {
     const counts = await counted([open('cart', 'rules'), says('Done.')], {
       disclosure: openSections(),
       opening: 'conservative',
@@ -69,7 +69,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 an opening that still waits when the run is stopped is neither', async () => {
+  it('R40 count an opening that still waits when the run stops as neither', async () => {
     const options = { disclosure: openSections(), opening: 'batched', maxTurns: 1 } as const
     expect(await counted([open('cart')], options)).toMatchObject({
       'foldout.disclosure.restarts': 0,
@@ -77,7 +77,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 reading what is open already and asking for what is not there open nothing', async () => {
+  it('R40 count no opening for sections that are already open or do not exist', async () => {
     expect(await counted([read('intro'), read('nowhere'), says('Done.')])).toMatchObject({
       'foldout.disclosure.dynamic': 0,
       'foldout.tools.calls': 2,
@@ -85,7 +85,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 sections written to files are opened without a restart', async () => {
+  it('R40 count sections written to files as opened without a restart', async () => {
     const options = { disclosure: contextFiles({ readTool: false }), filesystem: createMemoryFilesystem() }
     expect(await counted([open('rules'), open('cart'), says('Done.')], options)).toMatchObject({
       'foldout.disclosure.restarts': 1,
@@ -93,7 +93,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 a run under way and one that failed are counted', async () => {
+  it('R40 include runs that are still going on and runs that failed', async () => {
     const counters = createCounters()
     const seen: (number | undefined)[] = []
     const failing = runShop([read('rules'), { throws: new Error('down') }], {

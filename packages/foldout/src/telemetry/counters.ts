@@ -9,7 +9,7 @@ const TOOL_CALLS = 'foldout.tools.calls'
 const TOOL_FAILURES = 'foldout.tools.failures'
 
 /**
- * Counts over any number of runs, one after the other.
+ * Counters over any number of consecutive runs.
  *
  * @example
  * ```ts
@@ -19,12 +19,16 @@ const TOOL_FAILURES = 'foldout.tools.failures'
  * ```
  */
 export interface Counters {
-  /** Give it to `runAgent`. Runs that go on side by side each need counters of their own. */
+  /** Pass it to `runAgent`. Runs that overlap each need counters of their own. */
   onEvent(event: AgentEvent): void
   /**
-   * `foldout.tools.injected`: tools that openings have added to a conversation. `foldout.disclosure.restarts`: new renders
-   * for openings. `foldout.disclosure.dynamic`: openings that were answered without one. `foldout.tools.calls` and
-   * `foldout.tools.failures`: calls the model has made, and those that failed.
+   * The counts, by name:
+   *
+   * - `foldout.tools.injected`: tools that openings added to a conversation.
+   * - `foldout.disclosure.restarts`: how often an opening restarted a run.
+   * - `foldout.disclosure.dynamic`: openings that were answered without a restart.
+   * - `foldout.tools.calls`: calls that the model made.
+   * - `foldout.tools.failures`: calls that failed.
    */
   read(): Readonly<Record<string, number>>
 }

@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../agent/events.ts'
 
 /**
- * How an opening was answered: `'dynamic'` in the same conversation, `'restart'` by a new render, `'none'` not at all, because
- * the run ended or other sections came first.
+ * How an opening was answered: `'dynamic'` in the same conversation, `'restart'` by rendering the prompt again, or `'none'`
+ * because the run ended or restarted for other sections first.
  *
  * @example
  * ```ts
@@ -18,11 +18,11 @@ export interface AskedOpening {
 
 export interface OpeningWatch {
   onEvent(event: AgentEvent): void
-  /** The run has ended: what still waits for a restart does not get one. */
+  /** The run has ended, so openings that still wait for a restart do not get one. */
   settle(): void
 }
 
-/** Tells how each opening is answered, as soon as it is. */
+/** Reports how each opening was answered, as soon as that is known. */
 export function watchOpenings(answered: (opening: AskedOpening, by: OpeningAnswer) => void): OpeningWatch {
   const waiting = new Map<string, AskedOpening>()
   return {
@@ -49,7 +49,7 @@ export function watchOpenings(answered: (opening: AskedOpening, by: OpeningAnswe
 type ToolInvokedEvent = Extract<AgentEvent, { type: 'tool/invoked' }>
 type DisclosureEvent = ToolInvokedEvent & { readonly disclosure: NonNullable<ToolInvokedEvent['disclosure']> }
 
-/** Whether a call has opened something that was not open. */
+/** Whether a call has opened a section that was folded. */
 export function isOpening(event: ToolInvokedEvent): event is DisclosureEvent {
   const { ok, disclosure } = event
   return ok && disclosure !== undefined && disclosure.keys.some((key) => !disclosure.full.includes(key))

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 describe('recordings in a file', () => {
-  it('R40 hold each run that has ended as one line, and come back as they were', async () => {
+  it('R40 have one line for each finished run, and are read back unchanged', async () => {
     const path = join(folder, 'deep', 'runs.jsonl')
     const bound = shop()
     const inMemory = createRecorder({ bound })
@@ -32,7 +32,7 @@ describe('recordings in a file', () => {
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(3)
   })
 
-  it('R40 of recorders side by side do not mix', async () => {
+  it('R40 do not mix lines when recorders write concurrently', async () => {
     const path = join(folder, 'runs.jsonl')
     await Promise.all(
       Array.from({ length: 10 }, () => {
@@ -45,21 +45,21 @@ describe('recordings in a file', () => {
     for (const recording of recordings) expect(recording).toEqual(recordings[0])
   })
 
-  it('R40 are refused with file and line where one is malformed', async () => {
+  it('R40 are refused with file and line if a line is malformed', async () => {
     const path = join(folder, 'runs.jsonl')
     const bound = shop()
     await runShop(script, { bound, onEvent: createFileRecorder(path, { bound }).onEvent })
     await appendFile(path, '\n{"version":1,"runs":[{}]}\n')
     await expect(readRecordingFile(path)).rejects.toMatchObject({
       code: 'recording-file',
-      message: `The line ${path}:3 is not a recording and was not read: This is not a recording of version 1: runs[0].prompt is required. Record the runs again with this version of Foldout. Remove the line, and read the file again.`,
+      message: `Line ${path}:3 is not a recording: This is not a recording of version 1: runs[0].prompt is required. Record the runs again with this version of Foldout. Remove the line, and read the file again.`,
     })
     await writeFile(path, 'no json\n')
-    await expect(readRecordingFile(path)).rejects.toThrow(`The line ${path}:1 is not a recording and was not read: `)
+    await expect(readRecordingFile(path)).rejects.toThrow(`Line ${path}:1 is not a recording: `)
     await expect(readRecordingFile(join(folder, 'none'))).rejects.toMatchObject({ code: 'recording-file' })
   })
 
-  it('R40 a line that a killed process left half written does not spoil the next', async () => {
+  it('R40 keep the next line intact after a killed process left half a line', async () => {
     const path = join(folder, 'runs.jsonl')
     const bound = shop()
     await writeFile(path, '{"version":1,"ru')
@@ -70,7 +70,7 @@ describe('recordings in a file', () => {
     expect(await readRecordingFile(path)).toHaveLength(1)
   })
 
-  it('R40 a file that cannot be written changes no run, and is told of', async () => {
+  it('R40 report a file that cannot be written without changing the run', async () => {
     const bound = shop()
     const plain = await runShop(script, { bound })
     const recorder = createFileRecorder(folder, { bound })

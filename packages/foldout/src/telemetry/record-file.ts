@@ -17,7 +17,7 @@ import type { RunListener } from './runs.ts'
  * ```
  */
 export interface FileRecorder extends RunListener {
-  /** Rejects if a run could not be written. The run itself does not fail: watching it must not change it. */
+  /** Rejects if a run could not be written. The run itself does not fail, because recording must not change it. */
   saved(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export function createFileRecorder(path: string, options: RecorderOptions): File
   }
 }
 
-/** In a single write to the end of the file, so that lines of several processes do not mix. */
+/** Appends a line in a single write, so that lines of several processes do not mix. */
 function appendLine(path: string, line: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const file = openSync(path, 'a+')
@@ -58,7 +58,7 @@ function appendLine(path: string, line: string): void {
     const { size } = fstatSync(file)
     const last = Buffer.alloc(1)
     const isTorn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString('latin1') !== '\n'
-    // What a process left that was killed while it wrote must not spoil this line too.
+    // A process that was killed while writing may have left half a line, which must not spoil this one.
     const bytes = Buffer.from(`${isTorn ? '\n' : ''}${line}\n`)
     if (writeSync(file, bytes) !== bytes.length) throw new Error('only a part of it could be written')
   } finally {
@@ -67,7 +67,7 @@ function appendLine(path: string, line: string): void {
 }
 
 /**
- * Reads a file that `createFileRecorder` has written. Throws `recording-file` with the line if one is not a recording.
+ * Reads a file that `createFileRecorder` has written. Throws `recording-file` and names the line if a line is not a recording.
  *
  * @example
  * ```ts
@@ -97,7 +97,7 @@ function readLine(line: string, place: string): Recording {
   } catch (error) {
     throw new FoldoutError(
       'recording-file',
-      `The line ${place} is not a recording and was not read: ${getErrorMessage(error)} Remove the line, and read the file again.`,
+      `Line ${place} is not a recording: ${getErrorMessage(error)} Remove the line, and read the file again.`,
       { cause: error },
     )
   }

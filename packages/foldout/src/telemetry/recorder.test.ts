@@ -38,7 +38,7 @@ const price = (() => {
 })()
 
 describe('a recording', () => {
-  it('R40 holds what each section costs, full and folded, nested ones too', async () => {
+  it('R40 contains what each section costs open and folded, including nested sections', async () => {
     const { sections, disclosureTools, prompt, counter } = await recorded([says('Done.')])
     expect({ prompt, counter }).toEqual({
       prompt: { ns: 'shops', key: 'shop' },
@@ -63,7 +63,7 @@ describe('a recording', () => {
     expect(disclosureTools).toEqual([tool('read_section')])
   })
 
-  it('R40 holds per request what system, tools, conversation and reply cost, and what was added', async () => {
+  it('R40 contains what the system text, tools, conversation and reply of each request cost, and what was added', async () => {
     const run = await recorded([read('cart'), calls('add'), says('It is done now.')])
     const { text } = shop().render({ counter: words })
     const initial = price('look', 'spoil', 'read_section')
@@ -129,7 +129,7 @@ describe('a recording', () => {
     })
   })
 
-  it('R40 holds each render with the sections it shows, and restarts with what they opened', async () => {
+  it('R40 contains each render with the sections it shows, and each restart with what it opened', async () => {
     const script = [callsAll(['look', {}], ['open_sections', { section_keys: ['cart'], reason: 'x' }]), says('Done.')]
     const run = await recorded(script, { disclosure: openSections() })
     expect(run.renders.map(({ sections }) => sections.map(({ path, visibility }) => `${path} ${visibility}`))).toEqual([
@@ -148,13 +148,13 @@ describe('a recording', () => {
     ])
   })
 
-  it('R40 a restart of an adapter without dynamic tools leaves the text out of the conversation', async () => {
+  it("R40 leaves the section's text out of the conversation when an adapter without dynamic tools restarts", async () => {
     const run = await recorded([read('cart'), says('Done.')], { scripted: { supportsDynamicTools: false } })
     expect(run.openings).toMatchObject([{ answeredBy: 'restart', tokens: 20 }])
     expect(run.requests.map(({ conversationTokens }) => conversationTokens)).toEqual([4, 24])
   })
 
-  it('R40 holds what became of runs: stopped, failed, left, and one under way', async () => {
+  it('R40 contains how each run ended: stopped, failed, abandoned, or still going on', async () => {
     const bound = shop()
     const recorder = createRecorder({ bound })
     const { onEvent } = recorder
@@ -162,7 +162,7 @@ describe('a recording', () => {
     await runShop([{ throws: new FoldoutError('adapter-refused', 'No: secret.') }], { bound, onEvent }).catch(
       () => undefined,
     )
-    // Of this one the end is never heard.
+    // This run never reports its end.
     const deaf = (event: AgentEvent): void => (event.type === 'run/failed' ? undefined : onEvent(event))
     await runShop([{ throws: new TypeError('Bad.') }], { bound, onEvent: deaf }).catch(() => undefined)
     const during: number[] = []
@@ -185,7 +185,7 @@ describe('a recording', () => {
     expect(JSON.stringify(runs)).not.toContain('secret')
   })
 
-  it('R40 an answer that has to be mended belongs to the same run', async () => {
+  it('R40 counts an answer that the model had to fix as part of the same run', async () => {
     const bound = definePrompt({
       ns: 'shops',
       key: 'judge',
@@ -207,7 +207,7 @@ describe('a recording', () => {
     expect(runs[0]!.requests.map(({ addedTokens }) => addedTokens)).toEqual([0, 3 + words.count(refusal)])
   })
 
-  it('R40 what was given out does not change when the run goes on', async () => {
+  it('R40 does not change after it was handed out while the run goes on', async () => {
     const bound = shop()
     const recorder = createRecorder({ bound })
     const given: [Recording, string][] = []
@@ -221,7 +221,7 @@ describe('a recording', () => {
     for (const [recording, then] of given) expect(JSON.stringify(recording)).toBe(then)
   })
 
-  it('R40 keeps apart what is so by default and what a budget has folded', async () => {
+  it('R40 distinguishes sections folded by default from sections folded by a budget', async () => {
     const bound = definePrompt({
       ns: 'shops',
       key: 'tight',
@@ -235,7 +235,7 @@ describe('a recording', () => {
     expect(run!.renders[0]!.sections).toMatchObject([{ path: 'a', visibility: 'summary' }])
   })
 
-  it('R40 keeps apart what is so by default and what a session has opened before', async () => {
+  it('R40 distinguishes sections open by default from sections opened earlier in the session', async () => {
     const bound = shop()
     const session = createSession({ slices: [visibility.seed({ cart: 'full' })] })
     const recorder = createRecorder({ bound, session, counter: words })
@@ -246,14 +246,14 @@ describe('a recording', () => {
     expect(run!.openings).toEqual([])
   })
 
-  it('R40 holds no text of the prompt or the conversation', async () => {
+  it('R40 contains no text of the prompt or the conversation', async () => {
     const run = JSON.stringify(
       await recorded([open('a secret', 'cart'), says('An answer.')], { disclosure: openSections() }),
     )
     for (const content of ['secret', 'An answer', 'kind', 'keep a shop', 'Sell']) expect(run).not.toContain(content)
   })
 
-  it('R40 recording never changes a run, nor does a recorder that breaks', async () => {
+  it('R40 never changes the run, even if the recorder throws', async () => {
     const scripts: readonly (readonly ScriptStep[])[] = [
       [read('cart'), calls('add'), read('rules'), says('Done.')],
       [callsAll(['look', {}], ['read_section', { section_key: 'cart' }], ['spoil', {}]), says('Done.')],
@@ -277,7 +277,7 @@ describe('a recording', () => {
       }
   })
 
-  it('R40 comes back from JSON as it was, and what is none is refused with the place', async () => {
+  it('R40 survives JSON unchanged; anything else is refused with the place of the fault', async () => {
     const run = await recorded([read('cart'), says('Done.')])
     const recording = { version: 1, runs: [run] } as const
     const json = (): { runs: Record<string, unknown[]>[] } => JSON.parse(JSON.stringify(recording))

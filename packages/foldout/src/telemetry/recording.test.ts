@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { calls, says } from '../testing/scripted-adapter.ts'
 import { advise } from './advise.ts'
-import { recordedSteps } from './recorded-steps.ts'
+import { toSimulationSteps } from './simulation-steps.ts'
 import { createRecorder } from './recorder.ts'
 import { readRecording, type RecordedRun } from './recording.ts'
 import { runShop, shop } from './shop.fixtures.ts'
@@ -31,10 +31,10 @@ describe('a recording from a file', () => {
     ['only a prototype', () => JSON.parse('{"__proto__": {"version": 1, "runs": []}}')],
     ['a run whose fields are on a prototype', () => ({ version: 1, runs: [Object.create(run)] })],
     ['another version', () => ({ version: 2, runs: [] })],
-    ['many runs that are none', () => ({ version: 1, runs: Array.from({ length: 20_000 }, () => ({})) })],
+    ['many malformed runs', () => ({ version: 1, runs: Array.from({ length: 20_000 }, () => ({})) })],
     ['a long text for a number', () => ({ version: 1, runs: [{ ...run, usage: 'x'.repeat(1_000_000) }] })],
-    ['a render that is not there', () => ({ version: 1, runs: [{ ...run, renders: [] }] })],
-    ['a request that is not there', () => ({ version: 1, runs: [{ ...run, requests: [] }] })],
+    ['a missing render', () => ({ version: 1, runs: [{ ...run, renders: [] }] })],
+    ['a missing request', () => ({ version: 1, runs: [{ ...run, requests: [] }] })],
     ['a negative count', () => ({ version: 1, runs: [{ ...run, usage: { ...run.usage, inputTokens: -1 } }] })],
   ])('R40 is refused with what is wrong if it is %s', (_what, create) => {
     const read = (): unknown => readRecording(create())
@@ -48,12 +48,12 @@ describe('a recording from a file', () => {
     )
   })
 
-  it('R40 is taken with fields that it does not know, and with the names of a prototype', () => {
+  it('R40 is accepted with unknown fields and with names from Object.prototype', () => {
     const odd = JSON.parse(JSON.stringify({ ...run, prompt: { ns: '__proto__', key: 'constructor' } })) as RecordedRun
     const tool = { name: '__proto__', tokens: 1 }
     const recording = readRecording({ version: 1, more: nest(100_000), runs: [{ ...odd, disclosureTools: [tool] }] })
     expect(advise([recording], { bound: shop(), minRuns: 1 })).toEqual([])
-    expect(recordedSteps(odd)).toEqual(recordedSteps(run))
+    expect(toSimulationSteps(odd)).toEqual(toSimulationSteps(run))
   })
 
   it('R40 may be long', () => {
@@ -63,7 +63,7 @@ describe('a recording from a file', () => {
     const toolCalls = requests.map((_, at) => ({ ...call, request: at, callId: `call-${at}` }))
     const long = { ...run, requests, toolCalls }
     const recording = readRecording({ version: 1, runs: [long, long, long] })
-    expect(recordedSteps(recording.runs[0] ?? run).length).toBeLessThanOrEqual(5_001)
+    expect(toSimulationSteps(recording.runs[0] ?? run).length).toBeLessThanOrEqual(5_001)
     expect(advise([recording], { bound: shop() }).length).toBeLessThan(10)
   })
 })

@@ -33,12 +33,12 @@ export interface Recording {
  */
 export interface RecordedRun {
   readonly prompt: { readonly ns: string; readonly key: string }
-  /** The counter of all tokens but those of `usage`. */
+  /** What counted all tokens except those of `usage`. */
   readonly counter: { readonly name: string; readonly exact: boolean }
   readonly status: RunEnd['status']
-  /** Of a failed run: the code or the name of what was thrown. */
+  /** The code or the name of the error that a failed run threw. */
   readonly errorType: string | null
-  /** As the provider bills it. */
+  /** The usage as the provider bills it. */
   readonly usage: Usage
   /** What each section cost when the run began, in the order of the prompt. */
   readonly sections: readonly SectionCost[]
@@ -77,27 +77,28 @@ export interface RecordedRender {
  * ```
  */
 export interface RecordedRequest {
-  /** Which of the renders it was made with. */
+  /** The index of the render that it was made with. */
   readonly render: number
   /** How many messages the conversation had. */
   readonly messages: number
   /** The tools offered. */
   readonly tools: readonly string[]
   readonly systemTokens: number
-  /** Of the definitions of all tools offered. */
+  /** Tokens of the definitions of all tools offered. */
   readonly toolTokens: number
-  /** Of the conversation, and of what was added to it since the request before. */
+  /** Tokens of the whole conversation. */
   readonly conversationTokens: number
+  /** Tokens added to the conversation since the previous request. */
   readonly addedTokens: number
-  /** Of the reply, as the provider bills it; 0 if there was none. */
+  /** Tokens of the reply, as the provider bills it; 0 if there was none. */
   readonly outputTokens: number
-  /** As the provider bills it; nothing if the request was not answered. */
+  /** The usage as the provider bills it; null if the request was not answered. */
   readonly usage: Usage | null
   readonly retries: number
 }
 
 /**
- * A call by which a model asked for sections that were not open.
+ * A call with which a model opened sections that were folded.
  *
  * @example
  * ```ts
@@ -107,15 +108,15 @@ export interface RecordedRequest {
 export interface RecordedOpening {
   readonly callId: string
   readonly keys: readonly string[]
-  /** Which of the requests was answered with the call; -1 for one left from before a resumed run. */
+  /** The index of the request whose reply made the call; -1 if the call was left over when the run was resumed. */
   readonly request: number
   readonly answeredBy: OpeningAnswer
-  /** Of the call and its result, in every later request. */
+  /** Tokens that the call and its result add to every later request. */
   readonly tokens: number
 }
 
 /**
- * A new render that openings made necessary.
+ * A restart: the prompt was rendered again because sections were opened.
  *
  * @example
  * ```ts
@@ -124,7 +125,7 @@ export interface RecordedOpening {
  */
 export interface RecordedRestart {
   readonly keys: readonly string[]
-  /** The last request before it. */
+  /** The index of the last request before it. */
   readonly request: number
 }
 
@@ -139,18 +140,18 @@ export interface RecordedRestart {
 export interface RecordedToolCall {
   readonly callId: string
   readonly name: string
-  /** The tool that ran in the end, if the called one runs others. */
+  /** The tool that ran in the end, if the called tool runs others. */
   readonly target?: string
-  /** Nothing if it was not executed. */
+  /** Whether it succeeded; null if it was not executed. */
   readonly ok: boolean | null
   readonly isDisclosure: boolean
-  /** Which of the requests was answered with the call; -1 for one left from before a resumed run. */
+  /** The index of the request whose reply made the call; -1 if the call was left over when the run was resumed. */
   readonly request: number
   readonly argumentsTokens: number
   readonly resultTokens: number
 }
 
-/** A fault may repeat what is in the file. */
+/** Longest description of a fault, in characters: it may quote what is in the file. */
 const MAX_FAULT = 300
 
 const text: JsonSchema = { type: 'string' }
@@ -252,18 +253,18 @@ const runSchema = fromJsonSchema<RecordedRun>(run)
  */
 export function readRecording(json: unknown): Recording {
   const { runs } = check(recordingSchema, json, [])
-  // One after the other, so that the first fault ends it, however many there are.
+  // One by one, so that reading stops at the first fault.
   return { version: 1, runs: runs.map((each, at) => readRun(each, at)) }
 }
 
 function readRun(json: unknown, at: number): RecordedRun {
   const checked = check(runSchema, json, ['runs', at])
   const { renders, requests, openings, restarts, toolCalls } = checked
-  const lost = requests.findIndex(({ render }) => render >= renders.length)
-  if (lost !== -1) throw createFault(`runs[${at}].requests[${lost}].render: there is no such render`)
+  const orphan = requests.findIndex(({ render }) => render >= renders.length)
+  if (orphan !== -1) throw createFault(`runs[${at}].requests[${orphan}].render: there is no such render`)
   for (const [name, entries] of Object.entries({ openings, restarts, toolCalls })) {
-    const astray = entries.findIndex(({ request }) => request >= requests.length)
-    if (astray !== -1) throw createFault(`runs[${at}].${name}[${astray}].request: there is no such request`)
+    const stray = entries.findIndex(({ request }) => request >= requests.length)
+    if (stray !== -1) throw createFault(`runs[${at}].${name}[${stray}].request: there is no such request`)
   }
   return checked
 }

@@ -20,14 +20,14 @@ export interface Saving {
 
 /** A recorded prompt with something changed. */
 export interface Change {
-  /** Openings that would not have been necessary. */
+  /** Whether an opening would have been unnecessary. */
   readonly spares: (opening: { readonly keys: readonly string[] }) => boolean
   /** How a render would have differed. */
   readonly render: (render: RecordedRender) => RenderChange
 }
 
 interface RenderChange {
-  /** Tokens that its text would have had in addition. */
+  /** Tokens that the text would have gained. */
   readonly text: number
   readonly adds: readonly ToolCost[]
   readonly removes: readonly ToolCost[]
@@ -35,7 +35,7 @@ interface RenderChange {
 
 const UNCHANGED: RenderChange = { text: 0, adds: [], removes: [] }
 
-/** Counts a run again as it would have been: the same requests, without those that only opened what need not be opened. */
+/** Computes what a change would have saved in a run: the same requests, except those that only made unnecessary openings. */
 export function replay(run: RecordedRun, change: Change): Saving {
   const spared = run.openings.filter((opening) => opening.answeredBy !== 'none' && change.spares(opening))
   const isSpared = new Set(spared.map(({ callId }) => callId))
@@ -43,7 +43,7 @@ export function replay(run: RecordedRun, change: Change): Saving {
   const sparedBy = groupByRequest(spared)
   let tokens = 0
   let requests = 0
-  // Of what was opened in earlier requests, whose calls and results are not in this one.
+  // Tokens of unnecessary openings in earlier requests, whose calls and results later requests would not carry.
   let earlier = sum(sparedBy.get(-1) ?? [])
   for (const [at, request] of run.requests.entries()) {
     const made = calls.get(at) ?? []
@@ -66,7 +66,7 @@ export function replay(run: RecordedRun, change: Change): Saving {
   return { tokens, requests, restarts: run.restarts.filter(change.spares).length }
 }
 
-/** Calls or openings by the request that was answered with them. */
+/** Groups calls or openings by the request whose reply made them. */
 export function groupByRequest<Item extends { readonly request: number }>(items: readonly Item[]): Map<number, Item[]> {
   const groups = new Map<number, Item[]>()
   for (const item of items) {
@@ -125,7 +125,7 @@ export function foldSection(run: RecordedRun, path: string): Change {
   return { spares: () => false, render: (render) => foldIn(run, render, path, []) }
 }
 
-/** A tool is offered from the start, and its section is not opened if that was only for the tool. */
+/** A tool is offered from the start, and its section is not opened if it was opened only for the tool. */
 export function offerTool(run: RecordedRun, tool: ToolCost, path: string): Change {
   const asked = new Set([...getAncestors(path), path])
   const [root = path] = path.split('.')
@@ -167,7 +167,7 @@ function foldIn(run: RecordedRun, render: RecordedRender, path: string, keeps: r
   }
 }
 
-/** What is shown of a section that is open: itself, and what lies in it as it is by default. */
+/** The sections shown when a section is open: the section itself, and those inside it as they are by default. */
 function getShownSections(
   run: RecordedRun,
   path: string,

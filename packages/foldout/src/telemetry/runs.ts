@@ -1,9 +1,9 @@
 import type { AgentEvent } from '../agent/events.ts'
 
-/** How a run ended; `'unfinished'` if another began before it told. */
+/** How a run ended; `'unfinished'` if another run began before this one reported its end. */
 export interface RunEnd {
   readonly status: 'completed' | 'stopped' | 'failed' | 'unfinished'
-  /** Of a failed run: the code or the name of what was thrown. */
+  /** The code or the name of the error that a failed run threw. */
   readonly errorType: string | undefined
 }
 
@@ -26,7 +26,7 @@ export interface RunListener {
   onEvent(event: AgentEvent): void
 }
 
-/** Tells the runs in a stream of events apart. */
+/** Splits a stream of events into runs. */
 export function watchRuns(handlers: RunHandlers): RunListener {
   let isRunning = false
   const end = (how: RunEnd): void => {

@@ -30,10 +30,10 @@ export interface ToolCost {
  */
 export interface SectionCost {
   readonly path: string
-  /** How it is shown by default once the sections it lies in are open. */
+  /** How it is shown by default once the sections around it are open. */
   readonly visibility: Visibility
   readonly fullTokens: number
-  /** Nothing where it has no summary. */
+  /** Null if it has no summary. */
   readonly summaryTokens: number | null
   /** Its own tools. */
   readonly tools: readonly ToolCost[]
@@ -41,7 +41,7 @@ export interface SectionCost {
 
 export interface CostOptions {
   readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** Selectors see it; what is opened in it is left aside. */
+  /** Selectors read it; the sections opened in it are ignored. */
   readonly session?: SessionReader | undefined
   readonly disclosure?: DisclosureStrategy | undefined
   readonly overrides?: PromptOverrides | undefined
@@ -50,7 +50,7 @@ export interface CostOptions {
 
 const NO_BUDGET = { tokens: Number.POSITIVE_INFINITY }
 
-/** Renders a prompt with these sections shown so, whatever a session or a budget would do. */
+/** Renders a prompt with the given visibilities, regardless of what the session opened and of any budget. */
 export function renderAsked(options: CostOptions, asked: Readonly<Record<string, Visibility>>): RenderedPrompt {
   const { bound, session, disclosure, overrides, counter } = options
   const given: RenderOptions = {
@@ -74,7 +74,7 @@ function withoutOpenings(session: SessionReader): SessionReader {
 export const toolCosts = (tools: readonly AnyTool[], counter: TokenCounter): ToolCost[] =>
   tools.map((tool) => ({ name: tool.name, tokens: toolTokens(tool, counter) }))
 
-/** What every enabled section costs, in walking order, and what the tools cost that open sections. */
+/** Computes the cost of every enabled section, in the order of the prompt, and of the tools that open sections. */
 export function promptCosts(options: CostOptions): {
   readonly sections: readonly SectionCost[]
   readonly disclosureTools: readonly ToolCost[]
@@ -93,7 +93,7 @@ export function promptCosts(options: CostOptions): {
   const summaries = new Map<string, number>()
   const disclosureTools = new Map<string, ToolCost>()
   const own = new Set(open.flatMap((node) => node.tools.map(({ name }) => name)))
-  // All sections of one depth at once: those above them open, so that they are shown at all.
+  // One render per depth: the sections above are open, since otherwise the sections of this depth would not be shown.
   for (let depth = 0; open.some((node) => node.depth === depth); depth++) {
     const above = fullUpTo(depth)
     for (const node of renderAsked(options, above).nodes)

@@ -90,7 +90,7 @@ const tooled = defineSection({
 })
 
 describe('openOrRead', () => {
-  it('R26 offers each tool only while a folded section calls for it', () => {
+  it('R26 offers each tool only while a folded section needs it', () => {
     const names = (...sections: AnySection[]) =>
       bound(...sections)
         .render({ disclosure: openOrRead() })
@@ -100,7 +100,7 @@ describe('openOrRead', () => {
     expect(names(plain, tooled)).toEqual(['open_sections', 'read_section'])
   })
 
-  it('halts on open_sections for a section without tools, alone or among others', async () => {
+  it('restarts on open_sections for a section without tools, alone or among others', async () => {
     for (const keys of [['plain'], ['plain', 'tooled']]) {
       const session = createSession()
       const conversation = createConversation({
@@ -122,7 +122,7 @@ describe('openOrRead', () => {
     }
   })
 
-  it('adds the other disclosure tool when an opening calls for it', async () => {
+  it('adds the other disclosure tool when an opening requires it', async () => {
     const outer = defineSection({
       key: 'outer',
       title: 'Outer',
@@ -164,7 +164,7 @@ describe('contextFiles', () => {
     }
   }
 
-  it('R32 writes one file a key and says so; writing again is fine', async () => {
+  it('R32 writes one file per key and names it; writing it again succeeds', async () => {
     const filesystem = createMemoryFilesystem()
     const parent = defineSection({ key: 'parent', title: 'Parent', template: 'p', ...folded, children: [plain] })
     const { open, session } = start(filesystem, parent)
@@ -185,7 +185,7 @@ describe('contextFiles', () => {
     })
   })
 
-  it('halts for all keys if one has tools, and writes no file', async () => {
+  it('restarts for all keys if one has tools, and writes no file', async () => {
     const filesystem = createMemoryFilesystem()
     const { open, session, conversation } = start(filesystem, plain, tooled)
     expect(await open('plain', 'tooled')).toMatchObject({ ok: true, opening: { halts: true } })
@@ -194,7 +194,7 @@ describe('contextFiles', () => {
     expect(await filesystem.list('')).toEqual([])
   })
 
-  it('R32 a render error names the key and nothing is written', async () => {
+  it('R32 names the key if rendering fails, and writes nothing', async () => {
     const filesystem = createMemoryFilesystem()
     const broken = defineSection({
       key: 'broken',
@@ -212,7 +212,7 @@ describe('contextFiles', () => {
     expect(await filesystem.list('')).toEqual([])
   })
 
-  it('R32 a write error names the key and leaves no half-written set, also where files cannot be rolled back', async () => {
+  it('R32 names the key if writing fails, and leaves no half-written set even without transactions', async () => {
     const inner = createMemoryFilesystem({ 'context/plain.md': 'old' })
     const { begin: _, ...withoutTransactions } = inner
     const failing: Filesystem = {
@@ -229,7 +229,7 @@ describe('contextFiles', () => {
     expect(await inner.stat('context/second.md')).toBeUndefined()
   })
 
-  it('a render without a tool to read files with is refused, and says what to add', () => {
+  it('refuses a prompt without a tool that reads files, and says what to add', () => {
     const render = (...sections: AnySection[]) => bound(...sections).render({ disclosure: contextFiles() })
     expect(() => render(plain)).toThrow(/contextFiles\(\) writes section 'plain' to a file.*Add filesSection\(\)/)
     expect(() => render(tooled)).not.toThrow()
@@ -239,7 +239,7 @@ describe('contextFiles', () => {
     expect(() => bound(plain).render({ disclosure: contextFiles(), visibility: { plain: 'full' } })).not.toThrow()
   })
 
-  it('R27 writes to the folder it is given', async () => {
+  it('R27 writes to the given folder', async () => {
     const filesystem = createMemoryFilesystem()
     const disclosure = contextFiles({ folder: 'notes/open', readTool: false })
     const conversation = createConversation({
@@ -280,7 +280,7 @@ describe('what models read', () => {
     })
   })
 
-  it('R29 a section that is open is answered with its content, or refused', async () => {
+  it('R29 an open section is answered with its content, or refused', async () => {
     expect(await start(readSection(), plain).call('read_section', { section_key: 'intro' })).toMatchObject({
       ok: true,
       message: 'Section is already expanded.\n\n# Intro\n\nHello.',
@@ -291,7 +291,7 @@ describe('what models read', () => {
     })
   })
 
-  it('R29 only folded sections are named as near, also those below another', async () => {
+  it('R29 suggests only folded sections, including nested ones', async () => {
     const parent = defineSection({ key: 'parent', title: 'P', template: 'p', ...folded, children: [plain] })
     expect(await start(readSection(), parent).call('read_section', { section_key: 'parnt' })).toEqual({
       ok: false,
@@ -309,7 +309,7 @@ describe('what models read', () => {
     expect(long.message.length).toBeLessThan(400)
   })
 
-  it('R29 a title that several sections have is not taken as a key', async () => {
+  it('R29 does not accept a title that several sections share as a key', async () => {
     const twin = defineSection({ key: 'twin', title: 'Plain', template: 'twin text', ...folded })
     expect(await start(readSection(), plain, twin).call('read_section', { section_key: 'Plain' })).toMatchObject({
       ok: false,
@@ -398,7 +398,7 @@ describe('known traps', () => {
     expect(result.message).toBe('# Plain\n\nbetter text')
   })
 
-  it('R10 examples of folded tools are not printed, and are once the section is read', async () => {
+  it("R10 prints the examples of a section's tools only once the section is open", async () => {
     const shown = defineTool({
       name: 'shown',
       description: 'd',
@@ -424,7 +424,7 @@ describe('known traps', () => {
     expect(after.tools.map(({ name }) => name)).toEqual(before.tools.map(({ name }) => name))
   })
 
-  it('R21 an opening is recorded once', async () => {
+  it('R21 records an opening once', async () => {
     const session = createSession()
     const events: string[] = []
     session.subscribe((event) => events.push(event.type))
@@ -438,12 +438,12 @@ describe('known traps', () => {
     expect(events).toEqual(['visibility/set'])
   })
 
-  it('a section whose renderer has nothing to say is answered in words', async () => {
+  it('answers in words for a section whose renderer returns nothing', async () => {
     const { result } = await readIn([defineSection({ key: 'a', title: 'A', render: () => undefined, ...folded })], 'a')
     expect(result.message).toBe('The section has no content.')
   })
 
-  it('a call that is not as the schema says is refused with the schema', async () => {
+  it('refuses a call that does not match the schema, and quotes the schema', async () => {
     const conversation = createConversation({
       bound: bound(plain),
       session: createSession(),

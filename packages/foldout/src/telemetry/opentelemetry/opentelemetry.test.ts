@@ -33,7 +33,7 @@ function setup(options: Partial<OpenTelemetryOptions> = {}) {
 }
 
 describe('OpenTelemetry', () => {
-  it('R40 makes one span for the run, one for each request and one for each call, with GenAI names', async () => {
+  it('R40 creates one span for the run, one per request and one per call, with GenAI names', async () => {
     const { spans, run } = setup()
     await run([read('cart'), calls('spoil'), says('Done.')])
     expect(spans.map(({ name, parent, ended }) => [name, parent, ended])).toEqual([
@@ -117,7 +117,7 @@ describe('OpenTelemetry', () => {
     expect(of('foldout.disclosure.dynamic').map(({ value }) => value)).toEqual([1, 1])
   })
 
-  it('R40 tells of a restart in the span of the run', async () => {
+  it('R40 reports a restart in the span of the run', async () => {
     const { spans, run } = setup()
     await run([calls('open_sections', { section_keys: ['cart'], reason: 'to buy' }), says('Done.')], {
       disclosure: openSections(),
@@ -138,7 +138,7 @@ describe('OpenTelemetry', () => {
     })
   })
 
-  it('R40 tells no content unless it is asked to', async () => {
+  it('R40 reports no content unless captureContent is set', async () => {
     const script = [callsAll(['look', { secret: 'argument' }], ['spoil', {}]), says('A secret answer.')]
     const silent = setup()
     await silent.run(script)
@@ -167,7 +167,7 @@ describe('OpenTelemetry', () => {
     ])
   })
 
-  it('R40 ends the spans of a run that threw, with the type of the error and without its message', async () => {
+  it("R40 ends the spans of a run that threw with the error's type, without its message", async () => {
     const { spans, measures, run } = setup()
     const error = new FoldoutError('adapter-unavailable', 'It said: secret.')
     await expect(run([{ throws: error }])).rejects.toBe(error)
@@ -184,7 +184,7 @@ describe('OpenTelemetry', () => {
     ])
   })
 
-  it('R40 the next run ends the spans of one that never told its end', async () => {
+  it('R40 ends the spans of a run that never reported its end when the next run begins', async () => {
     const { spans, run, listener } = setup()
     const deaf = (event: AgentEvent): void => (event.type === 'run/failed' ? undefined : listener(event))
     await expect(runShop([{ throws: new Error('down') }], { onEvent: deaf })).rejects.toThrow('down')

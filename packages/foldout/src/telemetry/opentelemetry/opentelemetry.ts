@@ -1,20 +1,10 @@
-import {
-  SpanKind,
-  SpanStatusCode,
-  context,
-  metrics,
-  trace,
-  type Attributes,
-  type Context,
-  type Meter,
-  type Span,
-  type Tracer,
-} from '@opentelemetry/api'
-import type { AssistantMessage, ToolCall, Usage } from '../../adapters/contract.ts'
-import type { AgentEvent, PromptRendered, ToolInvoked } from '../../agent/events.ts'
+import { metrics, trace, type Attributes, type Meter, type Tracer } from '@opentelemetry/api'
+import type { Usage } from '../../adapters/contract.ts'
+import type { AgentEvent } from '../../agent/events.ts'
+import { DYNAMIC_OPENINGS, RESTARTS, TOOLS_INJECTED } from '../counters.ts'
 import { watchOpenings } from '../openings.ts'
-import { watchRuns, type RunEnd } from '../runs.ts'
-import { createInstruments } from './instruments.ts'
+import { watchRuns } from '../runs.ts'
+import { startRun, type RunSpans } from './spans.ts'
 
 /**
  * The options of {@link createOpenTelemetryListener}.
@@ -85,191 +75,48 @@ export function createOpenTelemetryListener(options: OpenTelemetryOptions): (eve
   return listener.onEvent
 }
 
-interface RunSpans {
-  tells(event: AgentEvent): void
-  ends(end: RunEnd): void
-  /** Whether a request is under way. */
-  isAsking(): boolean
-  /** How long the last request has taken. */
-  requestSeconds(): number
+interface Instruments {
+  answered(usage: Usage): void
+  requestEnded(seconds: number, errorType: string | undefined): void
+  injected(tools: number): void
+  restarted(): void
+  openedDynamically(): void
 }
 
-function startRun(tracer: Tracer, common: Attributes, options: OpenTelemetryOptions): RunSpans {
-  const { agentName, captureContent = false } = options
-  const agent = tracer.startSpan(agentName === undefined ? 'invoke_agent' : `invoke_agent ${agentName}`, {
-    kind: SpanKind.INTERNAL,
-    attributes: {
-      ...common,
-      'gen_ai.operation.name': 'invoke_agent',
-      ...(agentName === undefined ? {} : { 'gen_ai.agent.name': agentName }),
-    },
+/** Creates the metrics, with names and buckets from the GenAI conventions where those define them. */
+function createInstruments(meter: Meter, common: Attributes): Instruments {
+  const tokens = meter.createHistogram('gen_ai.client.token.usage', {
+    unit: '{token}',
+    description: 'Number of input and output tokens used.',
+    advice: { explicitBucketBoundaries: Array.from({ length: 14 }, (_, power) => 4 ** power) },
   })
-  const parent = trace.setSpan(context.active(), agent)
-  const chat = createChatSpans(tracer, parent, { common, model: options.model, captureContent })
-  const calls = new Map<string, ToolCall>()
+  const duration = meter.createHistogram('gen_ai.client.operation.duration', {
+    unit: 's',
+    description: 'GenAI operation duration.',
+    advice: { explicitBucketBoundaries: Array.from({ length: 14 }, (_, power) => 2 ** power / 100) },
+  })
+  const injected = meter.createCounter(TOOLS_INJECTED, {
+    unit: '{tool}',
+    description: 'Tools that openings added to a conversation.',
+  })
+  const restarts = meter.createCounter(RESTARTS, {
+    unit: '{restart}',
+    description: 'Runs restarted because the model opened a section.',
+  })
+  const dynamic = meter.createCounter(DYNAMIC_OPENINGS, {
+    unit: '{opening}',
+    description: 'Openings that were answered without a restart.',
+  })
+  const chat = { ...common, 'gen_ai.operation.name': 'chat' }
   return {
-    isAsking: chat.isOpen,
-    requestSeconds: chat.getSeconds,
-    tells(event) {
-      chat.tells(event)
-      if (event.type === 'tool/called' && captureContent) calls.set(event.call.id, event.call)
-      else if (event.type === 'tool/invoked') {
-        const content = captureContent ? callContent(calls.get(event.callId), event) : {}
-        addToolSpan(tracer, parent, event, content)
-      } else reportOnAgent(agent, event)
+    answered({ inputTokens, outputTokens }) {
+      tokens.record(inputTokens, { ...chat, 'gen_ai.token.type': 'input' })
+      tokens.record(outputTokens, { ...chat, 'gen_ai.token.type': 'output' })
     },
-    ends({ status, errorType }) {
-      chat.end(errorType)
-      agent.setAttribute('foldout.run.status', status)
-      if (errorType !== undefined) fail(agent, errorType)
-      agent.end()
-    },
+    requestEnded: (seconds, errorType) =>
+      duration.record(seconds, errorType === undefined ? chat : { ...chat, 'error.type': errorType }),
+    injected: (tools) => injected.add(tools, common),
+    restarted: () => restarts.add(1, common),
+    openedDynamically: () => dynamic.add(1, common),
   }
-}
-
-interface ChatSpans {
-  tells(event: AgentEvent): void
-  end(errorType: string | undefined): void
-  isOpen(this: void): boolean
-  getSeconds(this: void): number
-}
-
-/** One span for each request to the model. */
-function createChatSpans(
-  tracer: Tracer,
-  parent: Context,
-  options: { readonly common: Attributes; readonly model: string; readonly captureContent: boolean },
-): ChatSpans {
-  const { common, model, captureContent } = options
-  let span: Span | undefined
-  let sentAt = 0
-  let seconds = 0
-  const measure = (): number => (performance.now() - sentAt) / 1000
-  const close = (): void => {
-    seconds = measure()
-    span?.end()
-    span = undefined
-  }
-  return {
-    isOpen: () => span !== undefined,
-    getSeconds: () => (span ? measure() : seconds),
-    tells(event) {
-      if (event.type === 'request/sent') {
-        span?.end()
-        sentAt = performance.now()
-        const attributes = { ...common, 'gen_ai.operation.name': 'chat' }
-        span = tracer.startSpan(`chat ${model}`, { kind: SpanKind.CLIENT, attributes }, parent)
-      } else if (event.type === 'request/retried') {
-        span?.addEvent('foldout.request.retried', {
-          'foldout.retry.attempt': event.attempt,
-          'foldout.retry.delay_ms': event.delayMs,
-        })
-      } else if (event.type === 'reply/received') {
-        span?.setAttributes({
-          ...usageAttributes(event.usage),
-          ...(captureContent ? { 'gen_ai.output.messages': outputMessages(event.message) } : {}),
-        })
-        close()
-      }
-    },
-    end(errorType) {
-      if (span === undefined) return
-      if (errorType !== undefined) fail(span, errorType)
-      close()
-    },
-  }
-}
-
-function addToolSpan(tracer: Tracer, parent: Context, invoked: ToolInvoked, content: Attributes): void {
-  const now = Date.now()
-  const span = tracer.startSpan(
-    `execute_tool ${invoked.name}`,
-    {
-      kind: SpanKind.INTERNAL,
-      // The event comes when the call has ended, and says how long it took.
-      startTime: now - invoked.durationMs,
-      attributes: {
-        'gen_ai.operation.name': 'execute_tool',
-        'gen_ai.tool.name': invoked.name,
-        'gen_ai.tool.call.id': invoked.callId,
-        'gen_ai.tool.type': 'function',
-        ...disclosureAttributes(invoked),
-        ...content,
-      },
-    },
-    parent,
-  )
-  if (!invoked.ok) fail(span, 'tool_failure')
-  span.end(now)
-}
-
-function reportOnAgent(agent: Span, event: AgentEvent): void {
-  switch (event.type) {
-    case 'prompt/rendered':
-      agent.setAttributes(renderAttributes(event))
-      return
-    case 'tools/injected':
-      agent.addEvent('foldout.tools.injected', {
-        'foldout.tools.names': [...event.names],
-        'foldout.disclosure.keys': [...event.keys],
-      })
-      return
-    case 'run/expanded':
-      agent.addEvent('foldout.disclosure.restart', {
-        'foldout.disclosure.keys': [...event.keys],
-        'foldout.disclosure.reason': event.reason,
-        'foldout.disclosure.expansions': event.expansions,
-      })
-      return
-    case 'run/finished':
-      agent.setAttributes(usageAttributes(event.usage))
-  }
-}
-
-function fail(span: Span, errorType: string): void {
-  span.setAttribute('error.type', errorType)
-  // Without a message: what failed may quote the content.
-  span.setStatus({ code: SpanStatusCode.ERROR })
-}
-
-function renderAttributes({ full, summarized }: PromptRendered): Attributes {
-  return {
-    'foldout.sections.full': full.length,
-    'foldout.sections.summarized': summarized.length,
-  }
-}
-
-function usageAttributes(usage: Usage): Attributes {
-  return {
-    'gen_ai.usage.input_tokens': usage.inputTokens,
-    'gen_ai.usage.output_tokens': usage.outputTokens,
-    'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
-    'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
-  }
-}
-
-function disclosureAttributes({ disclosure }: ToolInvoked): Attributes {
-  if (!disclosure) return {}
-  return {
-    'foldout.disclosure.keys': [...disclosure.keys],
-    'foldout.disclosure.reason': disclosure.reason,
-    'foldout.sections.full': disclosure.full.length,
-    'foldout.sections.summarized': disclosure.summarized.length,
-  }
-}
-
-function callContent(call: ToolCall | undefined, invoked: ToolInvoked): Attributes {
-  return {
-    ...(call ? { 'gen_ai.tool.call.arguments': call.malformed ?? JSON.stringify(call.arguments) ?? '' } : {}),
-    'gen_ai.tool.call.result': invoked.message,
-  }
-}
-
-/** The reply as the GenAI conventions write messages. */
-function outputMessages({ text, toolCalls }: AssistantMessage): string {
-  const parts = [
-    ...(text === '' ? [] : [{ type: 'text', content: text }]),
-    ...toolCalls.map(({ id, name, arguments: args }) => ({ type: 'tool_call', id, name, arguments: args })),
-  ]
-  return JSON.stringify([{ role: 'assistant', parts }])
 }

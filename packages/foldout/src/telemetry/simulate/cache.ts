@@ -11,24 +11,24 @@ import { getTokens, type Part, type RequestParts } from './request.ts'
  */
 export interface CacheOptions {
   /**
-   * How the provider caches the input that a request shares with the one before it. All providers read tools first, then
+   * How the provider caches the input that a request shares with the previous one. All providers read the tools first, then
    * the system text, then the messages; everything after the first difference is new.
    *
    * - `'none'`, the default: everything is billed in full.
-   * - `'anthropic'`: whole blocks, which are the tool list, the system text and each message. A tool list that has grown is
+   * - `'anthropic'`: whole blocks are cached: the tool list, the system text and each message. A tool list that has grown is
    *   a different block.
-   * - `'openai'`: to the token, in steps of 128. The unchanged beginning of a tool list that has grown is found.
+   * - `'openai'`: the shared beginning is cached in steps of 128 tokens, including that of a tool list that has grown.
    */
   readonly cache?: 'none' | 'anthropic' | 'openai'
-  /** What a token read from the cache costs. Default 0.1. */
+  /** What a token read from the cache costs, relative to an ordinary one. Default 0.1. */
   readonly cacheReadRate?: number
-  /** What a token written to the cache costs. Default 1.25 for `'anthropic'`, 1 for `'openai'`. */
+  /** What a token written to the cache costs, relative to an ordinary one. Default 1.25 for `'anthropic'`, 1 for `'openai'`. */
   readonly cacheWriteRate?: number
-  /** A shorter beginning is not cached. Default 1024. */
+  /** The shortest input that is cached, in tokens. Default 1024. */
   readonly cacheMinimumTokens?: number
   /**
-   * Whether the first request finds its tools and system text in the cache, because another run began with the same a short
-   * while ago. Default `'cold'`.
+   * Whether the first request finds its tools and system text in the cache (`'warm'`), because another run began with the
+   * same ones a short while ago. Default `'cold'`.
    */
   readonly cacheStart?: 'cold' | 'warm'
 }
@@ -49,12 +49,12 @@ export interface Charge {
   readonly billedTokens: number
 }
 
-/** What a request costs after the one before it. */
+/** Computes what a request costs after the one before it. */
 export type Billing = (request: RequestParts, previous: RequestParts | undefined) => Charge
 
 const OPENAI_STEP = 128
 
-export function billing(options: CacheOptions, counter: TokenCounter): Billing {
+export function createBilling(options: CacheOptions, counter: TokenCounter): Billing {
   const { cache = 'none', cacheReadRate = 0.1, cacheMinimumTokens = 1024, cacheStart = 'cold' } = options
   const writeRate = options.cacheWriteRate ?? (cache === 'anthropic' ? 1.25 : 1)
   return (request, previous) => {
@@ -63,7 +63,7 @@ export function billing(options: CacheOptions, counter: TokenCounter): Billing {
       return { inputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, billedTokens: inputTokens }
     }
     const earlier = previous ?? (cacheStart === 'warm' ? { ...request, messages: [] } : undefined)
-    const common = earlier ? commonTokens(cache, earlier, request, counter) : 0
+    const common = earlier ? countCommonTokens(cache, earlier, request, counter) : 0
     const cacheReadTokens = common < cacheMinimumTokens ? 0 : common
     const cacheWriteTokens = inputTokens - cacheReadTokens
     return {
@@ -75,7 +75,7 @@ export function billing(options: CacheOptions, counter: TokenCounter): Billing {
   }
 }
 
-function commonTokens(
+function countCommonTokens(
   cache: 'anthropic' | 'openai',
   earlier: RequestParts,
   request: RequestParts,
@@ -88,7 +88,7 @@ function commonTokens(
   if (cache === 'anthropic') return same
   const here = now[differs]
   const there = before[differs]
-  const partly = here && there ? counter.count(commonBeginning(there.text, here.text)) : 0
+  const partly = here && there ? counter.count(getCommonBeginning(there.text, here.text)) : 0
   return Math.floor((same + partly) / OPENAI_STEP) * OPENAI_STEP
 }
 
@@ -98,7 +98,7 @@ function getParts(cache: 'anthropic' | 'openai', { tools, system, messages }: Re
   return [list, system, ...messages]
 }
 
-function commonBeginning(one: string, other: string): string {
+function getCommonBeginning(one: string, other: string): string {
   const length = Math.min(one.length, other.length)
   let at = 0
   while (at < length && one[at] === other[at]) at++

@@ -1,15 +1,15 @@
 import type { Filesystem } from '../../files/filesystem.ts'
 import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
 
-/** Files in memory that remember which of them were written. */
+/** A filesystem in memory that remembers which files were written. */
 export interface RecordingFilesystem {
   readonly filesystem: Filesystem
-  /** The files written since this was last asked. */
+  /** The files written since the last call. */
   takeWritten(): readonly string[]
 }
 
 export function createRecordingFilesystem(): RecordingFilesystem {
-  // Without transactions, in which a file could be written unseen.
+  // Without transactions, because writes within one would not be seen here.
   const { begin: _, ...files } = createMemoryFilesystem()
   let written: readonly string[] = []
   return {

@@ -1,7 +1,7 @@
 import type { Message } from '../../adapters/contract.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
 
-/** A piece of a request. Two that have the same text and cost are the same to a cache. */
+/** A piece of a request. Two pieces with the same text and cost are the same to a cache. */
 export interface Part {
   readonly text: string
   readonly tokens: number

@@ -1,9 +1,9 @@
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 
-/** The texts that a model has before it: the system text and the results of tools. */
+/** The texts that a model can read: the system text and the results of tools. */
 export type ShownTexts = readonly string[]
 
-/** What each section says when it is open, without its heading, by path. */
+/** The text of each open section without its heading, by path. */
 export function sectionBodies(inFull: RenderedPrompt): ReadonlyMap<string, string> {
   return new Map(
     inFull.nodes.map((node) => {
@@ -14,7 +14,7 @@ export function sectionBodies(inFull: RenderedPrompt): ReadonlyMap<string, strin
   )
 }
 
-/** Whether a model has a section's body before it, wherever it was put; one without a body is shown while it is open. */
+/** Whether a model can read a section's body, wherever it is; a section without a body is shown while it is open. */
 export function isSectionShown(
   path: string,
   body: string | undefined,

@@ -165,7 +165,7 @@ describe('simulate()', () => {
     }
   })
 
-  it('R41 counts what a real run sends that has everything in full from the start', async () => {
+  it('R41 counts what a real run sends when every section is open from the start', async () => {
     const { requests } = await simulated({ strategy: 'everything-in-full' })
     const real = await realRequests('everything-in-full', { dynamic: true, strategy: undefined })
     expect(requests.map((request) => request.inputTokens)).toEqual(real)
@@ -183,7 +183,7 @@ describe('simulate()', () => {
     expect(read).toBe(call + count(`# Rules\n\n${words('House', 150)}`))
   })
 
-  it('ends with the same texts and tools whatever the strategy and the adapter', async () => {
+  it('ends with the same texts and tools for every strategy and adapter', async () => {
     for (const strategy of [...strategies, contextFiles()]) {
       for (const adapter of ['dynamic', 'dynamic-plain', 'restart'] as const) {
         const { sections, tools } = await simulated({ strategy, adapter })
@@ -195,7 +195,7 @@ describe('simulate()', () => {
     }
   })
 
-  it('bills each token once and ends alike, in whatever order sections are opened', async () => {
+  it('bills each token once and ends the same, whatever the order of openings', async () => {
     const keys = fc.subarray(['refunds', 'rules', 'goods', 'goods.stock'], { minLength: 1 })
     await fc.assert(
       fc.asyncProperty(
@@ -221,19 +221,19 @@ describe('simulate()', () => {
     )
   })
 
-  it('says which texts and tools a run has not come to', async () => {
+  it('leaves out texts and tools that a run did not reach', async () => {
     const { sections, tools } = await simulated({}, { ...run, steps: [{ opens: ['rules'] }, { answers: 5 }] })
     expect(sections).toEqual(['intro', 'rules'])
     expect(tools).toEqual(['read_file'])
   })
 
-  it('asks for nothing twice', async () => {
+  it('opens nothing twice', async () => {
     const twice = { ...run, steps: [{ opens: ['rules'] }, { opens: ['rules', 'intro'] }, { answers: 5 }] }
     expect((await simulated({}, twice)).requests).toHaveLength(2)
     expect((await simulated({ strategy: contextFiles() }, twice)).requests).toHaveLength(3)
   })
 
-  it('counts a tool that was added once when the prompt is rendered anew', async () => {
+  it('counts an added tool once when the prompt is rendered again', async () => {
     const mixed: DisclosureStrategy = {
       ...readSection(),
       tools: (view) => {
@@ -267,13 +267,13 @@ describe('simulate()', () => {
 const characters: TokenCounter = { name: 'characters', exact: true, count: (text) => text.length }
 
 describe('simulated caching', () => {
-  it('bills everything in full without it', async () => {
+  it('bills everything in full without a cache', async () => {
     const { inputTokens, billedTokens, cacheReadTokens } = await simulated()
     expect(billedTokens).toBe(inputTokens)
     expect(cacheReadTokens).toBe(0)
   })
 
-  it('R42 reads all of the earlier request where tools are appended to the conversation', async () => {
+  it('R42 reads the whole earlier request from the cache if tools are appended to the conversation', async () => {
     const { requests } = await simulated({ cache: 'anthropic', cacheMinimumTokens: 0 })
     expect(requests[0]).toMatchObject({ cacheReadTokens: 0, cacheWriteTokens: requests[0]!.inputTokens })
     expect(requests.slice(1).map(({ cacheReadTokens }) => cacheReadTokens)).toEqual(
@@ -284,7 +284,7 @@ describe('simulated caching', () => {
     }
   })
 
-  it('R42 loses the earlier request where the tool list grows', async () => {
+  it('R42 reads nothing of the earlier request if the tool list grows', async () => {
     const { requests } = await simulated({ adapter: 'dynamic-plain', cache: 'anthropic', cacheMinimumTokens: 0 })
     // The second and the fourth request follow an opening with tools.
     expect(requests.map(({ cacheReadTokens }) => cacheReadTokens > 0)).toEqual([false, false, true, false, true])
@@ -298,7 +298,7 @@ describe('simulated caching', () => {
     expect(openai.requests[1]!.cacheReadTokens).toBe(kept)
   })
 
-  it('R42 keeps the text before the opened section where the beginning is cached to the token', async () => {
+  it('R42 reads the text before the opened section if the cache works by tokens', async () => {
     const options = { strategy: openSections(), counter: characters, cacheMinimumTokens: 0 } as const
     const steps: SimulatedRun = { ...run, steps: [{ opens: ['rules'] }, { answers: 1 }] }
     const { requests } = await simulated({ ...options, cache: 'openai' }, steps)
@@ -316,7 +316,7 @@ describe('simulated caching', () => {
     expect(billedTokens).toBe(inputTokens)
   })
 
-  it('takes rates, and a start from the cache of another run', async () => {
+  it('accepts rates, and a cache that another run has filled', async () => {
     const { requests } = await simulated({
       cache: 'openai',
       cacheReadRate: 0.5,
@@ -330,14 +330,14 @@ describe('simulated caching', () => {
   })
 })
 
-describe('runs that cannot be', () => {
+describe('impossible runs', () => {
   it.each([
     [[{ opens: ['refund'] }], "There is no section 'refund'. Nearest sections: refunds"],
     [
       [{ calls: [{ name: 'refund', argumentsTokens: 1, resultTokens: 1 }] }],
       "Step 1 of the run is not possible. The tool 'refund' cannot be called yet.",
     ],
-    [[{ answers: 1 }, { answers: 1 }], 'Step 1 of the run answers, and 1 more follow.'],
+    [[{ answers: 1 }, { answers: 1 }], 'Step 1 of the run is an answer, but 1 more follow.'],
   ])('refuses %j', async (steps, message) => {
     await expect(simulated({}, { ...run, steps })).rejects.toThrow(message)
     await expect(simulated({}, { ...run, steps })).rejects.toMatchObject({ code: 'simulation-invalid' })
@@ -374,7 +374,7 @@ describe('what if sections were shown or folded', () => {
   ]
   const strategies = [readSection(), openSections(), openOrRead()].map((strategy) => [strategy.name, strategy] as const)
 
-  it.each(strategies)('R40 %s costs what it costs a prompt that is defined so', async (_name, strategy) => {
+  it.each(strategies)('R40 %s costs the same as with a prompt that is defined that way', async (_name, strategy) => {
     for (const [refunds, rules] of [
       ['full', 'summary'],
       ['summary', 'full'],
@@ -389,7 +389,7 @@ describe('what if sections were shown or folded', () => {
     }
   })
 
-  it('R40 refuses sections that do not exist, other words, and visibility beside everything in full', async () => {
+  it('R40 refuses unknown sections, unknown visibilities, and visibility together with everything-in-full', async () => {
     const ask = (visibility: Record<string, unknown>, strategy: SimulationOptions['strategy'] = readSection()) =>
       simulate({ prompt: define('full', 'full'), steps }, {
         strategy,

@@ -6,8 +6,8 @@ import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import { getRegistry, type BoundPrompt } from '../../prompt/prompt.ts'
 import { createSession } from '../../session/session.ts'
 import { isVisibility, visibility, type Visibility } from '../../session/visibility.ts'
-import { followingAdapter } from './adapter.ts'
-import { billing, type CacheOptions, type Charge } from './cache.ts'
+import { createStepAdapter } from './adapter.ts'
+import { createBilling, type CacheOptions, type Charge } from './cache.ts'
 import { createRecordingFilesystem } from './files.ts'
 import { getTokens } from './request.ts'
 import { isSectionShown, sectionBodies, type ShownTexts } from './shown.ts'
@@ -28,7 +28,7 @@ export interface SimulatedCall {
 }
 
 /**
- * One thing that a model does, however it is shown the prompt.
+ * One thing that a model does, whichever way it is shown the prompt.
  *
  * @example
  * ```ts
@@ -36,11 +36,11 @@ export interface SimulatedCall {
  * ```
  */
 export type SimulationStep =
-  /** It needs these sections, by path. Those that it can read already cost nothing. */
+  /** The model needs these sections, by path. Sections that it can already read cost nothing. */
   | { readonly opens: readonly string[] }
-  /** It calls tools, side by side. */
+  /** The model calls tools, all in one reply. */
   | { readonly calls: readonly SimulatedCall[] }
-  /** It answers with this number of tokens, and the run is over. */
+  /** The model answers with this number of tokens, and the run is over. */
   | { readonly answers: number }
 
 /**
@@ -70,7 +70,7 @@ export interface SimulatedRun {
 export type SimulatedAdapter = 'dynamic' | 'dynamic-plain' | 'restart'
 
 /**
- * What a run is simulated with.
+ * The options of {@link simulate}.
  *
  * @example
  * ```ts
@@ -78,13 +78,13 @@ export type SimulatedAdapter = 'dynamic' | 'dynamic-plain' | 'restart'
  * ```
  */
 export interface SimulationOptions extends CacheOptions {
-  /** How folded sections are disclosed, or that no section is folded at all. */
+  /** The strategy, or `'everything-in-full'` to fold no section at all. */
   readonly strategy: DisclosureStrategy | 'everything-in-full'
   /** Default `'dynamic'`. */
   readonly adapter?: SimulatedAdapter
   /**
-   * Sections that begin open (`full`) or folded (`summary`), by path, instead of as the prompt has them: what if this one
-   * were shown from the start? The model can still open what is folded.
+   * Sections that begin open (`full`) or folded (`summary`), by path, in place of their default: what if this section were
+   * shown from the start? The model can still open what is folded.
    */
   readonly visibility?: Readonly<Record<string, Visibility>>
   /** Counts tokens. Default: a quick estimate. */
@@ -108,7 +108,7 @@ export interface SimulatedRequest extends Charge {
 }
 
 /**
- * What a simulated run costs, and what the model has in the end.
+ * What a simulated run costs, and what the model can read and call at its end.
  *
  * @example
  * ```ts
@@ -119,21 +119,21 @@ export interface Simulation extends Charge {
   readonly requests: readonly SimulatedRequest[]
   /** How often the prompt was rendered again. */
   readonly restarts: number
-  /** Paths of the sections whose whole text the model can read in the end, in the order of the prompt. */
+  /** Paths of the sections whose whole text the model can read at the end, in the order of the prompt. */
   readonly sections: readonly string[]
-  /** The prompt's own tools that it can call in the end, in the order of the prompt. */
+  /** The prompt's own tools that the model can call at the end, in the order of the prompt. */
   readonly tools: readonly string[]
   readonly counter: { readonly name: string; readonly exact: boolean }
 }
 
 /**
- * Computes what a run's input costs. The run is made with the real agent loop, render and session; only the model and the
- * prompt's own tools are stand-ins. A message costs what its texts cost: the few tokens with which providers mark where a
- * message begins are not known, and left out for all strategies alike.
+ * Computes what a run's input costs. The run uses the real agent loop, renderer and session; only the model and the prompt's
+ * own tools are stand-ins. A message costs what its texts cost: the few tokens with which providers mark the beginning of a
+ * message are not known, and are left out for every strategy.
  *
  * @example
  * ```ts
- * const run = { prompt: bound, steps: recordedSteps(recording.runs[0]) }
+ * const run = { prompt: bound, steps: toSimulationSteps(recording.runs[0]) }
  * const now = await simulate(run, { strategy: readSection(), cache: 'anthropic' })
  * const then = await simulate(run, { strategy: readSection(), cache: 'anthropic', visibility: { refunds: 'full' } })
  * console.log(`Showing refunds would save ${now.billedTokens - then.billedTokens} tokens.`)
@@ -147,14 +147,14 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
   const session = createSession({ slices: [visibility.seed(options.visibility ?? {})] })
   const files = createRecordingFilesystem()
   const everything = Object.fromEntries(paths.map((path): [string, Visibility] => [path, 'full']))
-  // In a session of its own: what is folded there would stay folded.
+  // In a session of its own, because sections folded in the run's session would stay folded.
   const inFull = run.prompt.render({ session: createSession(), counter, visibility: everything })
   const rendering = strategy === 'everything-in-full' ? { visibility: everything } : { disclosure: strategy }
   const bodies = sectionBodies(inFull)
   const render = () => run.prompt.render({ session, counter, ...rendering })
   const isShown = (path: string, texts: ShownTexts) =>
     isSectionShown(path, bodies.get(path), { texts, rendered: render() })
-  const adapter = followingAdapter({ steps: run.steps, kind, counter, files, paths: new Set(paths), render, isShown })
+  const adapter = createStepAdapter({ steps: run.steps, kind, counter, files, paths: new Set(paths), render, isShown })
   const { state } = await runAgent(run.prompt as BoundPrompt, {
     adapter,
     session,
@@ -164,7 +164,7 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
     ...(run.input === undefined ? {} : { input: run.input }),
     ...rendering,
   })
-  const charge = billing(options, counter)
+  const charge = createBilling(options, counter)
   const requests = adapter.requests.map((request, i): SimulatedRequest => ({
     ...charge(request, adapter.requests[i - 1]),
     tools: getTokens(request.tools),
@@ -172,7 +172,7 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
     messages: getTokens(request.messages),
   }))
   const callable = new Set(state.disclosed)
-  const { texts } = adapter
+  const texts = adapter.getTexts()
   return {
     requests,
     inputTokens: total(requests, 'inputTokens'),
@@ -195,7 +195,7 @@ function checkSteps({ steps }: SimulatedRun): void {
   if (early === -1) return
   throw new FoldoutError(
     'simulation-invalid',
-    `Step ${early + 1} of the run answers, and ${steps.length - early - 1} more follow. An answer ends a run: put it last.`,
+    `Step ${early + 1} of the run is an answer, but ${steps.length - early - 1} more follow. An answer ends the run: put it last.`,
   )
 }
 
@@ -213,7 +213,7 @@ function checkVisibility({ strategy, visibility: asked }: SimulationOptions, pat
       const near = nearest(path, known).join(', ')
       throw new FoldoutError(
         'simulation-invalid',
-        `There is no section '${path}' whose visibility could be simulated. Nearest sections: ${near}.`,
+        `There is no section '${path}' to set the visibility of. Nearest sections: ${near}.`,
       )
     }
     if (!isVisibility(wanted)) {

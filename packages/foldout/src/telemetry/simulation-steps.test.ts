@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openSections, readSection } from '../entries/index.ts'
 import { calls, callsAll, says } from '../testing/scripted-adapter.ts'
 import { createRecorder } from './recorder.ts'
-import { recordedSteps } from './recorded-steps.ts'
+import { toSimulationSteps } from './simulation-steps.ts'
 import { runShop, shop, words } from './shop.fixtures.ts'
 import { simulate } from './simulate/simulate.ts'
 
@@ -15,11 +15,11 @@ describe('the steps of a recorded run', () => {
     says('Done.'),
   ]
 
-  it('R40 are what the model opened, called and answered', async () => {
+  it('R40 contain what the model opened, called and answered', async () => {
     const bound = shop()
     const recorder = createRecorder({ bound, input, counter: words })
     await runShop(script, { bound, onEvent: recorder.onEvent })
-    expect(recordedSteps(recorder.recording().runs[0]!)).toEqual([
+    expect(toSimulationSteps(recorder.recording().runs[0]!)).toEqual([
       { opens: ['cart'] },
       {
         calls: [
@@ -31,7 +31,7 @@ describe('the steps of a recorded run', () => {
     ])
   })
 
-  it('R40 simulated the way the run went cost what was recorded', async () => {
+  it("R40 cost what was recorded when simulated with the run's own strategy and adapter", async () => {
     const runs = [
       { strategy: readSection(), adapter: 'dynamic' },
       { strategy: readSection(), adapter: 'restart' },
@@ -52,7 +52,7 @@ describe('the steps of a recorded run', () => {
       })
       const [run] = recorder.recording().runs
       const simulated = await simulate(
-        { prompt: shop(), input, steps: recordedSteps(run!) },
+        { prompt: shop(), input, steps: toSimulationSteps(run!) },
         { strategy, adapter, counter: words },
       )
       expect(simulated.requests.map(({ tools, system, messages }) => tools + system + messages)).toEqual(

@@ -3,15 +3,15 @@ import { groupByRequest } from './replay.ts'
 import type { SimulationStep } from './simulate/simulate.ts'
 
 /**
- * What the model did in a recorded run, to simulate what it would have cost with another strategy or adapter.
+ * Turns a recorded run into steps for {@link simulate}, which computes what the run costs with another strategy or adapter.
  *
  * @example
  * ```ts
- * const steps = recordedSteps(recording.runs[0])
+ * const steps = toSimulationSteps(recording.runs[0])
  * const { billedTokens } = await simulate({ prompt: bound, steps }, { strategy: openSections() })
  * ```
  */
-export function recordedSteps(run: RecordedRun): readonly SimulationStep[] {
+export function toSimulationSteps(run: RecordedRun): readonly SimulationStep[] {
   const openings = new Map(run.openings.map((opening) => [opening.callId, opening]))
   const callsByRequest = groupByRequest(run.toolCalls)
   return run.requests.flatMap((request, at): SimulationStep[] => {

@@ -1,0 +1,205 @@
+import {
+  SpanKind,
+  SpanStatusCode,
+  context,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api'
+import type { AssistantMessage, ToolCall, Usage } from '../../adapters/contract.ts'
+import type { AgentEvent, PromptRendered, ToolInvoked } from '../../agent/events.ts'
+import type { RunEnd } from '../runs.ts'
+import type { OpenTelemetryOptions } from './opentelemetry.ts'
+
+/** The spans of one run. */
+export interface RunSpans {
+  tells(event: AgentEvent): void
+  ends(end: RunEnd): void
+  /** Whether a request is under way. */
+  isAsking(): boolean
+  /** How long the last request took, or has taken so far. */
+  requestSeconds(): number
+}
+
+/** Starts the span of a run; the spans of its requests and tool calls are its children. */
+export function startRun(tracer: Tracer, common: Attributes, options: OpenTelemetryOptions): RunSpans {
+  const { agentName, captureContent = false } = options
+  const agent = tracer.startSpan(agentName === undefined ? 'invoke_agent' : `invoke_agent ${agentName}`, {
+    kind: SpanKind.INTERNAL,
+    attributes: {
+      ...common,
+      'gen_ai.operation.name': 'invoke_agent',
+      ...(agentName === undefined ? {} : { 'gen_ai.agent.name': agentName }),
+    },
+  })
+  const parent = trace.setSpan(context.active(), agent)
+  const chat = createChatSpans(tracer, parent, { common, model: options.model, captureContent })
+  const calls = new Map<string, ToolCall>()
+  return {
+    isAsking: chat.isOpen,
+    requestSeconds: chat.getSeconds,
+    tells(event) {
+      chat.tells(event)
+      if (event.type === 'tool/called' && captureContent) calls.set(event.call.id, event.call)
+      else if (event.type === 'tool/invoked') {
+        const content = captureContent ? getCallContent(calls.get(event.callId), event) : {}
+        addToolSpan(tracer, parent, event, content)
+      } else reportOnAgent(agent, event)
+    },
+    ends({ status, errorType }) {
+      chat.end(errorType)
+      agent.setAttribute('foldout.run.status', status)
+      if (errorType !== undefined) fail(agent, errorType)
+      agent.end()
+    },
+  }
+}
+
+interface ChatSpans {
+  tells(event: AgentEvent): void
+  end(errorType: string | undefined): void
+  isOpen(this: void): boolean
+  getSeconds(this: void): number
+}
+
+/** One span for each request to the model. */
+function createChatSpans(
+  tracer: Tracer,
+  parent: Context,
+  options: { readonly common: Attributes; readonly model: string; readonly captureContent: boolean },
+): ChatSpans {
+  const { common, model, captureContent } = options
+  let span: Span | undefined
+  let sentAt = 0
+  let seconds = 0
+  const measure = (): number => (performance.now() - sentAt) / 1000
+  const close = (): void => {
+    seconds = measure()
+    span?.end()
+    span = undefined
+  }
+  return {
+    isOpen: () => span !== undefined,
+    getSeconds: () => (span ? measure() : seconds),
+    tells(event) {
+      if (event.type === 'request/sent') {
+        span?.end()
+        sentAt = performance.now()
+        const attributes = { ...common, 'gen_ai.operation.name': 'chat' }
+        span = tracer.startSpan(`chat ${model}`, { kind: SpanKind.CLIENT, attributes }, parent)
+      } else if (event.type === 'request/retried') {
+        span?.addEvent('foldout.request.retried', {
+          'foldout.retry.attempt': event.attempt,
+          'foldout.retry.delay_ms': event.delayMs,
+        })
+      } else if (event.type === 'reply/received') {
+        span?.setAttributes({
+          ...getUsageAttributes(event.usage),
+          ...(captureContent ? { 'gen_ai.output.messages': formatOutputMessages(event.message) } : {}),
+        })
+        close()
+      }
+    },
+    end(errorType) {
+      if (span === undefined) return
+      if (errorType !== undefined) fail(span, errorType)
+      close()
+    },
+  }
+}
+
+function addToolSpan(tracer: Tracer, parent: Context, invoked: ToolInvoked, content: Attributes): void {
+  const now = Date.now()
+  const span = tracer.startSpan(
+    `execute_tool ${invoked.name}`,
+    {
+      kind: SpanKind.INTERNAL,
+      // The event comes after the call and says how long the call took.
+      startTime: now - invoked.durationMs,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': invoked.name,
+        'gen_ai.tool.call.id': invoked.callId,
+        'gen_ai.tool.type': 'function',
+        ...getDisclosureAttributes(invoked),
+        ...content,
+      },
+    },
+    parent,
+  )
+  if (!invoked.ok) fail(span, 'tool_failure')
+  span.end(now)
+}
+
+function reportOnAgent(agent: Span, event: AgentEvent): void {
+  switch (event.type) {
+    case 'prompt/rendered':
+      agent.setAttributes(getRenderAttributes(event))
+      return
+    case 'tools/injected':
+      agent.addEvent('foldout.tools.injected', {
+        'foldout.tools.names': [...event.names],
+        'foldout.disclosure.keys': [...event.keys],
+      })
+      return
+    case 'run/expanded':
+      agent.addEvent('foldout.disclosure.restart', {
+        'foldout.disclosure.keys': [...event.keys],
+        'foldout.disclosure.reason': event.reason,
+        'foldout.disclosure.expansions': event.expansions,
+      })
+      return
+    case 'run/finished':
+      agent.setAttributes(getUsageAttributes(event.usage))
+  }
+}
+
+function fail(span: Span, errorType: string): void {
+  span.setAttribute('error.type', errorType)
+  // Without a message, because an error may quote content.
+  span.setStatus({ code: SpanStatusCode.ERROR })
+}
+
+function getRenderAttributes({ full, summarized }: PromptRendered): Attributes {
+  return {
+    'foldout.sections.full': full.length,
+    'foldout.sections.summarized': summarized.length,
+  }
+}
+
+function getUsageAttributes(usage: Usage): Attributes {
+  return {
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+    'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
+  }
+}
+
+function getDisclosureAttributes({ disclosure }: ToolInvoked): Attributes {
+  if (!disclosure) return {}
+  return {
+    'foldout.disclosure.keys': [...disclosure.keys],
+    'foldout.disclosure.reason': disclosure.reason,
+    'foldout.sections.full': disclosure.full.length,
+    'foldout.sections.summarized': disclosure.summarized.length,
+  }
+}
+
+function getCallContent(call: ToolCall | undefined, invoked: ToolInvoked): Attributes {
+  return {
+    ...(call ? { 'gen_ai.tool.call.arguments': call.malformed ?? JSON.stringify(call.arguments) ?? '' } : {}),
+    'gen_ai.tool.call.result': invoked.message,
+  }
+}
+
+/** Formats a reply the way the GenAI conventions write messages. */
+function formatOutputMessages({ text, toolCalls }: AssistantMessage): string {
+  const parts = [
+    ...(text === '' ? [] : [{ type: 'text', content: text }]),
+    ...toolCalls.map(({ id, name, arguments: args }) => ({ type: 'tool_call', id, name, arguments: args })),
+  ]
+  return JSON.stringify([{ role: 'assistant', parts }])
+}

@@ -1,0 +1,232 @@
+import { NO_USAGE, addUsage, type Usage } from '../adapters/contract.ts'
+import type { AgentEvent } from '../agent/events.ts'
+import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
+import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
+import type { Visibility } from '../session/visibility.ts'
+import { toolTokens } from '../tools/tool.ts'
+import { isOpening, watchOpenings } from './openings.ts'
+import type { RecorderOptions } from './recorder.ts'
+import type {
+  RecordedOpening,
+  RecordedRender,
+  RecordedRequest,
+  RecordedRestart,
+  RecordedRun,
+  RecordedToolCall,
+} from './recording.ts'
+import type { RunEnd } from './runs.ts'
+import {
+  promptCosts,
+  renderAsked,
+  toolCosts,
+  type CostOptions,
+  type SectionCost,
+  type ToolCost,
+} from './section-costs.ts'
+
+/** The record of a run that is still going on. */
+export interface RunDraft {
+  onEvent(event: AgentEvent): void
+  /** The record as it is now, with the status `'unfinished'`. */
+  preview(): RecordedRun
+  finish(end: RunEnd): RecordedRun
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+type EventOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>
+
+interface DraftState {
+  readonly counter: TokenCounter
+  readonly renders: RenderLog
+  readonly requests: Mutable<RecordedRequest>[]
+  readonly openings: Mutable<RecordedOpening>[]
+  readonly restarts: RecordedRestart[]
+  readonly toolCalls: Mutable<RecordedToolCall>[]
+  conversationTokens: number
+  /** The sum of the replies. */
+  usage: Usage
+  /** The whole run's usage, once the run has reported it. */
+  reportedUsage: Usage | undefined
+}
+
+export function draftRun(options: RecorderOptions): RunDraft {
+  const { bound, input, counter = estimatedTokens } = options
+  const { ns, key } = bound.prompt
+  const state: DraftState = {
+    counter,
+    renders: logRenders({ ...options, counter }),
+    requests: [],
+    openings: [],
+    restarts: [],
+    toolCalls: [],
+    conversationTokens: input === undefined ? 0 : counter.count(input),
+    usage: NO_USAGE,
+    reportedUsage: undefined,
+  }
+  const watch = watchOpenings(({ callId }, by) => {
+    const opening = state.openings.findLast((asked) => asked.callId === callId)
+    if (opening) opening.answeredBy = by
+  })
+  // A copy, because the state is still written to.
+  const toRun = ({ status, errorType }: RunEnd): RecordedRun =>
+    structuredClone({
+      prompt: { ns, key },
+      counter: { name: counter.name, exact: counter.exact },
+      status,
+      errorType: errorType ?? null,
+      usage: state.reportedUsage ?? state.usage,
+      ...state.renders.getCosts(),
+      renders: state.renders.entries,
+      requests: state.requests,
+      openings: state.openings,
+      restarts: state.restarts,
+      toolCalls: state.toolCalls,
+    })
+  return {
+    onEvent(event) {
+      applyEvent(state, event)
+      watch.onEvent(event)
+    },
+    preview: () => toRun({ status: 'unfinished', errorType: undefined }),
+    finish(end) {
+      watch.settle()
+      return toRun(end)
+    },
+  }
+}
+
+function applyEvent(state: DraftState, event: AgentEvent): void {
+  const request = state.requests.at(-1)
+  switch (event.type) {
+    case 'prompt/rendered':
+      state.renders.add(event.full, event.summarized)
+      break
+    case 'request/sent':
+      addRequest(state, event)
+      break
+    case 'request/retried':
+      if (request) request.retries += 1
+      break
+    case 'reply/received':
+      state.usage = addUsage(state.usage, event.usage)
+      state.conversationTokens += state.counter.count(event.message.text)
+      if (request) {
+        request.usage = event.usage
+        request.outputTokens = event.usage.outputTokens
+      }
+      break
+    case 'tool/called':
+      addCall(state, event)
+      break
+    case 'tool/invoked':
+      addResult(state, event)
+      break
+    case 'run/expanded':
+      state.restarts.push({ keys: event.keys, request: state.requests.length - 1 })
+      break
+    case 'output/refused':
+      state.conversationTokens += state.counter.count(event.message)
+      break
+    case 'run/finished':
+      state.reportedUsage = event.usage
+  }
+}
+
+function addRequest(state: DraftState, { messages, tools }: EventOf<'request/sent'>): void {
+  const { renders, requests, conversationTokens } = state
+  const before = requests.at(-1)?.conversationTokens ?? 0
+  requests.push({
+    render: renders.entries.length - 1,
+    messages,
+    tools,
+    systemTokens: renders.entries.at(-1)?.tokens.text ?? 0,
+    toolTokens: tools.reduce((sum, name) => sum + renders.getToolTokens(name), 0),
+    conversationTokens,
+    addedTokens: Math.max(0, conversationTokens - before),
+    outputTokens: 0,
+    usage: null,
+    retries: 0,
+  })
+}
+
+function addCall(state: DraftState, { call, target }: EventOf<'tool/called'>): void {
+  const { id, name, arguments: args, malformed } = call
+  const argumentsTokens = state.counter.count(malformed ?? JSON.stringify(args) ?? '')
+  state.conversationTokens += state.counter.count(name) + argumentsTokens
+  state.toolCalls.push({
+    callId: id,
+    name,
+    ...(target ? { target: target.name } : {}),
+    ok: null,
+    isDisclosure: false,
+    request: state.requests.length - 1,
+    argumentsTokens,
+    resultTokens: 0,
+  })
+}
+
+function addResult(state: DraftState, event: EventOf<'tool/invoked'>): void {
+  const { counter, openings } = state
+  const call = state.toolCalls.findLast(({ callId }) => callId === event.callId)
+  if (!call) return
+  call.ok = event.ok
+  call.isDisclosure = event.disclosure !== undefined
+  call.resultTokens = counter.count(event.message)
+  state.conversationTokens += call.resultTokens
+  if (!isOpening(event)) return
+  const { callId, disclosure } = event
+  const tokens = counter.count(call.name) + call.argumentsTokens + call.resultTokens
+  openings.push({ callId, keys: disclosure.keys, request: call.request, answeredBy: 'none', tokens })
+}
+
+interface RenderLog {
+  readonly entries: readonly RecordedRender[]
+  add(full: readonly string[], summarized: readonly string[]): void
+  /** What each section cost when the run began, and the tools that open sections. */
+  getCosts(): { readonly sections: readonly SectionCost[]; readonly disclosureTools: readonly ToolCost[] }
+  getToolTokens(name: string): number
+}
+
+/** Renders the prompt each time the run does, to learn what its sections and tools cost. */
+function logRenders(options: CostOptions): RenderLog {
+  const { counter } = options
+  const entries: RecordedRender[] = []
+  const tokensByTool = new Map<string, number>()
+  let costs: ReturnType<RenderLog['getCosts']> = { sections: [], disclosureTools: [] }
+  let latest: RenderedPrompt | undefined
+  const learn = (tools: readonly ToolCost[]): void => {
+    for (const { name, tokens } of tools) tokensByTool.set(name, tokens)
+  }
+  return {
+    entries,
+    getCosts: () => costs,
+    add(full, summarized) {
+      if (entries.length === 0) {
+        costs = promptCosts(options)
+        learn([...costs.sections.flatMap(({ tools }) => tools), ...costs.disclosureTools])
+      }
+      latest = renderAsked(options, { ...toVisibilities(full, 'full'), ...toVisibilities(summarized, 'summary') })
+      const tools = toolCosts(latest.tools, counter)
+      learn(tools)
+      entries.push({
+        tokens: latest.tokens,
+        tokensIfAllOpen: latest.tokensIfAllOpen,
+        sections: latest.nodes.map(({ path, visibility, tokens }) => ({ path, visibility, tokens })),
+        tools,
+      })
+    },
+    getToolTokens(name) {
+      const known = tokensByTool.get(name)
+      if (known !== undefined) return known
+      // No section lists it: a section offers it on demand, as a catalog's section does.
+      const tool = latest?.findToolOnDemand(name)
+      const tokens = tool ? toolTokens(tool, counter) : 0
+      tokensByTool.set(name, tokens)
+      return tokens
+    },
+  }
+}
+
+function toVisibilities(paths: readonly string[], how: Visibility): Record<string, Visibility> {
+  return Object.fromEntries(paths.map((path) => [path, how]))
+}

@@ -1,0 +1,73 @@
+import type { Evaluation, Message } from '../../adapters/contract.ts'
+import type { TokenCounter } from '../../core/tokens/tokens.ts'
+import { toolDefinition, toolTokens, type AnyTool } from '../../tools/tool.ts'
+import { messagePart, type Part, type RequestParts } from './request.ts'
+import type { ShownTexts } from './shown.ts'
+import type { SimulatedAdapter } from './simulate.ts'
+
+/** A message of a conversation, or tools that have joined it. */
+type Entry =
+  | { readonly type: 'message'; readonly part: Part; readonly shows?: string }
+  | { readonly type: 'tools'; readonly tools: readonly AnyTool[] }
+
+/** The conversation of a simulated run, and the requests that were made with it. */
+export interface Transcript {
+  readonly requests: readonly RequestParts[]
+  /** The system text and the results of tools, as the model has them now. */
+  getTexts(): ShownTexts
+  /** Begins with a render of the prompt, or goes on with a new one. */
+  setPrompt(evaluation: Evaluation): void
+  /** Sends the conversation so far to the model. */
+  addRequest(): void
+  addMessage(message: Exclude<Message, { role: 'tools' }>): void
+  /** Adds a message of which only the cost is known; `shows` is the text that the model reads in it. */
+  addPart(part: Part, shows?: string): void
+  addTools(tools: readonly AnyTool[]): void
+}
+
+export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter): Transcript {
+  const requests: RequestParts[] = []
+  let entries: Entry[] = []
+  let system = ''
+  let promptTools: readonly AnyTool[] = []
+
+  const toToolPart = (tool: AnyTool): Part => ({
+    text: JSON.stringify(toolDefinition(tool)),
+    tokens: toolTokens(tool, counter),
+  })
+  return {
+    requests,
+    getTexts: () => [
+      system,
+      ...entries.flatMap((entry) => (entry.type === 'message' && entry.shows !== undefined ? [entry.shows] : [])),
+    ],
+    setPrompt(evaluation) {
+      system = evaluation.system
+      promptTools = evaluation.tools
+      // The new render lists the tools that have joined the conversation.
+      entries = entries.filter(({ type }) => type !== 'tools')
+    },
+    addRequest() {
+      const isListed = kind === 'dynamic-plain'
+      const added = entries.flatMap((entry) => (entry.type === 'tools' ? entry.tools.map(toToolPart) : []))
+      requests.push({
+        tools: [...promptTools.map(toToolPart), ...(isListed ? added : [])],
+        system: { text: system, tokens: counter.count(system) },
+        messages: entries.flatMap((entry) => {
+          if (entry.type === 'message') return [entry.part]
+          return isListed ? [] : entry.tools.map(toToolPart)
+        }),
+      })
+    },
+    addMessage(message) {
+      const shows = message.role === 'tool' ? { shows: message.text } : {}
+      entries.push({ type: 'message', part: messagePart(message, counter), ...shows })
+    },
+    addPart(part, shows) {
+      entries.push({ type: 'message', part, ...(shows === undefined ? {} : { shows }) })
+    },
+    addTools(tools) {
+      entries.push({ type: 'tools', tools })
+    },
+  }
+}
