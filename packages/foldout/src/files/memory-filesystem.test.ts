@@ -185,13 +185,13 @@ describe('transactions of createMemoryFilesystem', () => {
     const inner = begin(transaction.filesystem)
     transaction.commit()
     const ended =
-      'This transaction was committed before; its files cannot be changed now. Change them in the outer filesystem.'
+      'This transaction was already committed; its files cannot be changed now. Change them in the outer filesystem.'
     await expect(transaction.filesystem.write('a', '1')).rejects.toThrow(ended)
     await expect(transaction.filesystem.remove('a')).rejects.toThrow(ended)
     expect(() => inner.commit()).toThrow(ended)
     expect(await contents(files)).toEqual({ a: '0' })
-    expect(() => transaction.abandon()).toThrow('This transaction was committed before; it cannot be abandoned now.')
-    expect(() => transaction.commit()).toThrow('This transaction was committed before; it cannot be committed now.')
+    expect(() => transaction.abandon()).toThrow('This transaction was already committed; it cannot be abandoned now.')
+    expect(() => transaction.commit()).toThrow('This transaction was already committed; it cannot be committed now.')
   })
 
   it('R20 does by a commit exactly what doing it outside would have done, and nothing by abandoning', async () => {

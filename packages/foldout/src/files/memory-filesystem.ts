@@ -89,7 +89,7 @@ function transactionOn(outer: Holder): FilesystemTransaction {
   let state: 'open' | 'committed' | 'abandoned' = 'open'
   function refuseEnded(what: string): void {
     if (state === 'open') return
-    throw new FoldoutError('transaction-ended', `This transaction was ${state} before; ${what}`)
+    throw new FoldoutError('transaction-ended', `This transaction was already ${state}; ${what}`)
   }
   function refuseLost(path: string): void {
     const isLost = read.has(path) && fileAt(outer.tree(), path)?.text !== fileAt(before, path)?.text

@@ -1,18 +1,18 @@
 import { FoldoutError } from '../core/errors.ts'
 import { isThenable, swallow } from '../core/promises.ts'
-import { shortened } from '../core/text.ts'
+import { shorten } from '../core/text.ts'
 import type { Event } from './event.ts'
 import { freezeChanges } from './freeze.ts'
 import { findSliceName, type AnySlice, type PayloadCheck, type Reducer } from './slice.ts'
 
-/** How one slice answers one type of event. */
+/** How one slice handles one type of event. */
 export interface Answer {
   readonly slice: AnySlice
   readonly reduce: Reducer<unknown>
   readonly check: PayloadCheck | undefined
 }
 
-/** For each type of event, the slices that answer it. */
+/** The slices that handle each type of event. */
 export type Answers = ReadonlyMap<string, readonly Answer[]>
 
 export function findAnswers(slices: ReadonlyMap<string, AnySlice>): Answers {
@@ -28,12 +28,13 @@ export function findAnswers(slices: ReadonlyMap<string, AnySlice>): Answers {
   return answers
 }
 
-/** Throws if an event belongs to a slice that is not there, or has a payload that its slice does not take. */
+/** Throws if the session does not have the slice of an event, or if the slice rejects its payload. */
 export function checkAnswered(event: Event, answers: readonly Answer[] | undefined): void {
   if (answers === undefined) {
     const missing = findSliceName(event.type)
-    // An event of no slice is for listeners.
-    if (missing !== undefined) throw missingSlice(missing, `so the event '${shortened(event.type)}' would be lost`)
+    // An event that belongs to no slice is only for listeners.
+    if (missing !== undefined)
+      throw createMissingSliceError(missing, `so the event '${shorten(event.type)}' would be lost`)
     return
   }
   for (const { slice, check } of answers) {
@@ -41,17 +42,17 @@ export function checkAnswered(event: Event, answers: readonly Answer[] | undefin
     if (fault === undefined) continue
     throw new FoldoutError(
       'event-invalid',
-      `The slice '${slice.name}' does not take this '${shortened(event.type)}' event: ${fault}. Nothing was changed.`,
+      `The slice '${slice.name}' rejected this '${shorten(event.type)}' event: ${fault}. Nothing was changed.`,
     )
   }
 }
 
-/** Whether an event from a journal is one that `dispatch` would take. */
+/** Whether `dispatch` would accept an event from a journal. */
 export function isTaken(event: Event, answers: readonly Answer[]): boolean {
   return answers.every(({ check }) => check?.(event.payload) === undefined)
 }
 
-/** The state of a slice after an event. */
+/** Computes the state of a slice after an event. */
 export function computeState(answer: Answer, before: unknown, payload: unknown): unknown {
   const after = answer.reduce(before, payload as never)
   if (after === before) return before
@@ -64,7 +65,7 @@ export function computeState(answer: Answer, before: unknown, payload: unknown):
   return freezeChanges(after, before)
 }
 
-export function missingSlice(name: string, consequence?: string): FoldoutError {
+export function createMissingSliceError(name: string, consequence?: string): FoldoutError {
   return new FoldoutError(
     'slice-unknown',
     `This session has no slice '${name}'${consequence === undefined ? '' : `, ${consequence}`}. Create it with createSession({ slices: [${name}] }).`,

@@ -3,52 +3,52 @@ import type { Event } from './event.ts'
 import type { AnySlice, Slice } from './slice.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** The reading side of a session, which selectors and custom renderers get. */
+/** The read-only view of a session that selectors and custom renderers receive. */
 export interface SessionReader {
-  /** Whether the session has a slice. */
+  /** Whether the session has this slice. */
   has(slice: AnySlice): boolean
-  /** The current state of a slice. */
+  /** Returns the current state of a slice. */
   get<State>(slice: Slice<string, State, unknown>): State
 }
 
-/** Called after each event. What it returns is not waited for. */
+/** A function that is called after each event. A promise that it returns is not awaited. */
 export type Listener = (event: Event) => void
 
-/** Typed state that changes only by events: what a run, its tools and its selectors share. */
+/** Typed state that changes only through events. A run, its tools and its selectors share it. */
 export interface Session extends SessionReader {
   /**
-   * Gives an event to every slice that answers it, then to the listeners. A reducer or listener that throws stops none of
-   * the others; when all have run, a {@link DispatchError} says what failed. An event of a slice that the session does not
-   * have, and one whose payload its slice refuses, changes nothing and throws.
+   * Passes an event to every slice that handles it, then to the listeners. A reducer or listener that throws does not stop
+   * the others; once all have run, a {@link DispatchError} reports the failures. An event throws and changes nothing if the
+   * session does not have its slice, or if the slice rejects its payload.
    */
   dispatch(event: Event): void
   /**
-   * Calls the listener after each event, in order, until the returned function is called. What a listener dispatches is
-   * given out when all listeners have had the event before it.
+   * Calls the listener after each event, in order, until the returned function is called. An event that a listener
+   * dispatches is delivered after all listeners have received the current one.
    */
   subscribe(listener: Listener): () => void
-  /** The state of every slice as plain JSON. */
+  /** Returns the state of every slice as plain JSON. */
   snapshot(): Snapshot
-  /** Takes state slices back to a snapshot. Logs never lose entries: one changes only if the snapshot's continues it. */
+  /** Restores state slices from a snapshot. Logs never lose entries: a log changes only if the snapshot's log continues it. */
   restore(snapshot: Snapshot): void
   /**
-   * Begins changes that can be abandoned as a whole. They show in the transaction's own session at once and here when it
-   * commits; several transactions may be open side by side.
+   * Begins a transaction: changes that can be abandoned as a whole. They are visible in the transaction's own session at
+   * once, and in this session after a commit. Several transactions can be open at the same time.
    */
   begin(): SessionTransaction
 }
 
-/** Changes that show in the outer session when they are committed, or never. */
+/** Changes that reach the outer session only when they are committed. */
 export interface SessionTransaction {
   /** The session inside the transaction. */
   readonly session: Session
-  /** Dispatches to the outer session what was dispatched in here; a {@link DispatchError} says what failed there. */
+  /** Dispatches the transaction's events to the outer session. A {@link DispatchError} reports what failed there. */
   commit(): void
-  /** Forgets what was dispatched in here, except for what logs keep. */
+  /** Discards the transaction's events, except those that logs keep. */
   abandon(): void
 }
 
-/** One reducer or listener that failed on an event. */
+/** A reducer or listener that failed on an event. */
 export interface DispatchFailure {
   readonly event: Event
   /** The slice whose reducer failed, or `undefined` for a listener. */
@@ -56,11 +56,23 @@ export interface DispatchFailure {
   readonly error: unknown
 }
 
-/** Some reducers or listeners failed; the others have run. */
+/**
+ * Thrown by a dispatch after which some reducers or listeners have failed; all others have run.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   session.dispatch(cart.events.added('tea'))
+ * } catch (error) {
+ *   if (!(error instanceof DispatchError)) throw error
+ *   for (const { slice, error: reason } of error.failures) console.error(slice ?? 'listener', reason)
+ * }
+ * ```
+ */
 export class DispatchError extends FoldoutError {
-  /** The first event that something failed on. */
+  /** The first event with a failure. */
   readonly event: Event
-  /** At least one; also those on events that listeners dispatched in answer. */
+  /** All failures, including those on events that listeners dispatched in response. */
   readonly failures: readonly DispatchFailure[]
 
   constructor(failures: readonly [DispatchFailure, ...DispatchFailure[]]) {
@@ -76,14 +88,14 @@ export class DispatchError extends FoldoutError {
   }
 }
 
-/** Whether all slices or only logs take an event: an abandoned transaction's events stay in logs. */
+/** Which slices apply an event: all, or only logs, which keep the events of an abandoned transaction. */
 export type Scope = 'all' | 'logs'
 
-/** Told of everything that must be kept to build the session again; what stores write down. */
+/** Receives everything that a store needs to rebuild the session. */
 export interface Journal {
-  /** Throws if it could not keep this event; then nothing happens. */
+  /** Throws if this event cannot be stored; the dispatch then changes nothing. */
   check(event: Event): void
   recorded(event: Event, scope: Scope): void
-  /** The snapshot has only the slices that changed. Told before they do: by throwing it prevents the restore. */
+  /** Called before a restore, with only the slices that will change. Throwing prevents the restore. */
   restored(snapshot: Snapshot): void
 }

@@ -1,10 +1,10 @@
-/** Something that happened. Plain data, so that a session can be written down and resumed. */
+/** Something that happened, as plain data, so that a session can be stored and resumed. */
 export interface Event<Type extends string = string, Payload = unknown> {
   readonly type: Type
   readonly payload: Payload
 }
 
-/** Makes events of one type. `type` is what reducers and listeners recognize them by. */
+/** Creates events of one type. Reducers and listeners recognize the events by `type`. */
 export interface EventCreator<Type extends string = string, Payload = never> {
   (
     ...args: [Payload] extends [void] ? [] : undefined extends Payload ? [payload?: Payload] : [payload: Payload]
@@ -13,8 +13,8 @@ export interface EventCreator<Type extends string = string, Payload = never> {
 }
 
 /**
- * Declares an event that belongs to no slice. The payload's type is given in a call of its own because TypeScript infers
- * either all type arguments of a call or none.
+ * Declares an event that does not belong to a slice. The payload's type is passed in a separate call because TypeScript
+ * infers either all type arguments of a call or none.
  *
  * @example
  * ```ts

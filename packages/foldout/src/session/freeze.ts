@@ -1,7 +1,7 @@
 /**
- * Freezes what a value does not share with the one before it, and returns it. A reducer that changed the old state in
- * place would reach into snapshots, transactions and other sessions; this makes it throw instead. It keeps a list of what
- * is left to do rather than calling itself, so that no depth of a state can exhaust the stack.
+ * Freezes the parts of a value that it does not share with the previous one, and returns the value. A reducer that mutated
+ * the old state would also change snapshots, transactions and other sessions; with frozen state it throws instead. The
+ * function is iterative, so that deeply nested state cannot exhaust the stack.
  */
 export function freezeChanges<T>(value: T, before?: unknown): T {
   if (value === before || !isFreezable(value)) return value
@@ -23,7 +23,7 @@ function freezeOne(value: object, before: unknown, waiting: Pair[]): void {
       const inner: unknown = value[i]
       if (inner !== old[i] && isFreezable(inner)) waiting.push({ value: inner, before: old[i] })
     }
-    // Last, because reading a frozen list is slower.
+    // Frozen last, because reading a frozen array is slower.
     Object.freeze(value)
   } else if (isPlain(value)) {
     Object.freeze(value)
@@ -41,7 +41,7 @@ function isFreezable(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Object.isFrozen(value)
 }
 
-// Freezing anything else would break it: a Map changes all the same, a typed array refuses.
+// Freezing other objects is useless or fails: a frozen Map still changes, and a typed array cannot be frozen.
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null

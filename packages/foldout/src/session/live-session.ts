@@ -1,6 +1,6 @@
 import { FoldoutError } from '../core/errors.ts'
 import { isThenable } from '../core/promises.ts'
-import { checkAnswered, computeState, isTaken, missingSlice, type Answers } from './answers.ts'
+import { checkAnswered, computeState, isTaken, createMissingSliceError, type Answers } from './answers.ts'
 import type { Event } from './event.ts'
 import type { Log } from './log.ts'
 import {
@@ -16,19 +16,19 @@ import {
 import type { AnySlice, Slice } from './slice.ts'
 import { readSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 
-/** What a session and its transactions have in common. */
+/** What a session and its transactions share. */
 interface Definition {
   readonly slices: ReadonlyMap<string, AnySlice>
   readonly answers: Answers
   reducing: boolean
 }
 
-/** A session and what only its owner may do with it. */
+/** A session, with the operations reserved for its owner. */
 export interface OwnedSession {
   readonly session: Session
-  /** Takes an event from a journal: nobody is told, nothing is recorded again. */
+  /** Applies an event from a journal, without notifying listeners or recording it again. */
   replay(event: Event, scope: Scope): void
-  /** Takes a restore from a journal. */
+  /** Applies a restore from a journal. */
   replayRestore(snapshot: Snapshot): void
 }
 
@@ -36,7 +36,7 @@ type States = Map<string, unknown>
 
 const identities = new WeakMap<SessionReader, object>()
 
-/** What a session and all transactions on it have in common, to remember things by that are not part of its state. */
+/** An object that a session shares with its transactions: a key for data that is not part of the session's state. */
 export function getSessionIdentity(session: SessionReader): object {
   return identities.get(session) ?? session
 }
@@ -60,7 +60,7 @@ export function createSessionOver(definition: Definition, states: States, journa
   const session: Session = {
     has: (slice: AnySlice) => slices.has(slice.name),
     get<State>(slice: Slice<string, State, unknown>): State {
-      if (!slices.has(slice.name)) throw missingSlice(slice.name)
+      if (!slices.has(slice.name)) throw createMissingSliceError(slice.name)
       return states.get(slice.name) as State
     },
     dispatch: (event: Event) => record(event, 'all'),
@@ -79,7 +79,7 @@ export function createSessionOver(definition: Definition, states: States, journa
   return {
     session,
     replay: (event, scope) => {
-      // A journal may hold an event from before its slice had a check.
+      // The journal may contain events that were recorded before their slice checked payloads.
       if (isTaken(event, answers.get(event.type) ?? [])) reduceEvent(definition, states, event, scope)
     },
     replayRestore: (snapshot) => {
@@ -112,7 +112,7 @@ function reduceEvent(
   return failures
 }
 
-/** The states of a snapshot that take effect: a log's only if it continues the log there is. */
+/** Picks the states of a snapshot to restore. A log is restored only if it continues the current log. */
 function findRestorable(
   { slices }: Definition,
   states: ReadonlyMap<string, unknown>,
@@ -127,12 +127,12 @@ const isContinued = (log: Log<unknown>, by: Log<unknown>): boolean => by.length 
 
 interface Listeners {
   subscribe(listener: Listener): () => void
-  /** Gives events out in the order they came, also when a listener dispatches; what fails is the first dispatch's. */
+  /** Delivers events in dispatch order, even when a listener dispatches. The first dispatch reports all failures. */
   notify(event: Event): DispatchFailure[] | undefined
 }
 
 function createListeners(): Listeners {
-  // Replaced, never changed, so that a listener may subscribe or leave while events are given out.
+  // Replaced, never mutated, so that a listener can subscribe or unsubscribe during delivery.
   let listeners: readonly Listener[] = []
   const waiting: Event[] = []
   let notifying = false
@@ -168,7 +168,7 @@ function createListeners(): Listeners {
   }
 }
 
-/** An async listener is not waited for. It fails too late for its dispatch to say so, and must not end the process. */
+/** Async listeners are not awaited. A rejection comes too late for the dispatch to report it, so it becomes a warning. */
 function watch(returned: unknown, event: Event): void {
   if (!isThenable(returned)) return
   returned.then(undefined, (error: unknown) => {
@@ -187,7 +187,7 @@ function beginTransaction(
   let state: 'open' | 'committed' | 'abandoned' = 'open'
   function refuseEnded(what: string): void {
     if (state === 'open') return
-    throw new FoldoutError('transaction-ended', `This transaction was ${state} before; ${what}`)
+    throw new FoldoutError('transaction-ended', `This transaction was already ${state}; ${what}`)
   }
   const { session } = createSessionOver(definition, new Map(outside), {
     check(event) {

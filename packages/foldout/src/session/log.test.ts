@@ -6,7 +6,7 @@ import { createSession } from './session.ts'
 import { defineSlice } from './slice.ts'
 
 describe('Log', () => {
-  it('R24 holds what was appended, in order, across chunks', () => {
+  it('R24 keeps appended entries in order, across chunks', () => {
     const entries = Array.from({ length: 5000 }, (_, i) => i)
     const log = Log.of(entries)
     expect(log.length).toBe(5000)
@@ -18,7 +18,7 @@ describe('Log', () => {
     expect([log.at(5000), log.at(-5001), Log.of([]).at(0)]).toEqual([undefined, undefined, undefined])
   })
 
-  it('R24 never changes: logs that grow from one another are apart, like lists that are copied', () => {
+  it('R24 never changes: logs that grow from one another are independent, like copied arrays', () => {
     const operations = fc.array(fc.record({ from: fc.nat(), count: fc.constantFrom(1, 2, 1023, 1024) }), {
       minLength: 1,
       maxLength: 12,
@@ -54,7 +54,7 @@ describe('Log', () => {
     expect(log.continues(Log.of([]))).toBe(true)
   })
 
-  it('R24 grows as fast when it is long', () => {
+  it('R24 appends just as fast when it is long', () => {
     const getTime = (log: Log<number>): number => {
       let grown = log
       const start = performance.now()
@@ -94,7 +94,7 @@ describe('defineLog', () => {
     expectTypeOf<Entry['type']>().toEqualTypeOf<'tool/invoked' | 'run/ended' | 'cart/added'>()
   })
 
-  it('R24 keeps entries that nobody can change', () => {
+  it('R24 keeps immutable entries', () => {
     const session = createSession({ slices: [calls] })
     const payload = { tool: 'a' }
     session.dispatch(invoked(payload))
@@ -106,7 +106,7 @@ describe('defineLog', () => {
     expect(Object.isFrozen(restored.get(calls).at(0)?.payload)).toBe(true)
   })
 
-  it('R24 leaves a log that was read before as it was', () => {
+  it('R24 does not change a log that was read before', () => {
     const session = createSession({ slices: [calls] })
     session.dispatch(invoked({ tool: 'a' }))
     const before = session.get(calls)

@@ -6,8 +6,13 @@ import { makeSlice, type Reducer, type Slice } from './slice.ts'
 const CHUNK = 1024
 
 /**
- * A list that only grows, as the state of a log slice. Appending gives a new log and leaves the old one as it was, in constant time: full chunks are
- * shared, and the last one is shared too as long as nobody else has appended to it.
+ * An append-only list: the state of a log slice. Appending returns a new log and leaves the old one unchanged, in constant
+ * time: full chunks are shared, and so is the last chunk until another log appends to it.
+ *
+ * @example
+ * ```ts
+ * for (const { type, payload } of session.get(history)) console.log(type, payload)
+ * ```
  */
 export class Log<Entry> implements Iterable<Entry> {
   readonly length: number
@@ -22,23 +27,23 @@ export class Log<Entry> implements Iterable<Entry> {
     this.length = full.length * CHUNK + lastLength
   }
 
-  /** A log of some entries. */
+  /** Creates a log with these entries. */
   static of<Entry>(entries: Iterable<Entry>): Log<Entry> {
     let log = new Log<Entry>([], [], 0)
     for (const entry of entries) log = log.append(entry)
     return log
   }
 
-  /** A log with one more entry; this one stays as it is. */
+  /** Returns a log with one more entry; this log stays unchanged. */
   append(entry: Entry): Log<Entry> {
     if (this.#lastLength === CHUNK) return new Log([...this.#full, this.#last], [entry], 1)
-    // Another log may have grown from this one and written behind our end; then this one continues on a copy.
+    // Another log may have grown from this one and written past our end. Then this one continues on a copy.
     const last = this.#last.length === this.#lastLength ? this.#last : this.#last.slice(0, this.#lastLength)
     last.push(entry)
     return new Log(this.#full, last, this.#lastLength + 1)
   }
 
-  /** The entry at an index, from the end if negative. */
+  /** Returns the entry at an index; a negative index counts from the end. */
   at(index: number): Entry | undefined {
     const at = index < 0 ? this.length + index : index
     if (at < 0 || at >= this.length) return undefined
@@ -48,11 +53,11 @@ export class Log<Entry> implements Iterable<Entry> {
 
   *[Symbol.iterator](): Iterator<Entry> {
     for (const chunk of this.#full) yield* chunk
-    // A log that has grown from this one may have written behind its end.
+    // A log that has grown from this one may have written past this one's end.
     yield* this.#last.slice(0, this.#lastLength)
   }
 
-  /** Whether it begins with every entry of another log. */
+  /** Whether this log begins with every entry of another log. */
   continues(other: Log<unknown>): boolean {
     if (this.length < other.length) return false
     let i = 0
@@ -60,7 +65,7 @@ export class Log<Entry> implements Iterable<Entry> {
     return true
   }
 
-  /** The entries as a list, for snapshots. */
+  /** Returns the entries as an array, for snapshots. */
   toJSON(): Entry[] {
     return [...this]
   }
@@ -68,19 +73,20 @@ export class Log<Entry> implements Iterable<Entry> {
 
 type AnyEventCreator = ((...args: never) => Event) & { readonly type: string }
 
-/** What {@link defineLog} takes. */
+/** Options of {@link defineLog}. */
 export interface LogOptions<Name extends string, Creators extends readonly AnyEventCreator[]> {
   readonly name: Name
-  /** The events it keeps. */
+  /** The events that the log keeps. */
   readonly of: Creators
-  /** Default 1. */
+  /** The version of the entries' shape. Default 1. */
   readonly version?: number
 }
 
 type EventOf<Creator> = Creator extends (...args: never) => infer Made ? Made : never
 
 /**
- * Defines a slice that keeps every event of some types, in order. It survives restores and abandoned transactions.
+ * Defines a slice that keeps every event of the given types, in order. Its entries survive restores and abandoned
+ * transactions.
  *
  * @example
  * ```ts
@@ -112,7 +118,7 @@ export function defineLog<const Name extends string, const Creators extends read
   })
 }
 
-// JSON has no `undefined`: an entry without a payload is the same before and after a snapshot.
+// JSON has no `undefined`. Leaving it out makes an entry without a payload the same before and after a snapshot.
 const getEntry = (type: string, payload: unknown): object =>
   Object.freeze(payload === undefined ? { type } : { type, payload: freezeChanges(payload) })
 

@@ -44,7 +44,7 @@ function thrownBy(job: () => void): DispatchError {
 }
 
 describe('dispatch', () => {
-  it('R21 gives an event to every slice that answers it, and records it once', () => {
+  it('R21 passes an event to every slice that handles it, and records it once', () => {
     const session = createSession({ slices: all })
     session.dispatch(pinged(2))
     session.dispatch(sum.events.added(3))
@@ -53,14 +53,14 @@ describe('dispatch', () => {
     expect([...session.get(pings)]).toEqual([{ type: 'test/pinged', payload: 2 }])
   })
 
-  it('R21 keeps the state itself of a slice that does not answer', () => {
+  it('R21 keeps the identical state of a slice that does not handle the event', () => {
     const session = createSession({ slices: all })
     const before = session.get(fragile)
     session.dispatch(sum.events.added(1))
     expect(session.get(fragile)).toBe(before)
   })
 
-  it('R21 leaves the slice of a reducer that throws as it was, runs the others and reports it', () => {
+  it('R21 keeps the state of a slice whose reducer throws, runs the others and reports it', () => {
     const session = createSession({ slices: all })
     const before = session.get(fragile)
     const event = pinged(-1)
@@ -125,7 +125,7 @@ describe('dispatch', () => {
     expect(session.get(sloppy)).toEqual({ list: [{ n: 3 }, { n: 4 }] })
   })
 
-  it('R21 leaves alone what only looks like plain data', () => {
+  it('R21 does not freeze what only looks like plain data', () => {
     const odd = defineSlice({
       name: 'odd',
       initial: { bytes: new Uint8Array(2), seen: new Map<string, number>() },
@@ -137,7 +137,7 @@ describe('dispatch', () => {
     expect(session.get(odd).seen.get('a')).toBe(1)
   })
 
-  it('R21 takes a state that contains itself', () => {
+  it('R21 accepts a state that contains itself', () => {
     interface Ring {
       next?: Ring
     }
@@ -174,7 +174,7 @@ describe('dispatch inside a reducer', () => {
     })
   }
 
-  it('R21 is refused and reported, and the session goes on', () => {
+  it('R21 is rejected and reported, and the session keeps working', () => {
     const slice = meddling(() => session.dispatch(pinged(1)))
     const session = createSession({ slices: [slice, ...all] })
     const error = thrownBy(() => session.dispatch(slice.events.meddled()))
@@ -190,7 +190,7 @@ describe('dispatch inside a reducer', () => {
     expect(session.get(sum)).toBe(1)
   })
 
-  it('R21 is refused also if the reducer hides it, and the session goes on', () => {
+  it('R21 is rejected even if the reducer hides it, and the session keeps working', () => {
     const slice = meddling(() => session.dispatch(pinged(1)), true)
     const session = createSession({ slices: [slice, ...all] })
     session.dispatch(slice.events.meddled())
@@ -200,7 +200,7 @@ describe('dispatch inside a reducer', () => {
     expect(session.get(sum)).toBe(1)
   })
 
-  it('R21 is refused from a transaction to its outer session and back, and for restores and commits', () => {
+  it('R21 is rejected from a transaction to its outer session and back, and for restores and commits', () => {
     const attempts: Record<string, () => void> = {
       'dispatch outside': () => session.dispatch(pinged(1)),
       'dispatch inside': () => other.session.dispatch(pinged(1)),
@@ -240,7 +240,7 @@ describe('dispatch inside a reducer', () => {
 })
 
 describe('subscribe', () => {
-  it('R21 calls listeners after the event, in order, until they leave', () => {
+  it('R21 calls listeners after the event, in order, until they unsubscribe', () => {
     const session = createSession({ slices: all })
     const seen: string[] = []
     session.subscribe((event) => seen.push(`first ${event.type} ${session.get(sum)}`))
@@ -252,14 +252,14 @@ describe('subscribe', () => {
     expect(seen).toEqual(['first test/pinged 1', 'second test/pinged', 'first sum/added 2'])
   })
 
-  it('R21 hears events that no slice answers', () => {
+  it('R21 receives events that no slice handles', () => {
     const session = createSession()
     const heard = typesHeard(session)
     session.dispatch(pinged(1))
     expect(heard).toEqual(['test/pinged 1'])
   })
 
-  it('R21 isolates listeners that throw: the others run, the state stands, the caller hears', () => {
+  it('R21 isolates listeners that throw: the others run, the state stays, and the caller gets the error', () => {
     const session = createSession({ slices: all })
     const boom = new Error('boom')
     session.subscribe(() => {
@@ -278,7 +278,7 @@ describe('subscribe', () => {
     expect(session.get(pings).length).toBe(1)
   })
 
-  it('R21 gives events of listeners out in the order they happened, each once', () => {
+  it('R21 delivers events of listeners in dispatch order, each once', () => {
     const session = createSession({ slices: all })
     session.subscribe((event) => {
       if (event.type !== pinged.type) return
@@ -303,7 +303,7 @@ describe('subscribe', () => {
     expect(after).toBe(11)
   })
 
-  it('R21 tells the first caller of what failed on events that listeners dispatched', () => {
+  it('R21 reports failures on events that listeners dispatched to the first caller', () => {
     const session = createSession({ slices: all })
     session.subscribe((event) => {
       if (event.type === pinged.type) session.dispatch(ponged(1))
@@ -316,7 +316,7 @@ describe('subscribe', () => {
     expect(error.message).toContain("a listener failed on the event 'test/ponged': no pong")
   })
 
-  it('R21 tells a listener of the reducer that failed on what it dispatched', () => {
+  it('R21 reports a failed reducer to the listener that dispatched the event', () => {
     const session = createSession({ slices: all })
     let told: unknown
     session.subscribe((event) => {
@@ -331,7 +331,7 @@ describe('subscribe', () => {
     expect(told).toMatchObject({ failures: [{ slice: 'fragile' }] })
   })
 
-  it('R21 lets listeners come and go while an event is given out', () => {
+  it('R21 lets listeners subscribe and unsubscribe during delivery', () => {
     const session = createSession({ slices: all })
     const late = vi.fn<Listener>()
     const second = vi.fn<Listener>()
@@ -359,23 +359,23 @@ describe('subscribe', () => {
 })
 
 describe('createSession', () => {
-  it('R21 refuses two slices of one name', () => {
+  it('R21 rejects two slices with the same name', () => {
     const twin = defineSlice({ name: 'sum', initial: '', reducers: {} })
     expect(() => createSession({ slices: [sum, twin] })).toThrow(
       expect.objectContaining({
         code: 'session-invalid',
-        message: "Two slices are named 'sum'. A session has one slice of a name; rename one of them.",
+        message: "Two slices are named 'sum'. Slice names must be unique in a session; rename one of them.",
       }),
     )
   })
 
-  it('R22 refuses another slice in place of visibility', () => {
+  it('R22 rejects another slice in place of visibility', () => {
     const impostor = defineSlice({ name: 'visibility', initial: 0, reducers: {} })
     expect(() => createSession({ slices: [impostor] })).toThrow(expect.objectContaining({ code: 'session-invalid' }))
     expect(() => createSession({ slices: [visibility] })).not.toThrow()
   })
 
-  it('R21 says which slice it does not have', () => {
+  it('R21 names the slice that it does not have', () => {
     expect(() => createSession().get(sum)).toThrow(
       expect.objectContaining({
         code: 'slice-unknown',
@@ -395,7 +395,7 @@ describe('createSession', () => {
 describe('an event of a slice that the session does not have', () => {
   const cart = defineSlice({ name: 'cart', initial: 0, reducers: { added: (state) => state + 1 } })
 
-  it('R21 is refused, naming the slice, and reaches no listener', () => {
+  it('R21 is rejected, naming the slice, and reaches no listener', () => {
     const session = createSession({ slices: all })
     const heard = typesHeard(session)
     const refusal = expect.objectContaining({
@@ -411,14 +411,14 @@ describe('an event of a slice that the session does not have', () => {
     expect(heard).toEqual([])
   })
 
-  it('R21 is taken where a log or another slice keeps it', () => {
+  it('R21 is accepted if a log or another slice handles it', () => {
     const log = defineLog({ name: 'cart-log', of: [cart.events.added] })
     const session = createSession({ slices: [log] })
     session.dispatch(cart.events.added())
     expect(session.get(log).length).toBe(1)
   })
 
-  it('R21 is not what an event of no slice is: listeners hear that', () => {
+  it('R21 differs from an event without a slice, which listeners receive', () => {
     const session = createSession()
     const heard = typesHeard(session)
     session.dispatch(defineEvent<number>()('cart/viewed')(1))
@@ -439,7 +439,7 @@ describe('a reducer or listener that is async', () => {
   })
   const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
 
-  it('R21 does not make a promise its state', async () => {
+  it('R21 does not turn a promise into state', async () => {
     const session = createSession({ slices: [later] })
     for (const event of [later.events.failing(), later.events.thenable()]) {
       const { failures } = thrownBy(() => session.dispatch(event))
@@ -451,7 +451,7 @@ describe('a reducer or listener that is async', () => {
     await settle()
   })
 
-  it('R21 warns of a listener that rejects and does not end the process', async () => {
+  it('R21 turns the rejection of a listener into a warning and does not end the process', async () => {
     const warnings: Error[] = []
     const onWarning = (warning: Error): void => void warnings.push(warning)
     process.on('warning', onWarning)

@@ -16,16 +16,16 @@ export {
   type SessionTransaction,
 } from './contract.ts'
 
-/** What {@link createSession} takes. */
+/** Options of {@link createSession}. */
 export interface SessionOptions {
-  /** The slices besides `visibility`, which every session has; give it here, seeded, to begin with sections open. */
+  /** The session's slices. Every session also has `visibility`; pass a seeded one here to start with sections open. */
   readonly slices?: readonly AnySlice[]
-  /** Where to go on from. */
+  /** The snapshot to resume from. */
   readonly snapshot?: Snapshot
 }
 
 /**
- * Creates a session: typed state that changes only by events.
+ * Creates a session: typed state that changes only through events.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export function createJournaledSession(options: SessionOptions, journal?: Journa
   return createSessionOver({ slices, answers: findAnswers(slices), reducing: false }, states, journal)
 }
 
-/** The slices of a session by name, `visibility` included. */
+/** Maps the slices of a session by name, including `visibility`. */
 export function toSliceTable(given: readonly AnySlice[]): ReadonlyMap<string, AnySlice> {
   const slices = new Map<string, AnySlice>([[visibility.name, visibility]])
   const seen = new Set<string>()
@@ -56,7 +56,7 @@ export function toSliceTable(given: readonly AnySlice[]): ReadonlyMap<string, An
     if (seen.has(slice.name) || (slice.name === visibility.name && slice.events !== visibility.events)) {
       throw new FoldoutError(
         'session-invalid',
-        `Two slices are named '${slice.name}'. A session has one slice of a name; rename one of them.`,
+        `Two slices are named '${slice.name}'. Slice names must be unique in a session; rename one of them.`,
       )
     }
     seen.add(slice.name)

@@ -39,7 +39,7 @@ describe('defineSlice', () => {
     expect(cart.events.removed).toBeUndefined()
   })
 
-  it('R21 types the state that a session gives', () => {
+  it('R21 types the state that a session returns', () => {
     const session = createSession({ slices: [cart] })
     expectTypeOf(session.get(cart)).toEqualTypeOf<readonly Item[]>()
     expect(session.get(cart)).toEqual([])
@@ -70,7 +70,7 @@ describe('defineSlice', () => {
     expect(session.get(cart)).toEqual([{ sku: 'a', count: 2 }])
   })
 
-  it('R21 refuses a slice that answers an event twice', () => {
+  it('R21 rejects a slice that handles an event twice', () => {
     const define = () =>
       defineSlice({
         name: 'twice',
@@ -81,7 +81,7 @@ describe('defineSlice', () => {
     expect(define).toThrow(
       expect.objectContaining({
         code: 'slice-invalid',
-        message: "Slice 'twice' answers the event 'cart/emptied' twice. Merge the two reducers.",
+        message: "Slice 'twice' handles the event 'cart/emptied' twice. Merge the two reducers.",
       }),
     )
   })
@@ -92,7 +92,7 @@ describe('defineSlice', () => {
     )
   })
 
-  it('R21 is frozen, and so is its first state, which all sessions share', () => {
+  it('R21 is frozen, including its initial state, which all sessions share', () => {
     const list = defineSlice({ name: 'list', initial: { items: [{ done: false }] }, reducers: {} })
     expect(Object.isFrozen(list)).toBe(true)
     expect(Object.isFrozen(list.events)).toBe(true)
@@ -104,7 +104,7 @@ describe('defineSlice', () => {
     expect(createSession({ slices: [list] }).get(list)).toEqual({ items: [{ done: false }] })
   })
 
-  it('R21 seeds a copy and leaves the slice as it was', () => {
+  it('R21 seeds a copy and leaves the slice unchanged', () => {
     const seeded = cart.seed([{ sku: 'a', count: 1 }])
     const session = createSession({ slices: [seeded] })
     session.dispatch(cart.events.added({ sku: 'b', count: 1 }))
@@ -121,7 +121,7 @@ describe('defineSlice', () => {
 })
 
 describe('defineEvent', () => {
-  it('R21 makes events that belong to no slice', () => {
+  it('R21 creates events that do not belong to a slice', () => {
     const invoked = defineEvent<{ readonly tool: string }>()('tool/invoked')
     const ended = defineEvent()('run/ended')
     expect(invoked({ tool: 'buy' })).toEqual({ type: 'tool/invoked', payload: { tool: 'buy' } })
@@ -131,7 +131,7 @@ describe('defineEvent', () => {
     expectTypeOf(ended).parameters.toEqualTypeOf<[]>()
   })
 
-  it('R21 is taken by a session without any slice that answers', () => {
+  it('R21 is accepted by a session without a slice that handles it', () => {
     const session = createSession()
     const before = session.snapshot()
     session.dispatch(defineEvent()('run/ended')())

@@ -15,31 +15,31 @@ export type SliceEvents<Name extends string, R> = {
   readonly [K in keyof R & string]: EventCreator<`${Name}/${K}`, PayloadOf<R[K]>>
 }
 
-/** What is wrong with a payload, as a clause such as `its path is not a string`; `undefined` if nothing is. */
+/** Returns what is wrong with a payload, as a clause such as `its path is not a string`, or `undefined` if it is valid. */
 export type PayloadCheck = (payload: unknown) => string | undefined
 
 /**
- * A part of a session's state and how it answers events. `'state'` goes back to what it was when a session is restored or
- * a transaction abandoned; a `'log'` only ever grows.
+ * A part of a session's state and the events it handles. A slice of kind `'state'` is reset when a session is restored or
+ * a transaction is abandoned; a `'log'` only grows.
  */
 export interface Slice<Name extends string = string, State = unknown, Events = unknown> {
   readonly name: Name
-  /** Of the shape of the state: count it up when old snapshots no longer fit. */
+  /** The version of the state's shape. Increase it when old snapshots no longer fit. */
   readonly version: number
   readonly kind: 'state' | 'log'
   readonly initial: State
-  /** Makes the events of this slice: `cart.events.added({ … })`. */
+  /** Creates the events of this slice: `cart.events.added({ … })`. */
   readonly events: Events
   readonly reducers: ReadonlyMap<string, Reducer<State>>
-  /** By type of event, what is wrong with a payload. An event with a fault is refused before anything happens. */
+  /** Payload checks by event type. An event that fails its check is rejected before anything changes. */
   readonly checks?: ReadonlyMap<string, PayloadCheck>
-  /** The same slice beginning with another state. */
+  /** Returns the same slice with another initial state. */
   seed(state: State): Slice<Name, State, Events>
   toJson(state: State): unknown
   fromJson(json: unknown): State
 }
 
-// oxlint-disable typescript/no-explicit-any -- a slice is invariant in its state; only `any` takes them all
+// oxlint-disable typescript/no-explicit-any -- a slice is invariant in its state; only `any` accepts every slice
 /** A slice of any state. */
 export type AnySlice = Slice<string, any, unknown>
 // oxlint-enable typescript/no-explicit-any
@@ -48,36 +48,36 @@ interface Reaction<State> {
   readonly type: string
   readonly reducer: Reducer<State>
 }
-/** Declares what a slice does on an event of another: the argument of `reactions`. */
+/** Declares how a slice reacts to an event of another slice. It is the argument of `reactions`. */
 export type On<State> = <Payload>(
   event: EventCreator<string, Payload>,
   reducer: (state: State, payload: Payload) => State,
 ) => Reaction<State>
 
-/** What {@link defineSlice} takes. */
+/** Options of {@link defineSlice}. */
 export interface SliceOptions<Name extends string, State, R> {
   readonly name: Name
   readonly initial: State
   /**
-   * Each becomes an event `name/key` whose payload is the reducer's second parameter. They return the new state and never
-   * change the old: it is frozen.
+   * Each reducer defines an event `name/key` whose payload is the reducer's second parameter. A reducer returns the new
+   * state and never changes the old one, which is frozen.
    */
   readonly reducers: R & Reducers<State>
-  /** What the slice does on events of others: `(on) => [on(toolInvoked, (state, payload) => …)]`. */
+  /** Reactions to events of other slices: `(on) => [on(toolInvoked, (state, payload) => …)]`. */
   readonly reactions?: (on: On<State>) => readonly Reaction<State>[]
   /**
-   * By reducer, what is wrong with a payload, if anything. Give it where events come from code that the compiler does not
-   * check: such an event is refused before anything happens, where a reducer that throws only keeps its own slice.
+   * Payload checks by reducer. Use them for events from code that the compiler does not check: an event that fails its
+   * check is rejected before anything changes, whereas a reducer that throws protects only its own slice.
    */
   readonly checks?: { readonly [K in keyof R]?: PayloadCheck }
-  /** Default 1. */
+  /** The version of the state's shape. Default 1. */
   readonly version?: number
-  /** Reads the state from a snapshot and throws if it cannot be one. By default it is taken as it is. */
+  /** Reads the state from a snapshot and throws if it is invalid. By default the state is used as it is. */
   readonly fromJson?: (json: unknown) => State
 }
 
 /**
- * Defines a part of a session's state and how it answers events: its own (`reducers`) and others' (`reactions`).
+ * Defines a part of a session's state and how it handles events: its own (`reducers`) and those of others (`reactions`).
  *
  * @example
  * ```ts
@@ -107,7 +107,7 @@ export function defineSlice<const Name extends string, State, R extends Reducers
     if (table.has(reaction.type)) {
       throw new FoldoutError(
         'slice-invalid',
-        `Slice '${options.name}' answers the event '${reaction.type}' twice. Merge the two reducers.`,
+        `Slice '${options.name}' handles the event '${reaction.type}' twice. Merge the two reducers.`,
       )
     }
     table.set(reaction.type, reaction.reducer)
@@ -136,12 +136,12 @@ function getChecks<State, R>(options: SliceOptions<string, State, R>): Pick<Slic
 
 const sliceNames = new Map<string, string>()
 
-/** The slice whose own event has this type, as far as this process has defined it; events of no slice have none. */
+/** Returns the name of the slice that defines this event type in this process, or `undefined` if none does. */
 export function findSliceName(eventType: string): string | undefined {
   return sliceNames.get(eventType)
 }
 
-/** Makes a slice immutable, its first state included, which all sessions share, and adds `seed`. */
+/** Makes a slice immutable, including its initial state, which all sessions share, and adds `seed`. */
 export function makeSlice<Name extends string, State, Events>(
   parts: Omit<Slice<Name, State, Events>, 'seed'>,
 ): Slice<Name, State, Events> {

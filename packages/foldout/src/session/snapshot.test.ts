@@ -50,7 +50,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 const json = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 describe('a snapshot', () => {
-  it('R23 goes through JSON and back for every slice, and the session goes on the same way', () => {
+  it('R23 survives JSON for every slice, and the session continues the same way', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), fc.array(event, { maxLength: 10 }), (before, after) => {
         const session = open()
@@ -76,7 +76,7 @@ describe('a snapshot', () => {
     )
   })
 
-  it('R23 R24 takes any later state back to what it was, and logs keep everything', () => {
+  it('R23 R24 restores the state from any later one, and logs keep everything', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 20 }), fc.array(event, { maxLength: 20 }), (before, after) => {
         const session = open()
@@ -93,7 +93,7 @@ describe('a snapshot', () => {
     )
   })
 
-  it('R23 has a version, and each slice has one', () => {
+  it('R23 has a version, and so does each slice', () => {
     expect(open().snapshot()).toEqual({
       version: 1,
       slices: {
@@ -105,7 +105,7 @@ describe('a snapshot', () => {
     })
   })
 
-  it('R23 is a copy: neither side reaches the other', () => {
+  it('R23 is a copy: changes on one side do not reach the other', () => {
     const session = open()
     session.dispatch(tree.events.grown({ id: 'a', tags: ['x'] }))
     const snapshot = session.snapshot()
@@ -159,7 +159,7 @@ describe('a snapshot that does not fit', () => {
       snapshot: withSlice('history', { version: 2, state: [] }),
       code: 'snapshot-slice-version',
       message:
-        "The snapshot has version 2 of slice 'history'; this session has version 1. Bring its state to the new shape before restoring.",
+        "The snapshot has version 2 of slice 'history'; this session has version 1. Convert its state to the new shape before restoring.",
     },
     {
       case: 'an unknown version',
@@ -206,10 +206,10 @@ describe('a snapshot that does not fit', () => {
       snapshot: snapshot as unknown,
       code: 'snapshot-invalid',
       message:
-        'This is not a snapshot of a session: it has no `version` and `slices`. Pass what session.snapshot() gave, or that after JSON.parse.',
+        'This is not a snapshot of a session: it has no `version` and `slices`. Pass the return value of session.snapshot(), or its parsed JSON.',
     })),
   ]
-  it.each(misfits)('R23 is refused for $case, with nothing half restored', ({ snapshot, code, message }) => {
+  it.each(misfits)('R23 is rejected for $case, and nothing is restored', ({ snapshot, code, message }) => {
     const session = open()
     session.dispatch(words.events.said('before'))
     const before = session.snapshot()
@@ -223,7 +223,7 @@ describe('a snapshot that does not fit', () => {
     )
   })
 
-  it('R23 is refused by a slice that reads its own state', () => {
+  it('R23 is rejected by a slice that reads its own state', () => {
     const age = defineSlice({
       name: 'age',
       initial: 0,
@@ -241,7 +241,7 @@ describe('a snapshot that does not fit', () => {
   })
 })
 
-describe('state that JSON cannot carry', () => {
+describe('state that JSON cannot represent', () => {
   const EMPTY: { readonly item: unknown } = { item: null }
   const bag = defineSlice({
     name: 'bag',
@@ -261,17 +261,17 @@ describe('state that JSON cannot carry', () => {
     expect(() => session.snapshot()).toThrow(
       expect.objectContaining({
         code: 'snapshot-lossy',
-        message: `Slice 'bag' holds ${place}, which JSON cannot carry. Keep plain objects, lists, strings, finite numbers, booleans and null in slices.`,
+        message: `Slice 'bag' holds ${place}, which JSON cannot represent. Keep plain objects, lists, strings, finite numbers, booleans and null in slices.`,
       }),
     )
   })
 
-  it('R23 is refused in logs too', () => {
+  it('R23 is rejected in logs too', () => {
     const puts = defineLog({ name: 'puts', of: [bag.events.put] })
     const session = createSession({ slices: [puts] })
     session.dispatch(bag.events.put(1))
     session.dispatch(bag.events.put(new Date(0)))
-    expect(() => session.snapshot()).toThrow("Slice 'puts' holds a Date at [1].payload, which JSON cannot carry.")
+    expect(() => session.snapshot()).toThrow("Slice 'puts' holds a Date at [1].payload, which JSON cannot represent.")
   })
 })
 
@@ -287,7 +287,7 @@ describe('logs and restores', () => {
     expect([...session.get(history)].map((entry) => entry.payload)).toEqual(['a', 'b', 'c'])
   })
 
-  it('R24 a log takes on a longer one that continues it', () => {
+  it('R24 a log is replaced by a longer one that continues it', () => {
     const session = open()
     session.dispatch(words.events.said('a'))
     const copy = open(session.snapshot())
@@ -307,7 +307,7 @@ describe('logs and restores', () => {
   })
 })
 
-describe('what is nested very deeply', () => {
+describe('deeply nested state', () => {
   const nest = (depth: number): unknown => {
     let value: unknown = 1
     for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { a: value }
@@ -321,7 +321,7 @@ describe('what is nested very deeply', () => {
   })
   const held = defineLog({ name: 'held', of: [holder.events.held] })
 
-  it('R23 can be a state, and gives a snapshot a readable error', () => {
+  it('R23 is accepted, and a snapshot of it fails with a readable error', () => {
     const session = createSession({ slices: [holder, held] })
     session.dispatch(holder.events.held(nest(200_000)))
     expect(Object.isFrozen(session.get(holder))).toBe(true)
@@ -329,13 +329,13 @@ describe('what is nested very deeply', () => {
       expect.objectContaining({
         code: 'snapshot-lossy',
         message: expect.stringMatching(
-          /^Slice 'holder' holds something nested more than 1,000 levels deep at .{20,300}, which JSON cannot carry/,
+          /^Slice 'holder' holds something nested more than 1,000 levels deep at .{20,300}, which JSON cannot represent/,
         ) as string,
       }) as Error,
     )
   })
 
-  it('R23 is refused when restored, and changes nothing', () => {
+  it('R23 is rejected when restored, and changes nothing', () => {
     const session = createSession({ slices: [holder, held] })
     const before = session.snapshot()
     for (const name of ['holder', 'held']) {
@@ -359,7 +359,7 @@ describe('what is nested very deeply', () => {
     session.restore(restored.snapshot())
   })
 
-  it('R25 is refused by stores, as an event and as a snapshot', async () => {
+  it('R25 is rejected by stores, as an event and as a snapshot', async () => {
     const store = createMemoryStore()
     const session = await openSession({ store, id: 'one', slices: [holder] })
     expect(() => session.dispatch(holder.events.held(nest(200_000)))).toThrow(

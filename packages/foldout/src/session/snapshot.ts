@@ -7,7 +7,7 @@ export const SNAPSHOT_VERSION = 1
 
 /** A session's state as plain JSON. */
 export interface Snapshot {
-  /** Of this envelope; each slice has a version of its own. */
+  /** The version of this envelope. Each slice has its own version. */
   readonly version: number
   readonly slices: { readonly [name: string]: SliceSnapshot }
 }
@@ -15,7 +15,7 @@ export interface Snapshot {
 /** One slice in a snapshot. */
 export interface SliceSnapshot {
   readonly version: number
-  /** Left out in what a store keeps of a slice that is still at its beginning. */
+  /** Absent in a store's snapshot for a slice that still has its initial state. */
   readonly state?: unknown
 }
 
@@ -27,7 +27,7 @@ export function writeSnapshot(slices: Iterable<AnySlice>, states: ReadonlyMap<st
     if (lost) {
       throw new FoldoutError(
         'snapshot-lossy',
-        `Slice '${slice.name}' holds ${lost}, which JSON cannot carry. Keep plain objects, lists, strings, finite numbers, booleans and null in slices.`,
+        `Slice '${slice.name}' holds ${lost}, which JSON cannot represent. Keep plain objects, lists, strings, finite numbers, booleans and null in slices.`,
       )
     }
     written[slice.name] = { version: slice.version, state: structuredClone(state) }
@@ -35,7 +35,7 @@ export function writeSnapshot(slices: Iterable<AnySlice>, states: ReadonlyMap<st
   return { version: SNAPSHOT_VERSION, slices: written }
 }
 
-/** Reads all of a snapshot before anything of it takes effect. Slices that it does not know keep their state. */
+/** Reads a whole snapshot before any of it takes effect. Slices that are not in the snapshot keep their state. */
 export function readSnapshot(snapshot: unknown, slices: ReadonlyMap<string, AnySlice>): ReadonlyMap<string, unknown> {
   const version = isPlainObject(snapshot) ? snapshot['version'] : undefined
   if (typeof version === 'number' && version !== SNAPSHOT_VERSION) {
@@ -47,7 +47,7 @@ export function readSnapshot(snapshot: unknown, slices: ReadonlyMap<string, AnyS
   if (!isPlainObject(snapshot) || typeof version !== 'number' || !isPlainObject(snapshot['slices'])) {
     throw new FoldoutError(
       'snapshot-invalid',
-      'This is not a snapshot of a session: it has no `version` and `slices`. Pass what session.snapshot() gave, or that after JSON.parse.',
+      'This is not a snapshot of a session: it has no `version` and `slices`. Pass the return value of session.snapshot(), or its parsed JSON.',
     )
   }
   const states = new Map<string, unknown>()
@@ -72,7 +72,7 @@ function readState(slice: AnySlice, entry: unknown): unknown {
   if (entry['version'] !== slice.version) {
     throw new FoldoutError(
       'snapshot-slice-version',
-      `The snapshot has version ${String(entry['version'])} of slice '${name}'; this session has version ${slice.version}. Bring its state to the new shape before restoring.`,
+      `The snapshot has version ${String(entry['version'])} of slice '${name}'; this session has version ${slice.version}. Convert its state to the new shape before restoring.`,
     )
   }
   const lost = notJson(entry['state'])

@@ -22,7 +22,7 @@ const logged = (session: ReturnType<typeof open>): unknown[] =>
   [...session.get(changes)].map((entry) => entry.payload ?? 'doubled')
 
 describe('a transaction', () => {
-  it('R20 shows its changes inside at once and outside when it commits', () => {
+  it('R20 shows its changes inside at once, and outside after the commit', () => {
     const session = open()
     const transaction = session.begin()
     transaction.session.dispatch(sum.events.added(2))
@@ -34,7 +34,7 @@ describe('a transaction', () => {
     expect(logged(session)).toEqual([2])
   })
 
-  it('R20 R24 leaves nothing when it is abandoned, but for what logs keep', () => {
+  it('R20 R24 leaves nothing when it is abandoned, except what logs keep', () => {
     const session = open()
     session.dispatch(sum.events.added(1))
     const heard: string[] = []
@@ -49,7 +49,7 @@ describe('a transaction', () => {
     expect(heard).toEqual([])
   })
 
-  it('R20 runs side by side with others: each commit applies to what is there by then', () => {
+  it('R20 runs alongside others: each commit applies to the state at that time', () => {
     const session = open()
     session.dispatch(sum.events.added(1))
     const [one, two, three] = [session.begin(), session.begin(), session.begin()]
@@ -64,7 +64,7 @@ describe('a transaction', () => {
     expect(logged(session)).toEqual([1, 10, 100, 'doubled'])
   })
 
-  it('R20 tells outer listeners at the commit, in order, and its own at once', () => {
+  it('R20 notifies outer listeners at the commit, in order, and its own at once', () => {
     const session = open()
     const outer: unknown[] = []
     const inner: unknown[] = []
@@ -81,7 +81,7 @@ describe('a transaction', () => {
     ])
   })
 
-  it('R20 nests: an inner commit is the outer transaction’s to keep or to drop', () => {
+  it('R20 nests: the outer transaction decides whether an inner commit is kept', () => {
     const session = open()
     const outer = session.begin()
     const kept = outer.session.begin()
@@ -97,7 +97,7 @@ describe('a transaction', () => {
     expect(logged(session)).toEqual([1, 10])
   })
 
-  it('R21 reports all that fails at the commit, after everything has run', () => {
+  it('R21 reports all failures of a commit, after everything has run', () => {
     const session = open()
     const transaction = session.begin()
     expect(() => transaction.session.dispatch(sum.events.added(13))).toThrow(DispatchError)
@@ -117,7 +117,7 @@ describe('a transaction', () => {
     expect(logged(session)).toEqual([13, 2])
   })
 
-  it.each(['commit', 'abandon'] as const)('R20 can be ended once (%s) and then takes no more', (end) => {
+  it.each(['commit', 'abandon'] as const)('R20 can be ended once (%s) and then accepts no more events', (end) => {
     const session = open()
     const transaction = session.begin()
     transaction.session.dispatch(sum.events.added(1))
@@ -125,17 +125,17 @@ describe('a transaction', () => {
     child.session.dispatch(sum.events.added(5))
     transaction[end]()
     const was = end === 'commit' ? 'committed' : 'abandoned'
-    expect(() => transaction.commit()).toThrow(`This transaction was ${was} before; it cannot be committed now.`)
+    expect(() => transaction.commit()).toThrow(`This transaction was already ${was}; it cannot be committed now.`)
     expect(() => transaction.abandon()).toThrow(expect.objectContaining({ code: 'transaction-ended' }))
     expect(() => transaction.session.dispatch(sum.events.added(1))).toThrow(
-      `This transaction was ${was} before; it cannot take the event 'sum/added' now. Dispatch to the outer session.`,
+      `This transaction was already ${was}; it cannot take the event 'sum/added' now. Dispatch to the outer session.`,
     )
     expect(() => child.commit()).toThrow(expect.objectContaining({ code: 'transaction-ended' }))
     expect(session.get(sum)).toBe(end === 'commit' ? 1 : 0)
     expect(logged(session)).toEqual([1])
   })
 
-  it('R20 refuses a restore inside and stays as it was', () => {
+  it('R20 rejects a restore inside and stays unchanged', () => {
     const session = open()
     const before = session.snapshot()
     const transaction = session.begin()
@@ -146,7 +146,7 @@ describe('a transaction', () => {
     expect(session.get(sum)).toBe(1)
   })
 
-  it('R24 goes on after the outer session was restored', () => {
+  it('R24 continues after the outer session was restored', () => {
     const session = open()
     const before = session.snapshot()
     session.dispatch(sum.events.added(5))

@@ -41,7 +41,7 @@ describe('visibility', () => {
     expect(session.get(visibility)).toEqual({})
   })
 
-  it('R22 is immutable, however it came to be', () => {
+  it('R22 is immutable, however it was created', () => {
     const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
     const states = [session.get(visibility)]
     session.dispatch(visibility.events.set({ path: 'a', visibility: 'full' }))
@@ -71,7 +71,7 @@ describe('visibility', () => {
     expect(session.get(visibility)).toBe(before)
   })
 
-  it('R22 takes paths that objects know by other means', () => {
+  it('R22 accepts paths that are named like properties of objects', () => {
     const session = createSession()
     session.dispatch(visibility.events.set({ path: 'constructor', visibility: 'full' }))
     session.dispatch(visibility.events.set({ path: '__proto__', visibility: 'summary' }))
@@ -102,11 +102,15 @@ describe('visibility', () => {
   })
 })
 
-describe('a payload that is not one', () => {
+describe('an invalid payload', () => {
   it.each([
     { case: 'another visibility', payload: { path: 'a', visibility: 'open' }, fault: "its visibility is 'open'" },
     { case: 'no visibility', payload: { path: 'a' }, fault: 'its visibility is undefined' },
-    { case: 'a path that is a number', payload: { path: 1, visibility: 'full' }, fault: 'its path is not a text' },
+    {
+      case: 'a path that is a number',
+      payload: { path: 1, visibility: 'full' },
+      fault: 'its path is not a non-empty string',
+    },
     { case: 'no payload', payload: undefined, fault: 'its payload is not an object' },
     { case: 'a list', payload: [], fault: 'its payload is not an object' },
   ])('R22 is refused before anything happens: $case', ({ payload, fault }) => {
@@ -120,14 +124,14 @@ describe('a payload that is not one', () => {
     expect(session.snapshot()).toEqual(before)
   })
 
-  it('R22 is refused when something is cleared, too', () => {
+  it('R22 is rejected when something is cleared, too', () => {
     const session = createSession()
     expect(() => session.dispatch({ type: 'visibility/cleared', payload: null })).toThrow(
       'its payload is not an object',
     )
   })
 
-  it('R22 in an old journal is passed over', async () => {
+  it('R22 in an old journal is skipped', async () => {
     const store = createMemoryStore()
     const events = ['open', 'full'].map((wanted, i) => ({
       sequence: i + 1,
@@ -139,7 +143,7 @@ describe('a payload that is not one', () => {
     expect(session.get(visibility)).toEqual({ full: 'full' })
   })
 
-  it.each(['__proto__', 'constructor', 'toString'])('R22 may name the path %s', (path) => {
+  it.each(['__proto__', 'constructor', 'toString'])('R22 can name the path %s', (path) => {
     const session = createSession()
     session.dispatch(visibility.events.set({ path, visibility: 'full' }))
     const restored = createSession({ snapshot: JSON.parse(JSON.stringify(session.snapshot())) as Snapshot })

@@ -1,17 +1,17 @@
 import { isPlainObject } from '../core/json/json.ts'
-import { shortened } from '../core/text.ts'
+import { shorten } from '../core/text.ts'
 import { defineSlice } from './slice.ts'
 
-/** How much of a section a model is shown. */
+/** How much of a section the model sees: its text or its summary. */
 export type Visibility = 'full' | 'summary'
 
-/** What was asked for sections, by dotted path. */
+/** The requested visibility of sections, by dotted path. */
 export type VisibilityOverrides = Readonly<Record<string, Visibility>>
 
 const NONE: VisibilityOverrides = {}
 
 /**
- * The slice of what the model has opened. Every session has it; seed it to begin with sections open.
+ * The slice that keeps which sections the model has opened. Every session has it; seed it to start with sections open.
  *
  * @example
  * ```ts
@@ -53,13 +53,15 @@ function isSet(
 
 function describePathFault(payload: unknown): string | undefined {
   if (!isPlainObject(payload)) return 'its payload is not an object'
-  return typeof payload['path'] === 'string' && payload['path'] !== '' ? undefined : 'its path is not a text'
+  return typeof payload['path'] === 'string' && payload['path'] !== ''
+    ? undefined
+    : 'its path is not a non-empty string'
 }
 
 function describeVisibilityFault(payload: unknown): string | undefined {
   const wanted = isPlainObject(payload) ? payload['visibility'] : undefined
   if (isVisibility(wanted)) return undefined
-  const found = typeof wanted === 'string' ? `'${shortened(wanted)}'` : typeof wanted
+  const found = typeof wanted === 'string' ? `'${shorten(wanted)}'` : typeof wanted
   return `its visibility is ${found}; use 'full' or 'summary'`
 }
 

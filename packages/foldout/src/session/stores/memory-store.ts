@@ -2,7 +2,7 @@ import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from './
 import type { SessionStore, StoredSession } from './store.ts'
 
 /**
- * Creates a store that keeps sessions for as long as the process lives. Contents are copied in and out, as a file would.
+ * Creates a store that keeps sessions in memory while the process runs. Like a file, it copies data in and out.
  *
  * @example
  * ```ts

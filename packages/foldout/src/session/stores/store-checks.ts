@@ -4,16 +4,16 @@ import type { Event } from '../event.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { StoredEvent } from './store.ts'
 
-/** How far a session in a store goes: what {@link checkEvents} and {@link checkSnapshot} compare with. */
+/** The sequence numbers that a store has of a session; {@link checkEvents} and {@link checkSnapshot} compare with them. */
 export interface StoredRange {
-  /** The number of the last event that its snapshot includes; 0 without one. */
+  /** The number of the last event that the snapshot includes; 0 without a snapshot. */
   readonly snapshot: number
-  /** The number of its last event. */
+  /** The number of the last event. */
   readonly last: number
 }
 
 /**
- * Throws if an id could not be kept by a file as it is. For stores of your own.
+ * Throws if an id cannot be stored in a file unchanged. Use it in custom stores.
  *
  * @example
  * ```ts
@@ -24,13 +24,13 @@ export function checkSessionId(id: string): void {
   if (/^[^\p{Cc}\p{Cs}]+$/u.test(id)) return
   throw new FoldoutError(
     'session-invalid',
-    `${JSON.stringify(id)} cannot be the id of a session. Use a text that is not empty, without control characters or halves of surrogate pairs.`,
+    `${JSON.stringify(id)} cannot be the id of a session. Use a non-empty string without control characters or lone surrogates.`,
   )
 }
 
 /**
- * Throws if events do not go on where a session ends (`store-conflict`: someone else has written meanwhile), or would not
- * come back from JSON as they were (`event-lossy`). For stores of your own.
+ * Throws if events do not continue where the session ends (`store-conflict`: another writer was faster), or if JSON would
+ * change them (`event-lossy`). Use it in custom stores.
  *
  * @example
  * ```ts
@@ -48,19 +48,19 @@ export function checkEvents(id: string, range: StoredRange, events: readonly Sto
   }
 }
 
-/** Throws if an event would not come back from JSON as it was. */
+/** Throws if JSON would change an event. */
 export function checkEvent(event: Event): void {
   const lost = event.payload === undefined ? undefined : notJson(event.payload)
   if (lost === undefined) return
   throw new FoldoutError(
     'event-lossy',
-    `The payload of the event '${event.type}' holds ${lost}, which JSON cannot carry, so that it cannot be stored. Keep plain objects, lists, strings, finite numbers, booleans and null in events.`,
+    `The payload of the event '${event.type}' holds ${lost}, which JSON cannot represent, so it cannot be stored. Keep plain objects, lists, strings, finite numbers, booleans and null in events.`,
   )
 }
 
 /**
- * Throws if a snapshot would undo a later one or includes events the store does not have (`store-conflict`), or would not
- * come back from JSON as it was (`snapshot-lossy`). For stores of your own.
+ * Throws if a snapshot is older than the stored one or includes events that the store does not have (`store-conflict`), or
+ * if JSON would change it (`snapshot-lossy`). Use it in custom stores.
  *
  * @example
  * ```ts
@@ -84,12 +84,15 @@ export function checkSnapshot(
   }
   const lost = notJson(snapshot)
   if (lost === undefined) return
-  throw new FoldoutError('snapshot-lossy', `The snapshot holds ${lost}, which JSON cannot carry. It was not stored.`)
+  throw new FoldoutError(
+    'snapshot-lossy',
+    `The snapshot holds ${lost}, which JSON cannot represent. It was not stored.`,
+  )
 }
 
 function conflict(id: string, what: string): FoldoutError {
   return new FoldoutError(
     'store-conflict',
-    `Session '${id}' ${what}. Another writer has changed or deleted it; open it again.`,
+    `Session '${id}' ${what}. Another writer has changed or deleted the session; open it again.`,
   )
 }

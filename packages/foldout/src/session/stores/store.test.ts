@@ -31,7 +31,7 @@ function testStore() {
 const open = (store: SessionStore): Promise<KeptSession> => openSession({ store, id: 'one', slices })
 
 describe('openSession', () => {
-  it('R25 begins a session with its seeds and resumes it without them', async () => {
+  it('R25 starts a session with its seeds and resumes it without them', async () => {
     const store = createMemoryStore()
     const seeded = [visibility.seed({ context: 'full' })]
     const first = await openSession({ store, id: 'one', slices: seeded })
@@ -54,7 +54,7 @@ describe('openSession', () => {
     expect(store.append.mock.calls.map(([, events]) => events.length)).toEqual([5, 1])
   })
 
-  it('R25 writes what is dispatched while it writes, after that and once', async () => {
+  it('R25 writes events that are dispatched during a write afterwards, and only once', async () => {
     const store = createMemoryStore()
     let dispatchMore = (): void => undefined
     const slow: SessionStore = {
@@ -76,14 +76,14 @@ describe('openSession', () => {
     expect((await open(store)).get(sum).parts).toEqual([[1], [2], [3]])
   })
 
-  it('R25 writes without being asked', async () => {
+  it('R25 writes without a call to saved()', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     session.dispatch(sum.events.added([1]))
     await vi.waitFor(async () => expect((await store.load('one'))?.events).toHaveLength(1))
   })
 
-  it('R25 keeps what was dispatched, not what became of the payload', async () => {
+  it('R25 keeps the payload as it was dispatched, not as it was changed later', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     const payload = { items: [1] }
@@ -93,7 +93,7 @@ describe('openSession', () => {
     expect((await store.load('one'))?.events[0]?.event.payload).toEqual({ items: [1] })
   })
 
-  it('R21 R25 records an event once, also if a reducer or listener fails on it, and replays to the same state', async () => {
+  it('R21 R25 records an event once, even if a reducer or listener fails on it, and replays to the same state', async () => {
     const store = createMemoryStore()
     const first = await open(store)
     first.subscribe(() => {
@@ -108,7 +108,7 @@ describe('openSession', () => {
     expect(second.get(sum).total).toBe(2)
   })
 
-  it('R24 R25 writes only what a restore changes: logs are in the journal already', async () => {
+  it('R24 R25 writes only what a restore changes: logs are already in the journal', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     session.dispatch(sum.events.added([1]))
@@ -119,7 +119,7 @@ describe('openSession', () => {
     expect(Object.keys((restore.event.payload as Snapshot).slices)).toEqual(['visibility', 'sum'])
   })
 
-  it('R25 tells nobody of what it replays', async () => {
+  it('R25 does not notify listeners of replayed events', async () => {
     const store = testStore()
     const first = await open(store)
     first.dispatch(sum.events.added([1]))
@@ -129,7 +129,7 @@ describe('openSession', () => {
     expect(store.append).toHaveBeenCalledTimes(1)
   })
 
-  it('R25 refuses an event that JSON would lose before it changes anything', async () => {
+  it('R25 rejects an event that JSON would change, before anything happens', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     const heard = vi.fn<() => void>()
@@ -138,7 +138,7 @@ describe('openSession', () => {
     const refusal = {
       code: 'event-lossy',
       message:
-        "The payload of the event 'sum/added' holds NaN at [0], which JSON cannot carry, so that it cannot be stored. Keep plain objects, lists, strings, finite numbers, booleans and null in events.",
+        "The payload of the event 'sum/added' holds NaN at [0], which JSON cannot represent, so it cannot be stored. Keep plain objects, lists, strings, finite numbers, booleans and null in events.",
     }
     expect(() => session.dispatch(lossy)).toThrow(expect.objectContaining(refusal))
     expect(session.get(sum).total).toBe(0)
@@ -149,7 +149,7 @@ describe('openSession', () => {
     expect((await open(store)).get(sum).total).toBe(1)
   })
 
-  it('R25 refuses it inside a transaction too, so that a commit is not cut short', async () => {
+  it('R25 rejects such an event inside a transaction too, so that a commit is not cut short', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     const transaction = session.begin()
@@ -167,7 +167,7 @@ describe('openSession', () => {
     expect((await open(store)).get(sum).total).toBe(3)
   })
 
-  it('R23 R25 says what is wrong with a stored session that this program cannot read', async () => {
+  it('R23 R25 explains why a stored session cannot be read', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     await session.compact()
@@ -176,7 +176,7 @@ describe('openSession', () => {
 })
 
 describe('a store that fails', () => {
-  it('R25 is reported by saved(), and what is missing is written when it works again, in order', async () => {
+  it('R25 is reported by saved(), and the missing events are written in order once it works again', async () => {
     const store = testStore()
     const session = await open(store)
     session.dispatch(sum.events.added([1]))
@@ -192,7 +192,7 @@ describe('a store that fails', () => {
     expect((await store.load('one'))?.events.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
   })
 
-  it('R25 does not end the process when nobody waits', async () => {
+  it('R25 does not end the process when nothing awaits the write', async () => {
     const store = testStore()
     store.append.mockRejectedValue(new Error('disk full'))
     const session = await open(store)
@@ -237,13 +237,13 @@ describe('a session that is opened with fewer slices than before', () => {
     await first.saved()
     await expect(openSession({ store, id: 'one', slices: left })).rejects.toMatchObject({
       code: 'snapshot-unknown-slice',
-      message: `The stored session 'one' has a slice '${without}', which is not given. Pass it in openSession({ slices }), or what it holds would be lost.`,
+      message: `The stored session 'one' has a slice '${without}', which was not passed. Pass it in openSession({ slices }); otherwise its state would be lost.`,
     })
     const again = await openSession({ store, id: 'one', slices: all })
     expect(again.snapshot()).toEqual(first.snapshot())
   })
 
-  it('R25 is refused for a slice that came later, too', async () => {
+  it('R25 is rejected for a slice that was added later, too', async () => {
     const store = createMemoryStore()
     const first = await openSession({ store, id: 'one', slices: [sum] })
     first.dispatch(sum.events.added([1]))
@@ -266,14 +266,14 @@ describe('a session that is opened with fewer slices than before', () => {
     expect((await openSession({ store, id: 'one' })).get(visibility)).toEqual({ a: 'full', b: 'full' })
   })
 
-  it('R25 leaves no trace of a session in which nothing happened', async () => {
+  it('R25 stores nothing for a session without events', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     await session.saved()
     expect(await store.load('one')).toBeUndefined()
   })
 
-  it('R25 notes the slices again if the store failed the first time', async () => {
+  it('R25 records the slices again if the store failed the first time', async () => {
     const store = createMemoryStore()
     const save = vi.fn<SessionStore['save']>(store.save)
     save.mockRejectedValueOnce(new Error('disk full'))
@@ -300,7 +300,7 @@ describe('a kept session', () => {
       }),
     },
   )
-  it('R25 is the same after being opened again at any time', async () => {
+  it('R25 is the same whenever it is opened again', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {
         const store = createMemoryStore()

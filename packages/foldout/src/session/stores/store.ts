@@ -8,40 +8,40 @@ import { checkEvent, checkSessionId } from './store-checks.ts'
 
 /** One entry of a session's journal. */
 export interface StoredEvent {
-  /** Counts up by one from the session's first event. */
+  /** The position in the journal. The first event is 1. */
   readonly sequence: number
   readonly event: Event
-  /** Who takes it: all slices or only logs. `'restore'` is not an event but a restore; the payload is its snapshot. */
+  /** Which slices apply the event: all, or only logs. `'restore'` marks a restore; the payload is then its snapshot. */
   readonly scope: Scope | 'restore'
 }
 
-/** What a store knows of a session: the last snapshot, if any, and every event after it. */
+/** A session as a store keeps it: the last snapshot, if any, and every event after it. */
 export interface StoredSession {
   readonly snapshot?: Snapshot
-  /** The number of the last event that the snapshot includes; 0 without one. */
+  /** The number of the last event that the snapshot includes; 0 without a snapshot. */
   readonly sequence: number
   readonly events: readonly StoredEvent[]
 }
 
 /**
- * Where sessions are kept. When a promise resolves, what was written outlives the process. A second writer of the same
- * session is refused with the code `store-conflict`: its sequence numbers are taken. An event that JSON cannot
- * carry is refused with `event-lossy`.
+ * Stores sessions. When a promise resolves, the written data outlives the process. A second writer of the same session is
+ * rejected with the code `store-conflict`, because its sequence numbers are taken. An event that JSON cannot represent is
+ * rejected with `event-lossy`.
  */
 export interface SessionStore {
-  /** What is known of a session, or `undefined`. */
+  /** Returns a stored session, or `undefined` if there is none. */
   load(id: string): Promise<StoredSession | undefined>
-  /** Adds events, all or none. */
+  /** Appends events: all of them, or none if one is rejected. */
   append(id: string, events: readonly StoredEvent[]): Promise<void>
-  /** Replaces a session's events up to a number by a snapshot. */
+  /** Replaces a session's events, up to and including a sequence number, by a snapshot. */
   save(id: string, snapshot: Snapshot, sequence: number): Promise<void>
-  /** The ids of all sessions, in order. */
+  /** Returns the ids of all sessions, sorted. */
   list(): Promise<readonly string[]>
   delete(id: string): Promise<void>
   close(): Promise<void>
 }
 
-/** What {@link openSession} takes. */
+/** Options of {@link openSession}. */
 export interface StoredSessionOptions extends Omit<SessionOptions, 'snapshot'> {
   readonly store: SessionStore
   readonly id: string
@@ -50,20 +50,20 @@ export interface StoredSessionOptions extends Omit<SessionOptions, 'snapshot'> {
 /** A session whose events are written to a store as they happen. */
 export interface KeptSession extends Session {
   readonly id: string
-  /** The store that it is kept in. */
+  /** The store that holds the session. */
   readonly store: SessionStore
   /**
-   * Resolves when everything dispatched so far is in the store. Rejects if it could not be written; what is missing is
-   * kept and tried again with the next event or call.
+   * Resolves when all events dispatched so far are in the store. Rejects if they could not be written; unwritten events
+   * are kept and retried with the next event or call.
    */
   saved(): Promise<void>
-  /** Replaces the journal so far by a snapshot, so that the next opening is quick. */
+  /** Replaces the journal by a snapshot, so that the session opens quickly next time. */
   compact(): Promise<void>
 }
 
 /**
- * Opens a session in a store: a new one, or where it was left. Give every slice that the session was opened with before:
- * without one of them its events would be lost at the next `compact()`, so that is refused.
+ * Opens a session in a store: a new one, or a stored one to resume. Pass every slice that the stored session has. If one is
+ * missing, the call is rejected, because the next `compact()` would lose that slice's state.
  *
  * @example
  * ```ts
@@ -86,11 +86,11 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
 
   function enqueue(job: () => Promise<void>): Promise<void> {
     lastJob = lastJob.then(job, job)
-    // `saved` reports it; without this the process would end on an unhandled rejection first.
+    // `saved` reports the failure. Without this handler, the unhandled rejection would end the process first.
     lastJob.catch(() => undefined)
     return lastJob
   }
-  // Events leave `unwritten` when they are written, never before: a journal with a hole would restore a state that never was.
+  // Events leave `unwritten` only once they are written: a journal with a gap would restore a state that never existed.
   async function flush(): Promise<void> {
     isFlushComing = false
     const batch = [...unwritten]
@@ -113,7 +113,7 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
     { slices, ...(listing.snapshot ? { snapshot: listing.snapshot } : {}) },
     {
       check: checkEvent,
-      // A copy, because its dispatcher may change the payload before it is written.
+      // A copy, because the dispatching code may change the payload before it is written.
       recorded: ({ type, payload }, scope) => keep({ type, payload: structuredClone(payload) }, scope),
       restored: (snapshot) => keep({ type: 'session/restored', payload: snapshot }, 'restore'),
     },
@@ -133,7 +133,7 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
       await enqueue(async () => {
         await flush()
         await store.save(id, snapshot, upTo)
-        // It names all slices, and is newer than the listing.
+        // The snapshot names all slices and is newer than the noted list of slices.
         listing.isWritten = true
       })
     },
@@ -141,16 +141,16 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
 }
 
 interface SliceListing {
-  /** The part of the stored snapshot that has states. */
+  /** The slices of the stored snapshot that have a state. */
   readonly snapshot: Snapshot | undefined
   isWritten: boolean
-  /** Notes in the store which slices the session has, once. */
+  /** Records in the store, once, which slices the session has. */
   write(store: SessionStore): Promise<void>
 }
 
 /**
- * A journal does not say which slices took its events, so the stored snapshot names them all: those still at their
- * beginning without a state. Throws if the store knows a slice that is not given.
+ * A journal does not say which slices applied its events, so the stored snapshot names all slices; those that still have
+ * their initial state are listed without one. Throws if the store has a slice that was not passed.
  */
 function listSlices(id: string, known: StoredSession | undefined, given: readonly AnySlice[]): SliceListing {
   const slices = toSliceTable(given)
@@ -159,7 +159,7 @@ function listSlices(id: string, known: StoredSession | undefined, given: readonl
     if (slices.has(name)) continue
     throw new FoldoutError(
       'snapshot-unknown-slice',
-      `The stored session '${id}' has a slice '${name}', which is not given. Pass it in openSession({ slices }), or what it holds would be lost.`,
+      `The stored session '${id}' has a slice '${name}', which was not passed. Pass it in openSession({ slices }); otherwise its state would be lost.`,
     )
   }
   const added = [...slices.values()].filter(({ name }) => !Object.hasOwn(listed, name))

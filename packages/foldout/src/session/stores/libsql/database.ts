@@ -7,7 +7,7 @@ import { importPeer } from '../../../core/peer.ts'
 
 export type Connection = Libsql.Database
 
-// "FLDT": in the file's header, so that no other program's database is taken for ours.
+// "FLDT" in the file header, so that another program's database is not mistaken for a session store.
 const APPLICATION_ID = 0x46_4c_44_54
 const SCHEMA_VERSION = 1
 const SCHEMA = `
@@ -28,7 +28,7 @@ const SCHEMA = `
 `
 const BUSY_TIMEOUT_MS = 10_000
 
-/** Opens a session store's file, or creates it. A file that is not one is left as it is. */
+/** Opens or creates the file of a session store. A file that is not a session store is left unchanged. */
 export async function openDatabase(file: string, createFolder: boolean): Promise<Connection> {
   const { default: Database } = await importPeer('libsql', () => import('libsql'))
   const connect = (name: string): Connection => new Database(name, { timeout: BUSY_TIMEOUT_MS })
@@ -47,7 +47,7 @@ export async function openDatabase(file: string, createFolder: boolean): Promise
   })
 }
 
-/** A folder that is missing is more often a typing error in the path than a wish. */
+/** A missing folder is usually a typo in the path, so it is not created by default. */
 function refuseMissingFolder(file: string): void {
   const folder = dirname(file)
   const found = statSync(folder, { throwIfNoEntry: false })
@@ -59,8 +59,8 @@ function refuseMissingFolder(file: string): void {
 }
 
 /**
- * Looks at the file through a connection that cannot write. Not with `node:fs`: closing a file there would drop the locks
- * that other connections of this process have on it.
+ * Inspects the file through a read-only connection. `node:fs` would not do: closing the file there drops the locks that
+ * other connections of this process hold on it.
  */
 function refuseForeign(file: string, connect: (name: string) => Connection): void {
   if (getSize(file) === 0) {
@@ -71,7 +71,7 @@ function refuseForeign(file: string, connect: (name: string) => Connection): voi
   try {
     isEmpty(file, db)
   } catch (error) {
-    // A process was killed when it had just begun the file; only a connection that can write can tidy that up.
+    // A process was killed while it created the file. Only a connection that can write can recover from that.
     if (!/^SQLITE_(READONLY|CANTOPEN)/.test(getCode(error))) throw error
   } finally {
     db.close()
@@ -82,15 +82,15 @@ function prepareFile(file: string, db: Connection): void {
   db.exec('PRAGMA synchronous = FULL')
   if (isEmpty(file, db)) {
     inTransaction(db, 'EXCLUSIVE', () => {
-      // Another process may have made it meanwhile.
+      // Another process may have created the tables in the meantime.
       if (isEmpty(file, db)) db.exec(SCHEMA)
     })
   }
-  // After the tables, so that the header of the file itself says whose it is, not only its log.
+  // Set after creating the tables, so that the file's own header, and not only the WAL, has the application id.
   db.exec('PRAGMA journal_mode = WAL')
 }
 
-/** Whether a database has nothing in it yet. Throws if what it has is not ours. */
+/** Whether a database is still empty. Throws if it belongs to another program. */
 function isEmpty(file: string, db: Connection): boolean {
   const applicationId = numberFrom(db, 'PRAGMA application_id')
   const version = numberFrom(db, 'PRAGMA user_version')
@@ -105,7 +105,7 @@ function isEmpty(file: string, db: Connection): boolean {
   return false
 }
 
-// `all`, because `get` leaves a statement half way, and with it a lock.
+// `all`, because `get` leaves the statement unfinished, which keeps a lock.
 function numberFrom(db: Connection, sql: string): number {
   const [row] = db.prepare(sql).raw().all() as [[number]]
   return row[0]
@@ -123,7 +123,7 @@ export function inTransaction<T>(db: Connection, kind: 'DEFERRED' | 'IMMEDIATE' 
   }
 }
 
-/** Runs a job on the file, and gives what goes wrong a code and the file's name. */
+/** Runs a job on the file, and adds a code and the file name to errors. */
 export function nameFile<T>(file: string, what: string, job: () => T): T {
   try {
     return job()
@@ -139,7 +139,7 @@ export function nameFile<T>(file: string, what: string, job: () => T): T {
 export function corrupt(file: string, why: string, cause?: unknown): FoldoutError {
   return new FoldoutError(
     'store-corrupt',
-    `${file} is damaged or not a session store of Foldout: ${why}. Nothing in it was changed. Give another path, or put the file back from a backup.`,
+    `${file} is damaged or is not a Foldout session store: ${why}. The file was not changed. Use another path, or restore the file from a backup.`,
     { cause },
   )
 }

@@ -5,13 +5,13 @@ import { defineSlice } from '../../slice.ts'
 import { openSession, type KeptSession } from '../store.ts'
 import { createLibsqlStore } from './libsql-store.ts'
 
-/** One event. Those of a group are dispatched in one tick. */
+/** One event. The events of a group are dispatched in one tick. */
 export interface Step {
-  /** Its place in the log, from 1. */
+  /** The position in the log, from 1. */
   readonly n: number
   readonly group: number
   readonly groupSize: number
-  /** Whether the state keeps it: not if its transaction was abandoned or a restore went back behind it. */
+  /** Whether the state keeps the event: false if its transaction was abandoned or a restore undid it. */
   readonly stays: boolean
   readonly padding: string
 }
@@ -35,7 +35,7 @@ export const digest = defineSlice({
 })
 export const steps = defineLog({ name: 'steps', of: [digest.events.stepped] })
 
-/** What a process finds in the file before it adds to it. */
+/** What a process finds in the file before it writes. */
 export interface Report {
   readonly integrity: unknown
   readonly digest: Digest
@@ -90,7 +90,7 @@ function dispatchGroup(session: KeptSession, random: (below: number) => number):
   }
 }
 
-/** Works on the file until it is killed, and prints the number of the last event that the store has acknowledged. */
+/** Writes to the file until it is killed, and prints the number of the last event that the store has acknowledged. */
 async function work(path: string, seed: number): Promise<never> {
   const say = (line: unknown): void => void writeSync(1, `${JSON.stringify(line)}\n`)
   say(await reportOn(path))
@@ -100,7 +100,7 @@ async function work(path: string, seed: number): Promise<never> {
   for (;;) {
     dispatchGroup(session, random)
     const upTo = session.get(steps).length
-    // Not waiting each time lets several groups be on their way when the end comes.
+    // Without waiting each time, several groups are in flight when the process is killed.
     if (random(3) === 0) {
       await session.saved()
       say(upTo)

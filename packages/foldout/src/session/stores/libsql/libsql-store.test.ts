@@ -56,7 +56,7 @@ async function healthyFile(): Promise<Buffer> {
   return readFileSync(path)
 }
 
-describe('libsqlStore and its file', () => {
+describe('createLibsqlStore and its file', () => {
   it('R25 carries any JSON without loss', async () => {
     const store = await createLibsqlStore({ path: newFile() })
     let run = 0
@@ -86,7 +86,7 @@ describe('libsqlStore and its file', () => {
     })
   })
 
-  it('R25 has everything in the one file once it is closed', async () => {
+  it('R25 has everything in one file once it is closed', async () => {
     const path = newFile()
     await countUp(path, 'one', 5)
     const copied = newFile()
@@ -96,7 +96,7 @@ describe('libsqlStore and its file', () => {
     await store.close()
   })
 
-  it('R25 says that it is closed, and may be closed twice', async () => {
+  it('R25 reports that it is closed, and can be closed twice', async () => {
     const path = newFile()
     const store = await createLibsqlStore({ path })
     await store.close()
@@ -109,7 +109,7 @@ describe('libsqlStore and its file', () => {
     await expect(store.delete('one')).rejects.toMatchObject(closed)
   })
 
-  it('R25 says which file cannot be opened', async () => {
+  it('R25 names the file that cannot be opened', async () => {
     await expect(createLibsqlStore({ path: folder })).rejects.toMatchObject({
       code: expect.stringMatching(/^store-/) as string,
       message: expect.stringContaining(folder) as string,
@@ -128,7 +128,7 @@ describe('libsqlStore and its file', () => {
   })
 })
 
-describe('libsqlStore and a file that is not its own', () => {
+describe('createLibsqlStore and a file of another program', () => {
   const damages: Record<string, (healthy: Buffer) => Buffer> = {
     'a text': () => Buffer.from('Dear diary, '.repeat(1000)),
     'a short text': () => Buffer.from('{}'),
@@ -160,26 +160,26 @@ describe('libsqlStore and a file that is not its own', () => {
     }
     await expect(use()).rejects.toMatchObject({
       code: 'store-corrupt',
-      message: expect.stringContaining(`${path} is damaged or not a session store of Foldout: `) as string,
+      message: expect.stringContaining(`${path} is damaged or is not a Foldout session store: `) as string,
     })
     expect(readFileSync(path).equals(bytes)).toBe(true)
   })
 
-  it.each(['delete', 'wal'])('R25 leaves another database in journal mode %s as it was', async (mode) => {
+  it.each(['delete', 'wal'])('R25 leaves another database in journal mode %s unchanged', async (mode) => {
     const path = newFile()
     const other = new Database(path)
     other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE precious (a); INSERT INTO precious VALUES (1)`)
     const bytes = readFileSync(path)
     await expect(createLibsqlStore({ path })).rejects.toMatchObject({
       code: 'store-corrupt',
-      message: `${path} is damaged or not a session store of Foldout: it is the database of another program. Nothing in it was changed. Give another path, or put the file back from a backup.`,
+      message: `${path} is damaged or is not a Foldout session store: it is the database of another program. The file was not changed. Use another path, or restore the file from a backup.`,
     })
     expect(readFileSync(path).equals(bytes)).toBe(true)
     expect(other.prepare('SELECT a FROM precious').raw().all()).toEqual([[1]])
     other.close()
   })
 
-  it('R25 refuses a store of a later version and leaves it byte for byte', async () => {
+  it('R25 rejects a store of a later version and leaves its bytes unchanged', async () => {
     const path = newFile()
     const bytes = await healthyFile()
     bytes.writeUInt32BE(99, 60)
@@ -191,7 +191,7 @@ describe('libsqlStore and a file that is not its own', () => {
     expect(readFileSync(path).equals(bytes)).toBe(true)
   })
 
-  it('R25 refuses an emptied file whose log is still there', async () => {
+  it('R25 rejects an emptied file whose WAL still exists', async () => {
     const path = newFile()
     writeFileSync(path, '')
     writeFileSync(`${path}-wal`, 'what was written last')
@@ -207,7 +207,7 @@ describe('libsqlStore and a file that is not its own', () => {
     const store = await createLibsqlStore({ path })
     await expect(store.load('one')).rejects.toMatchObject({
       code: 'store-corrupt',
-      message: expect.stringContaining("session 'one' lacks event 30") as string,
+      message: expect.stringContaining("session 'one' is missing event 30") as string,
     })
     await store.close()
     vandal.close()
@@ -222,13 +222,13 @@ describe('libsqlStore and a file that is not its own', () => {
   })
 })
 
-describe('libsqlStore in several processes', () => {
+describe('createLibsqlStore in several processes', () => {
   const run = promisify(execFile)
   const fixture = join(import.meta.dirname, 'writer.fixtures.ts')
   const child = (path: string, id: string, upTo: number): Promise<unknown> =>
     run(process.execPath, ['--import', 'tsx', fixture, path, id, String(upTo)])
 
-  it('R25 begins again where a process was killed while it made the file', async () => {
+  it('R25 recovers when a process was killed while it created the file', async () => {
     const path = newFile()
     // Little memory makes SQLite write pages before the transaction ends; its journal stays behind.
     const script = `
@@ -245,7 +245,7 @@ describe('libsqlStore in several processes', () => {
     await store.close()
   })
 
-  it('R25 is made once and takes what all of them write', async () => {
+  it('R25 is created once and keeps what all processes write', async () => {
     const path = newFile()
     await Promise.all([child(path, 'a', 100), child(path, 'b', 100), child(path, 'c', 100)])
     await Promise.all([child(path, 'a', 150), countUp(path, 'd', 150), countUp(path, 'e', 150)])
@@ -263,7 +263,7 @@ describe('libsqlStore in several processes', () => {
     await store.close()
   })
 
-  it('R25 refuses the second writer of a session', async () => {
+  it('R25 rejects the second writer of a session', async () => {
     const path = newFile()
     const store = await createLibsqlStore({ path })
     const session = await openSession({ store, id: 'one', slices: [counter] })

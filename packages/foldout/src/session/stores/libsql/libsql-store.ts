@@ -6,19 +6,20 @@ import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
 import { corrupt, inTransaction, nameFile, openDatabase, type Connection } from './database.ts'
 
-/** What {@link createLibsqlStore} takes. */
+/** Options of {@link createLibsqlStore}. */
 export interface LibsqlStoreOptions {
   /**
-   * The file, created if it does not exist. While it is open, and after a crash, `-wal` and `-shm` beside it belong to it.
+   * The path of the file, which is created if it does not exist. The `-wal` and `-shm` files next to it, present while it is
+   * open and after a crash, belong to it.
    */
   readonly path: string
-  /** Whether to create the folder of the file, and those above it, if it does not exist. Default false: an error. */
+  /** Whether to create missing parent folders. Default false: a missing folder is an error. */
   readonly createFolder?: boolean
 }
 
 /**
- * Creates a store that keeps sessions in one SQLite file. What a promise has acknowledged is on the disk. Several processes
- * may have the file open, each writing other sessions. Needs the package `libsql`.
+ * Creates a store that keeps sessions in one SQLite file. Once a promise resolves, its data is on disk. Several processes
+ * can open the same file, as long as each session has one writer. Requires the package `libsql`.
  *
  * @example
  * ```ts
@@ -94,7 +95,7 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
     async close() {
       if (!isOpen) return
       isOpen = false
-      // libsql closes the file only when statements are collected; a copy made before that must have everything in it.
+      // libsql closes the file only when its statements are garbage-collected; a copy made before then must be complete.
       try {
         nameFile(file, 'be closed', () => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
       } finally {
@@ -137,12 +138,12 @@ function decode(file: string, id: string, session: SessionRow, rows: readonly Ev
     try {
       return JSON.parse(json)
     } catch (error) {
-      throw corrupt(file, `session '${id}' holds something that is not JSON (${getErrorMessage(error)})`, error)
+      throw corrupt(file, `session '${id}' contains invalid JSON (${getErrorMessage(error)})`, error)
     }
   }
   const events = rows.map(({ sequence, event, scope }, i): StoredEvent => {
     const expected = session.sequence + 1 + i
-    if (sequence !== expected) throw corrupt(file, `session '${id}' lacks event ${expected}`)
+    if (sequence !== expected) throw corrupt(file, `session '${id}' is missing event ${expected}`)
     return { sequence, event: parse(event) as Event, scope: scope as StoredEvent['scope'] }
   })
   const snapshot = session.snapshot === null ? undefined : (parse(session.snapshot) as Snapshot)

@@ -8,7 +8,7 @@ export const counter = defineSlice({
   reducers: { counted: (_state, payload: number) => payload },
 })
 
-/** Counts up in a session of its own, each number written before the next. */
+/** Counts up in its own session, and waits for each number to be written. */
 export async function countUp(path: string, id: string, upTo: number): Promise<void> {
   const store = await createLibsqlStore({ path })
   const session = await openSession({ store, id, slices: [counter] })
