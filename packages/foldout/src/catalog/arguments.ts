@@ -1,6 +1,6 @@
 import { isPlainObject } from '../core/json/json.ts'
 import { describeIssues, issueKeys, issuePath, type StandardSchemaV1 } from '../core/schema/schema.ts'
-import { shortened } from '../core/text.ts'
+import { shorten } from '../core/text.ts'
 import { schemaFragment } from './signatures/schema/fragment.ts'
 import type { CatalogEntry } from './tool.ts'
 
@@ -25,7 +25,7 @@ export function describeArgumentsFault(
   const schema = parts.size > 0 ? ` Schema: ${JSON.stringify(Object.fromEntries(parts))}` : ''
   const named = issues
     .slice(0, NAMED_PLACES)
-    .map((issue) => ({ message: shortened(issue.message, MAX_MESSAGE), path: issue.path }))
+    .map((issue) => ({ message: shorten(issue.message, MAX_MESSAGE), path: issue.path }))
   const more = issues.length > NAMED_PLACES ? `; and ${issues.length - NAMED_PLACES} more` : ''
   return `Wrong arguments for tool '${name}': ${describeIssues(named)}${more}. Nothing was run.${schema}`
 }

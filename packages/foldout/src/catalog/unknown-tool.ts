@@ -1,4 +1,4 @@
-import { namedSome, shortened } from '../core/text.ts'
+import { nameSome, shorten } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import type { CatalogEntry } from './tool.ts'
 
@@ -26,9 +26,9 @@ const NAMED_TOOLS = 10
 
 /** What a model reads of a name that no tool has; `hint` says where it finds the right one. */
 export function describeUnknownTool({ unknown, near, isAmbiguous }: UnknownTool, hint = ''): string {
-  const name = toVisibleText(shortened(unknown))
+  const name = toVisibleText(shorten(unknown))
   if (isAmbiguous)
-    return `More than one tool is called '${name}': ${namedSome(near, NAMED_TOOLS)}. Use one of these names.`
+    return `More than one tool is called '${name}': ${nameSome(near, NAMED_TOOLS)}. Use one of these names.`
   const nearest = near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''
   return `Tool '${name}' not found.${hint && ` ${hint}`}${nearest}`
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { getEditDistance } from './edit-distance.ts'
-import { namedSome, nearest, shortened } from './text.ts'
+import { nameSome, nearest, shorten } from './text.ts'
 
 describe('R46 the nearest words', () => {
   it('R46 are those with the fewest letters to change, whatever their case, ties in the order given', () => {
@@ -52,13 +52,13 @@ describe('R46 the nearest words', () => {
 
 describe('R45 words for messages', () => {
   it('R45 are some of many', () => {
-    expect(namedSome(['a', 'b', 'c'], 3)).toBe('a, b, c')
-    expect(namedSome(['a', 'b', 'c', 'd'], 2)).toBe('a, b and 2 more')
+    expect(nameSome(['a', 'b', 'c'], 3)).toBe('a, b, c')
+    expect(nameSome(['a', 'b', 'c', 'd'], 2)).toBe('a, b and 2 more')
   })
 
   it('R45 are cut where they are long', () => {
-    expect(shortened('x'.repeat(80))).toBe('x'.repeat(80))
-    expect(shortened('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
-    expect(shortened('abcdef', 3)).toBe('abc…')
+    expect(shorten('x'.repeat(80))).toBe('x'.repeat(80))
+    expect(shorten('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
+    expect(shorten('abcdef', 3)).toBe('abc…')
   })
 })

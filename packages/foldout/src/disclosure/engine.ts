@@ -1,4 +1,4 @@
-import { getAncestors, nearest, shortened } from '../core/text.ts'
+import { getAncestors, nearest, shorten } from '../core/text.ts'
 import { fail, type Opening, type ToolFailure } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import { MAX_NAME_SHOWN, MAX_REASON } from './limits.ts'
@@ -48,7 +48,7 @@ function describeUnknownSection(view: DisclosureView, key: string): string {
     view.keys.filter((path) => view.state(path) === 'folded'),
   )
   const hint = near.length > 0 ? ` Nearest keys: ${near.join(', ')}.` : ''
-  return `Section '${shortened(key, MAX_NAME_SHOWN)}' does not exist in this prompt.${hint}`
+  return `Section '${shorten(key, MAX_NAME_SHOWN)}' does not exist in this prompt.${hint}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { nearest, shortened } from '../core/text.ts'
+import { nearest, shorten } from '../core/text.ts'
 import { MAX_NAME_SHOWN } from './limits.ts'
 import type { DisclosureStrategy, DisclosureView, OpeningCall } from './strategy.ts'
 
@@ -42,7 +42,7 @@ function formatCall({ name, arguments: args }: OpeningCall): string {
  * console.log(describeUnknownTool('refund', ['look'], bound.render({ session })))
  */
 export function describeUnknownTool(name: string, callable: Iterable<string>, source: HintSource): string {
-  const missing = `There is no tool '${shortened(name, MAX_NAME_SHOWN)}'.`
+  const missing = `There is no tool '${shorten(name, MAX_NAME_SHOWN)}'.`
   const meant = findMeant(name, [...callable, ...source.toolsInFolds.keys()])
   if (meant === undefined) return `${missing} Call one of the tools in your list.`
   const path = source.toolsInFolds.get(meant)

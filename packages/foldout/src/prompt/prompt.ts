@@ -32,7 +32,7 @@ type CheckedSections<S extends readonly AnySection[]> = [NeedsOf<S>] extends [ne
     ? S
     : ConflictingValue<Conflicts<NeedsOf<S>>>
 
-/** What {@link definePrompt} takes. */
+/** Options of {@link definePrompt}. */
 export interface PromptOptions<S extends readonly AnySection[], Output extends ToolSchema | JsonSchema | undefined> {
   /** A group of prompts: keys joined by `/`, such as `agents/support`. */
   readonly ns: string
@@ -90,7 +90,7 @@ export interface BoundPrompt<
   render(options?: RenderOptions<Keys>): RenderedPrompt<Keys, Output, Spec>
 }
 
-/** What {@link BoundPrompt.render} takes. */
+/** Options of {@link BoundPrompt.render}. */
 export interface RenderOptions<Keys extends string = string> {
   /** Decides what is open, and is what selectors see. */
   readonly session?: SessionReader

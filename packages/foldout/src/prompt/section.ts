@@ -75,7 +75,7 @@ type OwnInput<S, T> = S extends StandardSchemaV1 ? InputOf<S> : InferredParams<T
 type TemplateOption<T, S> = S extends StandardSchemaV1 ? CheckedTemplate<T, OutputOf<S>> : T
 type OwnOutput<S, T> = S extends StandardSchemaV1 ? OutputOf<S> : InferredParams<T>
 
-/** What {@link defineSection} takes. */
+/** Options of {@link defineSection}. */
 export interface SectionOptions<
   Key extends string,
   Schema extends StandardSchemaV1 | undefined,

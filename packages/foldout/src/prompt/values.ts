@@ -1,7 +1,7 @@
 import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
 import { describeIssues, issueKeys } from '../core/schema/schema.ts'
 import { isPrintable, getKind } from '../core/template.ts'
-import { listed, namedSome, nearest } from '../core/text.ts'
+import { joinWords, nameSome, nearest } from '../core/text.ts'
 import type { Registry, Slot } from './render/registry.ts'
 
 export type FlatValues = Readonly<Record<string, unknown>>
@@ -88,7 +88,7 @@ function parse(slot: Slot, flat: FlatValues): Parsed {
   }
   const names = [...new Set(result.issues.map((issue) => String(issueKeys(issue)[0])))]
   return {
-    missing: `${listed(names.map((name) => `'${name}'`))} ${names.length > 1 ? 'are' : 'is'} missing`,
+    missing: `${joinWords(names.map((name) => `'${name}'`))} ${names.length > 1 ? 'are' : 'is'} missing`,
     placeholder: names[0],
   }
 }
@@ -103,7 +103,7 @@ function refuseExcess(flat: FlatValues, known: ReadonlySet<string>): void {
   const excess = Object.keys(flat).filter((name) => !known.has(name) && flat[name] !== undefined)
   if (excess.length === 0) return
   throw new PromptValidationError(
-    `No section has a value ${listed(excess.map((name) => `'${name}'`))}. ${describeKnown(excess[0] ?? '', known)}`,
+    `No section has a value ${joinWords(excess.map((name) => `'${name}'`))}. ${describeKnown(excess[0] ?? '', known)}`,
     { placeholder: excess[0] },
   )
 }
@@ -111,5 +111,5 @@ function refuseExcess(flat: FlatValues, known: ReadonlySet<string>): void {
 function describeKnown(name: string, known: ReadonlySet<string>): string {
   if (known.size === 0) return 'This prompt takes no values.'
   const [near] = nearest(name, known, 1)
-  return near === undefined ? `This prompt takes: ${namedSome([...known], 10)}.` : `Did you mean '${near}'?`
+  return near === undefined ? `This prompt takes: ${nameSome([...known], 10)}.` : `Did you mean '${near}'?`
 }

@@ -1,7 +1,7 @@
 import { fileTools, type FileToolsOptions } from '../files/file-tools.ts'
 import { defineSection, type Section } from '../prompt/section.ts'
 
-/** What {@link filesSection} takes. */
+/** Options of {@link filesSection}. */
 export interface FilesSectionOptions<Key extends string> extends FileToolsOptions {
   /** Default `files`. */
   readonly key?: Key

@@ -5,7 +5,7 @@ import type { FileEntry, Filesystem } from '../files/filesystem.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILE_BYTES, MAX_SKILL_FILES } from './limits.ts'
 import { readSkill } from './skill.ts'
 
-/** What {@link skillSections} takes. */
+/** Options of {@link skillSections}. */
 export interface SkillSectionsOptions {
   /** Where the skills lie: each in a folder of its own with a `SKILL.md`. Default: the root. */
   readonly folder?: string

@@ -1,6 +1,6 @@
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { importPeer } from '../core/peer.ts'
-import { KEY_PATTERN, shortened } from '../core/text.ts'
+import { KEY_PATTERN, shorten } from '../core/text.ts'
 import { MAX_FRONT_MATTER } from './limits.ts'
 
 /** What a `SKILL.md` says. */
@@ -38,7 +38,7 @@ export async function readSkill(text: string, path: string): Promise<Skill> {
     fields = await readFields(front)
   } catch (error) {
     if (error instanceof FoldoutError) throw error
-    throw invalid(`its front matter is not valid YAML: ${shortened(getErrorMessage(error), 300)}`, error)
+    throw invalid(`its front matter is not valid YAML: ${shorten(getErrorMessage(error), 300)}`, error)
   }
   const name = fields.get('name')
   const description = fields.get('description')
@@ -60,7 +60,7 @@ async function readFields(front: string): Promise<ReadonlyMap<unknown, unknown>>
   if (!isMap(document.contents)) return fields
   for (const { key, value } of document.contents.items) {
     const name: unknown = isScalar(key) ? key.value : key
-    if (fields.has(name)) throw new TypeError(`the key '${shortened(String(name))}' is there twice.`)
+    if (fields.has(name)) throw new TypeError(`the key '${shorten(String(name))}' is there twice.`)
     const isRead = name === 'name' || name === 'description'
     fields.set(name, isRead && isNode(value) ? value.toJS(document) : undefined)
   }

@@ -1,4 +1,4 @@
-import { getAncestors, listed } from '../core/text.ts'
+import { getAncestors, joinWords } from '../core/text.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { RecordedRequest, RecordedRun, Recording } from './recording.ts'
 import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSection, type Saving } from './replay.ts'
@@ -205,7 +205,7 @@ const isWorthIt = (saved: Saving): boolean => saved.tokens > 0 || saved.requests
 function formatSaving({ tokens, requests, restarts }: Saving): string {
   const formatCount = (count: number, word: string): string[] =>
     count > 0 ? [`${count} ${word}${count === 1 ? '' : 's'}`] : []
-  const saved = listed([
+  const saved = joinWords([
     ...formatCount(tokens, 'token'),
     ...formatCount(requests, 'request'),
     ...formatCount(restarts, 'restart'),

@@ -1,6 +1,6 @@
 import type { Usage } from '../adapters/contract.ts'
 import { FoldoutError } from '../core/errors.ts'
-import { shortened } from '../core/text.ts'
+import { shorten } from '../core/text.ts'
 import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { TokenCount } from '../core/tokens/tokens.ts'
@@ -285,6 +285,6 @@ function check<Value>(
 function createFault(fault: string): FoldoutError {
   return new FoldoutError(
     'recording-invalid',
-    `This is not a recording of version 1: ${shortened(fault, MAX_FAULT)}. Record the runs again with this version of Foldout.`,
+    `This is not a recording of version 1: ${shorten(fault, MAX_FAULT)}. Record the runs again with this version of Foldout.`,
   )
 }

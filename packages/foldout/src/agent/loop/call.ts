@@ -1,5 +1,5 @@
 import type { ToolCall, ToolMessage } from '../../adapters/contract.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { executeTool } from '../../tools/execute.ts'
 import { fail, type ToolResult } from '../../tools/result.ts'
 import type { CallTarget, ToolContext } from '../../tools/tool.ts'
@@ -78,6 +78,6 @@ export function getTarget(call: ToolCall, toolbox: Toolbox): CallTarget | undefi
 }
 
 function describeMalformed(text: string): string {
-  const shown = shortened(text, MAX_MALFORMED_SHOWN)
+  const shown = shorten(text, MAX_MALFORMED_SHOWN)
   return `The arguments of this call are not valid JSON: ${shown}\nCall the tool again with its arguments as one JSON object.`
 }

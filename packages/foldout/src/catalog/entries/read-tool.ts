@@ -7,7 +7,7 @@ import {
   type JsonSchema,
   type StandardSchemaV1,
 } from '../../core/schema/schema.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Session } from '../../session/session.ts'
 import { readCallResult, toCallResult, wrapAnswer } from '../../tools/call-result.ts'
@@ -69,7 +69,7 @@ export function readTool(input: CatalogInput, options: ReadToolOptions): Prepare
 
 /** As far as there is one, for a message. */
 function describeName(name: unknown): string {
-  return typeof name === 'string' ? shortened(toVisibleText(name.slice(0, MAX_NAME_LENGTH)).trim()) || '?' : '?'
+  return typeof name === 'string' ? shorten(toVisibleText(name.slice(0, MAX_NAME_LENGTH)).trim()) || '?' : '?'
 }
 
 export function isBroken(read: PreparedTool | BrokenTool): read is BrokenTool {

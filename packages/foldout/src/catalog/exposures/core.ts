@@ -1,5 +1,5 @@
 import { FoldoutError } from '../../core/errors.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { SearchDetailOptions } from '../meta-tools/search-tools.ts'
 import type { CatalogEntry } from '../tool.ts'
@@ -59,7 +59,7 @@ export function checkCore(catalog: Catalog, { core = [] }: CoreOptions): void {
     if (!isUnknown(found)) continue
     const { near, isAmbiguous } = found
     const hint = near.length > 0 ? ` ${isAmbiguous ? 'It could be' : 'Nearest'}: ${near.join(', ')}.` : ''
-    throw new FoldoutError('core-tool-unknown', `There is no tool '${shortened(name)}' to list as a core tool.${hint}`)
+    throw new FoldoutError('core-tool-unknown', `There is no tool '${shorten(name)}' to list as a core tool.${hint}`)
   }
 }
 

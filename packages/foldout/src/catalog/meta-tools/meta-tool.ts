@@ -1,6 +1,6 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../catalog.ts'
 import { toOwnText } from '../search/text/word-cache.ts'
@@ -46,7 +46,7 @@ export function describeUnknownArgument(
   const unknown = Object.keys(args).find((name) => !known.includes(name))
   if (unknown === undefined) return undefined
   const verb = known.length === 1 ? 'is' : 'are'
-  return `there is no argument '${toVisibleText(shortened(unknown))}'; there ${verb}: ${known.join(', ')}`
+  return `there is no argument '${toVisibleText(shorten(unknown))}'; there ${verb}: ${known.join(', ')}`
 }
 
 /** How many characters of a text from a model are counted exactly. */

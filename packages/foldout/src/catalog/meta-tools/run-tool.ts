@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../core/json/json.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
@@ -102,7 +102,7 @@ function isMetaTool(name: string): boolean {
 
 function describeBeside(through: string, beside: readonly string[]): string {
   const field = through === DISCOVER_AND_USE ? 'tool_args' : 'arguments'
-  const names = beside.slice(0, 3).map((name) => `'${toVisibleText(shortened(name))}'`)
+  const names = beside.slice(0, 3).map((name) => `'${toVisibleText(shorten(name))}'`)
   return `Wrong arguments for tool '${through}': there is no argument ${names.join(', ')}. Put all arguments of the tool into '${field}'. Nothing was run.`
 }
 

@@ -1,4 +1,4 @@
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Catalog } from '../catalog.ts'
@@ -93,7 +93,7 @@ function formatMore({ hits, more: leftOff }: SearchOutcome<CatalogEntry>, shown:
 
 function formatHit(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean): string {
   // Somebody may have written a novel where one line was asked for.
-  const description = shortened(tool.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
+  const description = shorten(tool.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
   const call = formatCall(tool, detail, isListed)
   return description === '' ? call : `${call} — ${description}`
 }
@@ -115,5 +115,5 @@ function formatNothing(query: string): string {
 }
 
 function describeQuery(query: string): string {
-  return toVisibleText(shortened(query)).replaceAll(/\s+/g, ' ')
+  return toVisibleText(shorten(query)).replaceAll(/\s+/g, ' ')
 }

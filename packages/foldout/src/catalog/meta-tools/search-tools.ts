@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { createErrorResult, createTextResult } from '../../tools/call-result.ts'
@@ -81,7 +81,7 @@ export async function runSearch(scope: MetaScope, args: GivenArguments, context:
   catalog.report({
     type: 'tools/searched',
     client: client.id,
-    query: shortened(query, MAX_QUERY_CHARACTERS),
+    query: shorten(query, MAX_QUERY_CHARACTERS),
     hits: shown.map(({ qualified }) => qualified),
     tokens: estimateGivenTokens(JSON.stringify(args)) + estimatedTokens.count(text),
   })
@@ -116,7 +116,7 @@ async function findTools(catalog: Catalog, query: string, args: GivenArguments):
   }
   const outcome = await catalog.search(query, { limit })
   if (asked === undefined || outcome.hits.length === 0) return { outcome, note: '' }
-  const name = toVisibleText(shortened(category ?? asked))
+  const name = toVisibleText(shorten(category ?? asked))
   const note =
     category === undefined
       ? `There is no category '${name}'. From all tools:`
@@ -142,7 +142,7 @@ function formatSources({ sources }: Catalog): string {
   if (sources.length < 2 || sources.length > MAX_NAMED) return ''
   for (const length of DESCRIPTION_LENGTHS) {
     const lines = sources.map(({ name, description }) =>
-      description === undefined || length === 0 ? name : `${name}: ${shortened(description, length)}`,
+      description === undefined || length === 0 ? name : `${name}: ${shorten(description, length)}`,
     )
     const text = `\nCategories:\n${lines.join('\n')}`
     if (estimatedTokens.count(text) <= MAX_SOURCES_TOKENS) return text

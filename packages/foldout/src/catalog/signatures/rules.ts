@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../core/json/json.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { fieldName, literal } from './literal.ts'
 import { alternativesAt, listAt, getSchemaView, type SchemaView } from './schema/schema-view.ts'
 
@@ -28,7 +28,7 @@ export function rulesAt(view: SchemaView): readonly string[] {
     ...choiceRules(view),
     ...view.parts.flatMap((part) => [...dependencyRules(part), ...whenRules(view, part)]),
   ]
-  const distinct = [...new Set(rules)].map((rule) => shortened(rule, MAX_RULE_LENGTH))
+  const distinct = [...new Set(rules)].map((rule) => shorten(rule, MAX_RULE_LENGTH))
   return distinct.length > MAX_RULES ? [...distinct.slice(0, MAX_RULES - 1), 'more in the schema'] : distinct
 }
 

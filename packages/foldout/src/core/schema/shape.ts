@@ -1,7 +1,7 @@
 import { isPlainObject, isSameJson } from '../json/json.ts'
 import { resolvePointer } from '../json/json-pointer.ts'
 import type { JsonSchema } from './schema.ts'
-import { listed } from '../text.ts'
+import { joinWords } from '../text.ts'
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
@@ -262,7 +262,7 @@ function describeType(type: string, shape: Shape, depth: number): string {
 
 /** `'a', 'b' and 'c'`. */
 export function quoted(names: Iterable<string>): string {
-  return listed(Array.from(names, (name) => `'${name}'`))
+  return joinWords(Array.from(names, (name) => `'${name}'`))
 }
 
 function orList(words: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import { ANY_RESULT, type McpClient, type McpRequestOptions } from './client.ts'
 import { ERROR_DATA_CHARACTERS, MAX_PAGES } from '../limits.ts'
 import { cutText } from '../measure.ts'
@@ -72,8 +72,7 @@ async function requestPage(
 }
 
 function endless(server: string, cursor: string, { size }: ReadonlySet<string>): FoldoutError {
-  const what =
-    size >= MAX_PAGES ? `has more than ${MAX_PAGES} pages` : `leads back to the cursor '${shortened(cursor)}'`
+  const what = size >= MAX_PAGES ? `has more than ${MAX_PAGES} pages` : `leads back to the cursor '${shorten(cursor)}'`
   return new FoldoutError(
     'mcp-list',
     `The tool list of the MCP server '${server}' has no end: it ${what}. Fix the server's pagination.`,

@@ -113,7 +113,8 @@ function limitResult(tool: string, result: CallResult, maxBytes: number): CallRe
   const start = `The tool '${tool}' has run, but its result`
   if (fault.type === 'deep')
     return createErrorResult(`${start} is nested deeper than the ${MAX_RESULT_DEPTH} levels that can be sent.`)
-  if (fault.type === 'unwritable') return createErrorResult(`${start} holds ${fault.what}, which JSON cannot carry.`)
+  if (fault.type === 'unwritable')
+    return createErrorResult(`${start} holds ${fault.what}, which JSON cannot represent.`)
   return createErrorResult(
     `${start} is too large to send: ${formatBytes(fault.bytes)} or more, where ${formatBytes(maxBytes)} is the limit. Ask for less at once, such as a part, a page or a filter.`,
   )

@@ -21,7 +21,7 @@ import {
 } from './edit.ts'
 import { formatOverrideFile, parseOverrideFile, unusable, type OverrideEntries, type OverridePlace } from './file.ts'
 
-/** What {@link createOverrideStore} takes. */
+/** Options of {@link createOverrideStore}. */
 export interface OverrideStoreOptions {
   /** The folder for the files of all prompts. It is created when it is first needed. Links that lead out of it are refused. */
   readonly root: string

@@ -1,6 +1,6 @@
 import { PromptValidationError } from '../../core/errors.ts'
 import { fieldNames } from '../../core/schema/schema.ts'
-import { listed } from '../../core/text.ts'
+import { joinWords } from '../../core/text.ts'
 import { isThenable, swallow } from '../../core/promises.ts'
 import { getKind, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
@@ -225,7 +225,7 @@ interface PlacedTool {
 function addTool(known: Map<string, PlacedTool>, { tool, path }: PlacedTool, reserved: readonly string[]): void {
   if (reserved.includes(tool.name)) {
     throw new PromptValidationError(
-      `Tool '${tool.name}' of section '${path}' has the name of a disclosure tool (${listed(reserved)}), which belongs to the prompt itself. Rename it.`,
+      `Tool '${tool.name}' of section '${path}' has the name of a disclosure tool (${joinWords(reserved)}), which belongs to the prompt itself. Rename it.`,
       { path },
     )
   }
@@ -261,7 +261,7 @@ export function unknownPlaceholder(
   names: Iterable<string>,
 ): PromptValidationError {
   const known = [...names]
-  const declared = known.length > 0 ? `Its params are ${listed(known)}.` : 'It has no params.'
+  const declared = known.length > 0 ? `Its params are ${joinWords(known)}.` : 'It has no params.'
   return new PromptValidationError(
     `Section '${path}': its ${where} names \${${placeholder}}, which its params do not have. ${declared} Write $\${ for a literal \${.`,
     { path, placeholder },

@@ -1,7 +1,7 @@
 import { getErrorMessage, PromptRenderError } from '../../core/errors.ts'
 import { isThenable, swallow } from '../../core/promises.ts'
 import { getKind, isPrintable } from '../../core/template.ts'
-import { shortened } from '../../core/text.ts'
+import { shorten } from '../../core/text.ts'
 import type { Slot } from './registry.ts'
 
 /** A function of a section that a render calls. */
@@ -37,6 +37,6 @@ export function wrongResult(name: SelectorName, slot: Slot, result: unknown, wan
 /** What a value is, for a message. */
 export function describeResult(value: unknown): string {
   if (isThenable(value)) return 'a promise'
-  if (typeof value === 'string') return `'${shortened(value)}'`
+  if (typeof value === 'string') return `'${shorten(value)}'`
   return value === undefined || isPrintable(value) ? String(value) : getKind(value)
 }

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../../core/abort.ts'
-import { nearest, namedSome, shortened } from '../../../core/text.ts'
+import { nearest, nameSome, shorten } from '../../../core/text.ts'
 import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { isUnknown } from '../../unknown-tool.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
@@ -63,7 +63,7 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
   catalog.report({
     type: 'tools/searched',
     client: client.id,
-    query: shortened(query, MAX_QUERY_CHARACTERS),
+    query: shorten(query, MAX_QUERY_CHARACTERS),
     hits: hits.map(({ qualified }) => qualified),
     tokens: estimateGivenTokens(query) + estimatedTokens.count(text),
   })
@@ -91,7 +91,7 @@ function formatDeclaration(folder: FunctionFolder, entry: CatalogEntry): string 
 }
 
 function formatFile(path: string, entry: CatalogEntry): string {
-  const description = shortened(entry.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
+  const description = shorten(entry.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
   return `${path}${formatOtherName(path, entry)}${description === '' ? '' : ` — ${description}`}`
 }
 
@@ -111,7 +111,7 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
       typeof found === 'string' ? found : 'entry' in found ? formatDeclaration(folder, found.entry) : found.text
     const tokens = estimatedTokens.count(text)
     if (parts.length > 0 && tokens > room) {
-      parts.push(`Left off, because it would be too long: ${namedSome(paths.slice(parts.length), NAMED_PATHS)}.`)
+      parts.push(`Left off, because it would be too long: ${nameSome(paths.slice(parts.length), NAMED_PATHS)}.`)
       break
     }
     room -= tokens
@@ -147,13 +147,13 @@ function find(
     ? Array.from(found.tools.values(), (tool) => folder.getPath(tool))
     : Array.from(folder.servers.keys(), (name) => `servers/${name}`)
   const near = nearest(found ? `servers/${server}/${file}` : `servers/${server}`, known)
-  return `There is no '${shortened(path)}'.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
+  return `There is no '${shorten(path)}'.${near.length > 0 ? ` Nearest: ${near.join(', ')}.` : ''}`
 }
 
 function formatServers({ servers }: FunctionFolder): string {
   if (servers.size === 0) return 'There are no tools.'
   const lines = Array.from(servers.values(), ({ identifier, description, tools }) => {
-    const about = description === undefined ? '' : ` — ${shortened(description, MAX_DESCRIPTION)}`
+    const about = description === undefined ? '' : ` — ${shorten(description, MAX_DESCRIPTION)}`
     return `servers/${identifier}/ (${tools.size} ${tools.size === 1 ? 'tool' : 'tools'})${about}`
   })
   return fitLines(lines, 'servers')

@@ -158,7 +158,7 @@ describe('a message that is too long for stdio', () => {
   it.each([
     ['is too large', { text: 'x'.repeat(20_000) }, /too large to send: 20 kB or more, where 10 kB is the limit/],
     ['is nested too deep', nest(1_000), /nested deeper than the 500 levels/],
-    ['cannot be written', { big: 5n }, /holds a bigint, which JSON cannot carry/],
+    ['cannot be written', { big: 5n }, /holds a bigint, which JSON cannot represent/],
   ])('is an answer where the result %s', async (_what, structuredContent, message) => {
     const catalog = createCatalog([
       { name: 'give', description: 'Gives.', call: async () => ({ content: [], structuredContent }) },
