@@ -10,6 +10,7 @@ import {
   type ProviderAdapter,
   type Usage,
 } from './contract.ts'
+import { MAX_PAUSES } from './limits.ts'
 
 /**
  * A request to an interface that keeps no state: the whole conversation goes with it.
@@ -42,6 +43,8 @@ export interface ChatRequest {
 export interface ChatReply {
   readonly message: AssistantMessage
   readonly usage: Usage
+  /** Whether the provider stopped in the middle of its reply, and goes on with it when the conversation is sent again. */
+  readonly isPaused?: boolean
 }
 
 /**
@@ -90,6 +93,9 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         await record(message)
       }
       let usage = NO_USAGE
+      // What the model has said in the parts of a reply before this one.
+      let said = ''
+      let pauses = 0
       let offered = [...tools.map(({ name }) => name), ...added.keys()]
       for (;;) {
         await beforeRequest()
@@ -98,10 +104,17 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         // A model that does not look at its signal must not hold up a run that was cancelled.
         const reply = await untilAborted(signal, () => chat.complete(request))
         usage = addUsage(usage, reply.usage)
-        emit({ type: 'reply/received', ...reply })
-        await keep(reply.message)
-        if (reply.message.toolCalls.length === 0) return { type: 'final', text: reply.message.text, usage }
-        const outcome = await callTools(reply.message.toolCalls)
+        const { message, isPaused = false } = reply
+        emit({ type: 'reply/received', message, usage: reply.usage })
+        await keep(message)
+        if (message.toolCalls.length === 0) {
+          said += message.text
+          if (!isPaused || ++pauses > MAX_PAUSES) return { type: 'final', text: said, usage }
+          continue
+        }
+        said = ''
+        pauses = 0
+        const outcome = await callTools(message.toolCalls)
         for (const result of outcome.results) await keep(result)
         if (outcome.type === 'halt') return { type: 'halted', usage }
         if (outcome.added.length > 0) {

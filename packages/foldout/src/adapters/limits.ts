@@ -15,3 +15,9 @@ export const MAX_TOOL_SCHEMA_DEPTH = 64
 
 /** How many values of a tool's schema are read for a request. Objects after them are sent as a schema that allows anything. */
 export const MAX_TOOL_SCHEMA_VALUES = 50_000
+
+/** How often in a row a provider may pause a reply before it is taken as it is. */
+export const MAX_PAUSES = 20
+
+/** How many replies the Anthropic adapter remembers whose thinking was refused. Beyond it the oldest are forgotten, and are refused once more. */
+export const MAX_REFUSED_THINKING = 10_000

@@ -18,6 +18,13 @@ const messages: readonly Message[] = [
   { role: 'tool', callId: 'c1', name: 'draw', text: 'A chart.', isError: false, images: [image] },
 ]
 const request = { system: '', tools: [], addedTools: new Map(), messages } as unknown as ChatRequest
+const wiring = {
+  model: 'claude-opus-5-5',
+  additions: 'plain' as const,
+  cacheControl: undefined,
+  keepsThinking: false,
+  refusedThinking: new Set<string>(),
+}
 
 describe('pictures in the result of a tool', () => {
   it('R37 are part of the conversation', async () => {
@@ -33,8 +40,8 @@ describe('pictures in the result of a tool', () => {
   })
 
   it('R37 reach Anthropic as image blocks', () => {
-    const wire = wireConversation(request, { inlineTools: false, cache: false })
-    expect(wire.messages.at(-1)!.content).toEqual([
+    const wire = wireConversation(request, wiring)
+    expect(wire.params.messages.at(-1)!.content).toEqual([
       {
         type: 'tool_result',
         tool_use_id: 'c1',
@@ -50,11 +57,8 @@ describe('pictures in the result of a tool', () => {
   it('R37 of a kind that Anthropic does not take leave the text', () => {
     const [user, assistant, result] = messages as [Message, Message, Message & { role: 'tool' }]
     const other = { ...result, images: [{ mimeType: 'image/tiff', data: 'x' }] }
-    const wire = wireConversation(
-      { ...request, messages: [user, assistant, other] },
-      { inlineTools: false, cache: false },
-    )
-    expect(wire.messages.at(-1)!.content).toEqual([expect.objectContaining({ content: 'A chart.' })])
+    const wire = wireConversation({ ...request, messages: [user, assistant, other] }, wiring)
+    expect(wire.params.messages.at(-1)!.content).toEqual([expect.objectContaining({ content: 'A chart.' })])
   })
 
   it('R37 reach OpenAI as input images', () => {

@@ -1,5 +1,6 @@
 export {
   anthropic,
+  type AnthropicCache,
   type AnthropicClient,
   type AnthropicOptions,
   type AnthropicParameters,

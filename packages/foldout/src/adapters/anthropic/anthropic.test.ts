@@ -49,7 +49,7 @@ describe('anthropic', () => {
     await ask(claude({ cache: false, parameters: { metadata: { user_id: 'u' }, output_config: { effort: 'low' } } }))
     const [{ text, headers, url }] = provider.requests as [Provider['requests'][0]]
     expect(text).toBe(
-      '{"model":"claude-opus-5-5","max_tokens":8192,"metadata":{"user_id":"u"},"output_config":{"effort":"low"},"stream":true,' +
+      '{"model":"claude-opus-5-5","max_tokens":128000,"metadata":{"user_id":"u"},"output_config":{"effort":"low"},"stream":true,' +
         '"system":[{"type":"text","text":"You are a test."}],' +
         '"messages":[{"role":"user","content":[{"type":"text","text":"Hello."}]}]}',
     )
@@ -203,11 +203,17 @@ describe('anthropic', () => {
       { type: 'text', text: 'I look.' },
       { type: 'tool_use', id: 'toolu_1', name: 'look', input: { text: 'left' } },
     ]
-    expect(recorded[0]).toMatchObject({ text: 'I look.', native: { adapter: 'anthropic', content } })
+    expect(recorded[0]).toMatchObject({
+      text: 'I look.',
+      native: { adapter: 'anthropic', content: { blocks: content } },
+    })
     expect(provider.requests[1]!.body.messages[1]).toEqual({ role: 'assistant', content })
     // Also after the conversation was written down and read again.
     provider.answer({ content: 'Yes.' })
-    await ask(adapter, { messages: JSON.parse(JSON.stringify([HELLO, ...recorded, HELLO])) })
+    await ask(adapter, {
+      tools: [toolNamed('look')],
+      messages: JSON.parse(JSON.stringify([HELLO, ...recorded, HELLO])),
+    })
     expect(provider.requests[2]!.body.messages[1]).toEqual({ role: 'assistant', content })
   })
 
@@ -313,7 +319,7 @@ describe('anthropic structured output', () => {
     const first = await ask(adapter, { output, tools: [toolNamed('look')] })
     expect(first.result).toMatchObject({ text: '{"city":"Rome"}' })
     expect(warnings(first.events)).toMatchObject([
-      { message: expect.stringMatching(/^The endpoint does not take this output schema, .*not permitted/) },
+      { message: expect.stringMatching(/^The endpoint does not accept this output schema, .*not permitted/) },
     ])
     const second = await ask(adapter, { output, tools: [toolNamed('look')] })
     expect(second.result).toMatchObject({ text: '{"city":"Oslo"}' })

@@ -6,7 +6,10 @@ import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
 import { withRetries } from '../retry.ts'
 import { getAddedTools } from '../tool-calls.ts'
-import { ADAPTER_NAME, wireConversation } from './conversation.ts'
+import { wireConversation, type WireConversation } from './conversation.ts'
+import { createMemory, type Loss } from './memory.ts'
+import { ADAPTER_NAME } from './native.ts'
+import { createFinalRefusal, getAnswer, isBadRequest, isThinkingRefused, reduceFeatures } from './refusals.ts'
 import { readReply } from './reply.ts'
 import { getParams, toOutputFormat, type Features } from './request.ts'
 
@@ -36,8 +39,9 @@ export type AnthropicParameters = Readonly<
 >
 
 /**
- * How tools that a conversation adds reach the model: `native` defines them where they were added, which leaves the
- * cached prefix as it is; `plain` appends them to the tool list; `auto` is native until the endpoint refuses it.
+ * How tools that a conversation adds reach the model: `native` defines them where they were added, or names them there if
+ * the endpoint takes only that, which leaves the cached prefix as it is; `plain` appends them to the tool list; `auto` is
+ * native until the endpoint refuses it.
  *
  * @example
  * ```ts
@@ -45,6 +49,18 @@ export type AnthropicParameters = Readonly<
  * ```
  */
 export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
+
+/**
+ * How long the provider keeps what it cached after it was last used.
+ *
+ * @example
+ * ```ts
+ * const cache: AnthropicCache = { ttl: '1h' }
+ * ```
+ */
+export interface AnthropicCache {
+  readonly ttl: '5m' | '1h'
+}
 
 /**
  * The options of {@link anthropic}.
@@ -65,14 +81,17 @@ export interface AnthropicOptions {
   readonly client?: AnthropicClient
   /** Used for every request instead of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
-  /** The most tokens of a reply. Default 8192. */
+  /** The most tokens of a reply, thinking included. Default: 128,000 from Claude 4.6 on, 64,000 for 4.5, else 8192. */
   readonly maxTokens?: number
   /** How often a failed request is sent again. Default 3. */
   readonly maxRetries?: number
   /** Default `auto`. */
   readonly toolAdditions?: AnthropicToolAdditions
-  /** Whether to mark what the provider should cache. Default true. */
-  readonly cache?: boolean
+  /**
+   * Whether to mark what the provider should cache, and for how long: five minutes (`true`), or an hour, which costs more to
+   * write. Default true.
+   */
+  readonly cache?: boolean | AnthropicCache
   /** Tokens that input and output may have together. */
   readonly contextWindow?: number
   /** More fields for every request. */
@@ -89,66 +108,72 @@ export interface AnthropicOptions {
  * ```
  */
 export function anthropic(options: AnthropicOptions): ProviderAdapter {
-  const { model, maxRetries, contextWindow, cache = true, toolAdditions = 'auto' } = options
-  let client: Promise<AnthropicClient> | undefined
-  let inlineTools = toolAdditions !== 'plain'
-  const refusedOutputs = new WeakSet<object>()
-
-  const send = (request: ChatRequest, features: Features): Promise<ChatReply> =>
-    withRetries(
-      async (emit, signal) => {
-        const { beta } = await (client ??= createClient(options))
-        const params = {
-          ...getParams(options, request, features),
-          ...wireConversation(request, { ...features, cache }),
-        }
-        // Retries are made, and told, by withRetries.
-        const events = await beta.messages.create(params, { signal, maxRetries: 0 }).catch(throwReadable)
-        return readReply(events, { conversation: request.messages, signal, emit })
-      },
-      { adapter: ADAPTER_NAME, retries: maxRetries, signal: request.signal, emit: (event) => request.emit(event) },
-    )
-
-  const remember = (request: ChatRequest, used: Features, wanted: Features, refusal: AdapterError): void => {
-    if (wanted.inlineTools && !used.inlineTools) {
-      inlineTools = false
-      request.emit({ type: 'warning', message: inlineToolsRefused(refusal) })
-    }
-    if (wanted.format && !used.format && request.output) {
-      refusedOutputs.add(request.output)
-      request.emit({ type: 'warning', message: formatRefused(refusal) })
-    }
-  }
-
+  const { model, contextWindow, toolAdditions = 'auto', parameters = {} } = options
+  const memory = createMemory(options)
+  const send = createSender(options)
   return chatAdapter({
     name: ADAPTER_NAME,
     model,
     contextWindow,
     async complete(request) {
       const { output } = request
-      const format = output && refusedOutputs.has(output) ? undefined : await toOutputFormat(output)
-      const wanted: Features = { inlineTools, format }
-      let refusal: AdapterError
-      try {
-        return await send(request, wanted)
-      } catch (error) {
-        if (!isBadRequest(error)) throw error
-        refusal = error
-      }
-      let last = refusal
-      for (const fewer of fallbacks(request, wanted, refusal, toolAdditions)) {
+      const format = output && memory.refusedOutputs.has(output) ? undefined : await toOutputFormat(output)
+      let features: Features = { additions: memory.additions, format, maxTokens: memory.maxTokens }
+      const losses: Loss[] = []
+      let first: AdapterError | undefined
+      for (;;) {
+        const wire = wireConversation(request, { model, ...memory.wiring, additions: features.additions })
         try {
-          const reply = await send(request, fewer)
-          remember(request, fewer, wanted, refusal)
+          const reply = await send(request, wire, features)
+          for (const loss of losses) memory.keep(request, loss)
           return reply
         } catch (error) {
           if (!isBadRequest(error)) throw error
-          last = error
+          first ??= error
+          const answer = getAnswer(error)
+          if (wire.thinking.length > 0 && isThinkingRefused(answer)) {
+            memory.refuseThinking(wire.thinking)
+            continue
+          }
+          const fewer = reduceFeatures(
+            {
+              features,
+              toolAdditions,
+              hasAddedTools: getAddedTools(request).size > 0,
+              ownBetas: parameters.betas ?? [],
+              hasOwnMaxTokens: options.maxTokens !== undefined,
+            },
+            answer,
+          )
+          if (!fewer) throw createFinalRefusal(error, first)
+          losses.push({ before: features, after: fewer, refusal: error })
+          features = fewer
         }
       }
-      throw last === refusal || last.message === refusal.message ? refusal : refusedBothWays(last, refusal)
     },
   })
+}
+
+type Send = (request: ChatRequest, wire: WireConversation, features: Features) => Promise<ChatReply>
+
+function createSender(options: AnthropicOptions): Send {
+  let client: Promise<AnthropicClient> | undefined
+  return (request, { params, prefix }, features) =>
+    withRetries(
+      async (emit, signal) => {
+        const { beta } = await (client ??= createClient(options))
+        const body = { ...getParams(options, request, features), ...params }
+        // Retries are made, and told, by withRetries.
+        const events = await beta.messages.create(body, { signal, maxRetries: 0 }).catch(throwReadable)
+        return readReply(events, { conversation: request.messages, prefix, signal, emit })
+      },
+      {
+        adapter: ADAPTER_NAME,
+        retries: options.maxRetries,
+        signal: request.signal,
+        emit: (event) => request.emit(event),
+      },
+    )
 }
 
 async function createClient({ apiKey, baseURL, fetch, client }: AnthropicOptions): Promise<AnthropicClient> {
@@ -161,50 +186,11 @@ async function createClient({ apiKey, baseURL, fetch, client }: AnthropicOptions
   })
 }
 
-/** What may be left out of a refused request, the likely cause first. */
-function fallbacks(
-  request: ChatRequest,
-  { inlineTools, format }: Features,
-  refusal: AdapterError,
-  toolAdditions: AnthropicToolAdditions,
-): readonly Features[] {
-  // Before any tool is added the request says nothing new but the name of the beta.
-  const isInlineInUse = getAddedTools(request).size > 0 || /beta/i.test(getErrorMessage(refusal.cause))
-  const withoutInline = inlineTools && toolAdditions === 'auto' && isInlineInUse && { inlineTools: false, format }
-  const withoutFormat = format && { inlineTools, format: undefined }
-  const isFormatNamed = /output_config|output_format|json_schema|structured/i.test(getErrorMessage(refusal.cause))
-  const single = isFormatNamed ? [withoutFormat, withoutInline] : [withoutInline, withoutFormat]
-  const without = single.filter((features) => features !== false && features !== undefined)
-  return without.length === 2 ? [...without, { inlineTools: false, format: undefined }] : without
-}
-
-/** Some gateways answer 422 to fields they do not know. */
-function isBadRequest(error: unknown): error is AdapterError {
-  if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return false
-  return error.status === 400 || error.status === 422
-}
-
 function throwReadable(error: unknown): never {
   if (!/authentication method/i.test(getErrorMessage(error))) throw error
   throw new AdapterError(
     'adapter-config',
     'There is no key for the Anthropic interface. Set the environment variable ANTHROPIC_API_KEY, or pass apiKey or a client.',
     { adapter: ADAPTER_NAME, cause: error },
-  )
-}
-
-function inlineToolsRefused({ cause }: AdapterError): string {
-  return `The endpoint does not take tools that are defined in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${getErrorMessage(cause)}`
-}
-
-function formatRefused({ cause }: AdapterError): string {
-  return `The endpoint does not take this output schema, so the answer is read from what the model writes. It said: ${getErrorMessage(cause)}`
-}
-
-function refusedBothWays(last: AdapterError, first: AdapterError): AdapterError {
-  return new AdapterError(
-    'adapter-refused',
-    `${last.message} The first attempt, with all the features that the adapter uses, was answered: ${getErrorMessage(first.cause)}`,
-    { adapter: ADAPTER_NAME, status: last.status, retryAfterMs: last.retryAfterMs, cause: last.cause },
   )
 }

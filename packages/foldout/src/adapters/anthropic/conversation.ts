@@ -4,6 +4,8 @@ import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
 import { getAddedTools } from '../tool-calls.ts'
+import { extendPrefix, isThinking, readNative } from './native.ts'
+import type { Additions } from './request.ts'
 
 type MessageParam = Anthropic.Beta.Messages.BetaMessageParam
 type ContentParam = Anthropic.Beta.Messages.BetaContentBlockParam
@@ -11,38 +13,64 @@ type ToolParam = Anthropic.Beta.Messages.BetaTool
 type AdditionParam = Anthropic.Beta.Messages.BetaRequestToolAdditionBlock
 type ResultParam = Anthropic.Beta.Messages.BetaToolResultBlockParam
 type TextParam = Anthropic.Beta.Messages.BetaTextBlockParam
-
-export const ADAPTER_NAME = 'anthropic'
+type CacheControl = Anthropic.Beta.Messages.BetaCacheControlEphemeral
 
 /** How a conversation is written down for the Messages interface. */
 export interface WireOptions {
-  /** Whether added tools are defined where the conversation added them, or else at the end of the tool list. */
-  readonly inlineTools: boolean
-  readonly cache: boolean
+  readonly model: string
+  readonly additions: Additions
+  /** Marks what the provider should cache, unless it should cache nothing. */
+  readonly cacheControl: CacheControl | undefined
+  /** Whether thinking is sent back even where what was before it has changed. */
+  readonly keepsThinking: boolean
+  /** The prefixes of replies whose thinking the provider refused. */
+  readonly refusedThinking: ReadonlySet<string>
 }
 
 /** In the order in which the provider caches: what comes first stays the same longest. */
-export interface WireConversation {
+export interface WireParams {
   tools?: ToolParam[]
   system?: TextParam[]
   messages: MessageParam[]
 }
 
-const BREAKPOINT = { cache_control: { type: 'ephemeral' as const } }
+export interface WireConversation {
+  readonly params: WireParams
+  /** Identifies all that the reply to this request follows. */
+  readonly prefix: string
+  /** The prefixes of the replies whose thinking is sent back. */
+  readonly thinking: readonly string[]
+}
 
 /** User turns that end at a cache breakpoint. With tools and system text that makes four, the most there can be. */
 const CACHED_TURNS = 2
 
-export function wireConversation(request: ChatRequest, { inlineTools, cache }: WireOptions): WireConversation {
-  const { system } = request
-  const tools = request.tools.map(toolParam)
-  if (cache) markLast(tools)
+export function wireConversation(request: ChatRequest, options: WireOptions): WireConversation {
+  const { additions, cacheControl } = options
   const added = getAddedTools(request)
-  if (!inlineTools) tools.push(...[...added.values()].flat().map(toolParam))
+  const later = [...added.values()].flat().map(toolParam)
+  const tools = request.tools.map(toolParam)
+  const initial = tools.length
+  if (additions === 'plain') tools.push(...later)
+  // The interface refuses a text of nothing but whitespace.
+  const system: TextParam[] = request.system.trim() === '' ? [] : [{ type: 'text', text: request.system }]
+  const start = extendPrefix(options.model, [tools, system])
+  // Tools that are not loaded are not part of what the model sees before the conversation.
+  if (additions === 'reference') tools.push(...later.map((tool) => ({ ...tool, defer_loading: true })))
+  const { turns, prefix, thinking } = createTurns(request, additions === 'plain' ? new Map() : added, start, options)
+  if (cacheControl) {
+    markLast(tools.slice(0, initial), cacheControl)
+    markLast(system, cacheControl)
+    for (const turn of turns.filter(isUserTurn).slice(-CACHED_TURNS)) markTurn(turn, cacheControl)
+  }
   return {
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...(cache ? BREAKPOINT : {}) }] }),
-    messages: messageParams(request, inlineTools ? added : new Map(), cache),
+    params: {
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(system.length === 0 ? {} : { system }),
+      messages: turns.flatMap(toMessages),
+    },
+    prefix,
+    thinking,
   }
 }
 
@@ -61,12 +89,25 @@ interface AssistantTurn {
   readonly content: ContentParam[]
 }
 
-function messageParams(
+function isUserTurn(turn: UserTurn | AssistantTurn): turn is UserTurn {
+  return 'results' in turn
+}
+
+interface Turns {
+  readonly turns: readonly (UserTurn | AssistantTurn)[]
+  readonly prefix: string
+  readonly thinking: readonly string[]
+}
+
+function createTurns(
   { messages }: ChatRequest,
   added: ReadonlyMap<number, readonly AnyTool[]>,
-  cache: boolean,
-): MessageParam[] {
+  start: string,
+  options: WireOptions,
+): Turns {
   const turns: (UserTurn | AssistantTurn)[] = []
+  const thinking: string[] = []
+  let prefix = start
   let open: UserTurn | undefined
   const getUserTurn = (): UserTurn => {
     if (!open) turns.push((open = { results: [], texts: [], additions: [] }))
@@ -74,83 +115,100 @@ function messageParams(
   }
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant') {
-      addToTurn(getUserTurn, message, added.get(index) ?? [])
+      addToTurn(getUserTurn, message, { added: added.get(index) ?? [], additions: options.additions })
       continue
     }
-    const content = assistantContent(message)
+    const before = open ? extendPrefix(prefix, open) : prefix
+    const content = assistantContent(message, before, options)
     // The interface does not take an empty message; without it the turns around it become one.
     if (content.length === 0) continue
-    turns.push({ content })
+    if (content.some(isThinking)) thinking.push(before)
+    prefix = extendPrefix(before, content)
+    const last = turns.at(-1)
+    // A reply that was paused goes on in the next one.
+    if (last && !isUserTurn(last)) for (const block of content) last.content.push(block)
+    else turns.push({ content })
     open = undefined
   }
-  const userTurns = turns.filter((turn) => 'results' in turn)
-  if (cache) userTurns.slice(-CACHED_TURNS).forEach(markTurn)
-  return turns.flatMap((turn): MessageParam[] =>
-    'results' in turn ? userMessages(turn) : [{ role: 'assistant', content: turn.content }],
-  )
+  return { turns, thinking, prefix: open ? extendPrefix(prefix, open) : prefix }
 }
 
 function addToTurn(
   getTurn: () => UserTurn,
   message: Exclude<Message, AssistantMessage>,
-  added: readonly AnyTool[],
+  { added, additions }: { readonly added: readonly AnyTool[]; readonly additions: Additions },
 ): void {
   switch (message.role) {
-    case 'user':
-      getTurn().texts.push({ type: 'text', text: message.text })
+    case 'user': {
+      const { texts } = getTurn()
+      if (message.text.trim() !== '') texts.push({ type: 'text', text: message.text })
       return
+    }
     case 'tool':
       getTurn().results.push({
         type: 'tool_result',
         tool_use_id: wireId(message.callId),
-        content: resultContent(message),
+        ...resultContent(message),
         is_error: message.isError,
       })
       return
     case 'tools':
-      for (const tool of added) {
-        getTurn().additions.push({
-          type: 'tool_addition',
-          tool: { type: 'tool_definition', definition: toolParam(tool) },
-        })
-      }
+      for (const tool of added) getTurn().additions.push(additionParam(tool, additions))
   }
+}
+
+function additionParam(tool: AnyTool, additions: Additions): AdditionParam {
+  if (additions === 'reference') return { type: 'tool_addition', tool: { type: 'tool_reference', name: tool.name } }
+  return { type: 'tool_addition', tool: { type: 'tool_definition', definition: toolParam(tool) } }
 }
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
-function resultContent({ text, images = [] }: ToolMessage): NonNullable<ResultParam['content']> {
+/** The interface refuses empty texts, and a failure that says nothing. */
+function resultContent({ text, isError, images = [] }: ToolMessage): Pick<ResultParam, 'content'> {
   const shown = images.flatMap(({ mimeType, data }) => {
     const type = IMAGE_TYPES.find((known) => known === mimeType)
     return type ? [{ type: 'image' as const, source: { type: 'base64' as const, media_type: type, data } }] : []
   })
-  return shown.length === 0 ? text : [{ type: 'text', text }, ...shown]
+  const said = text.trim() === '' && isError ? 'The tool failed and did not say why.' : text
+  if (said.trim() === '') return shown.length === 0 ? {} : { content: shown }
+  return { content: shown.length === 0 ? said : [{ type: 'text', text: said }, ...shown] }
 }
 
-/** Results must come first and added tools after all that the user says, or the interface refuses the request. */
-function userMessages({ results, texts, additions }: UserTurn): MessageParam[] {
-  const content = [...results, ...texts]
+function toMessages(turn: UserTurn | AssistantTurn): MessageParam[] {
+  if (!isUserTurn(turn)) return [{ role: 'assistant', content: turn.content }]
+  // Results must come first and added tools after all that the user says, or the interface refuses the request.
+  const said = [...turn.results, ...turn.texts]
+  const content = said.length === 0 ? [{ type: 'text' as const, text: EMPTY_MESSAGE }] : said
   return [
-    ...(content.length === 0 ? [] : [{ role: 'user' as const, content }]),
-    ...(additions.length === 0 ? [] : [{ role: 'system' as const, content: additions }]),
+    { role: 'user', content },
+    ...(turn.additions.length === 0 ? [] : [{ role: 'system' as const, content: turn.additions }]),
   ]
 }
 
-function markTurn({ results, texts, additions }: UserTurn): void {
-  if (additions.length > 0) markLast(additions)
-  else if (texts.length > 0) markLast(texts)
-  else markLast(results)
+/** What is sent for a message without text, which the interface refuses, and without which the roles would not alternate. */
+const EMPTY_MESSAGE = '(The message is empty.)'
+
+function markTurn({ results, texts, additions }: UserTurn, cacheControl: CacheControl): void {
+  if (additions.length > 0) markLast(additions, cacheControl)
+  else if (texts.length > 0) markLast(texts, cacheControl)
+  else markLast(results, cacheControl)
 }
 
-function markLast(blocks: object[]): void {
+function markLast(blocks: readonly object[], cacheControl: CacheControl): void {
   const last = blocks.at(-1)
-  if (last) Object.assign(last, BREAKPOINT)
+  if (last) Object.assign(last, { cache_control: cacheControl })
 }
 
-function assistantContent(message: AssistantMessage): ContentParam[] {
-  const { native, text, toolCalls } = message
-  // The content is what this adapter wrote down of a reply.
-  if (native?.adapter === ADAPTER_NAME) return [...(native.content as unknown as ContentParam[])]
+/** A reply as it is sent back. Its thinking is left out where it no longer follows what it was made with. */
+function assistantContent(message: AssistantMessage, prefix: string, options: WireOptions): ContentParam[] {
+  const { text, toolCalls } = message
+  const native = readNative(message)
+  if (native) {
+    const isBound = native.prefix === undefined || native.prefix === prefix || options.keepsThinking
+    const isKept = isBound && !options.refusedThinking.has(prefix)
+    return native.blocks.filter((block) => isKept || !isThinking(block))
+  }
   return [
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
     ...toolCalls.map((call) => ({

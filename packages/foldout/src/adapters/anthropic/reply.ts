@@ -1,12 +1,12 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
-import type { Json } from '../../core/json/json.ts'
 import { AdapterError } from '../adapter-error.ts'
 import type { ChatReply } from '../chat.ts'
 import type { AssistantMessage, Message, ModelEvent, ToolCall, Usage } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { measureText, readStream } from '../stream.ts'
 import { createCallIds, readToolCall, toToolCall } from '../tool-calls.ts'
-import { ADAPTER_NAME, wireInput } from './conversation.ts'
+import { wireInput } from './conversation.ts'
+import { ADAPTER_NAME, toNative } from './native.ts'
 
 type StreamEvent = Anthropic.Beta.Messages.BetaRawMessageStreamEvent
 type Content = Anthropic.Beta.Messages.BetaContentBlock
@@ -21,13 +21,15 @@ interface Block {
 
 export interface ReadOptions {
   readonly conversation: readonly Message[]
+  /** Identifies all that the reply follows. */
+  readonly prefix: string
   readonly signal: AbortSignal
   emit(this: void, event: ModelEvent): void
 }
 
 /** Reads a streamed reply to its end, and tells its text as it comes. */
 export async function readReply(stream: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
-  const { conversation, signal, emit } = options
+  const { conversation, prefix, signal, emit } = options
   // By position, which a server may count as it likes.
   const blocks = new Map<number, Block>()
   let usage: UsageParts = {}
@@ -62,8 +64,8 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
   const cut = CUT_OFF.get(end?.stop_reason ?? 'end_turn')
   if (cut !== undefined) emit({ type: 'warning', message: cut })
   const inOrder = [...blocks].sort(([one], [other]) => one - other).map(([, block]) => block)
-  const message = toMessage(inOrder, { isCutOff: cut !== undefined, toId: createCallIds(conversation) })
-  return { message, usage: totalUsage(usage) }
+  const message = toMessage(inOrder, { isCutOff: cut !== undefined, prefix, toId: createCallIds(conversation) })
+  return { message, usage: totalUsage(usage), isPaused: PAUSES.has(end?.stop_reason ?? 'end_turn') }
 }
 
 function measureEvent(event: StreamEvent): number {
@@ -73,6 +75,9 @@ function measureEvent(event: StreamEvent): number {
   if (delta.type === 'thinking_delta') return measureText(delta.thinking)
   return delta.type === 'input_json_delta' ? measureText(delta.partial_json) : 0
 }
+
+/** The reply goes on where it stopped, once it was sent back. */
+const PAUSES: ReadonlySet<StopReason> = new Set(['pause_turn', 'compaction'])
 
 // A map, since the reason is whatever the server wrote.
 const CUT_OFF: ReadonlyMap<StopReason, string> = new Map([
@@ -99,7 +104,9 @@ function append(
       if (content.type === 'text') (content.citations ??= []).push(delta.citation)
       return
     case 'thinking_delta':
-      if (content.type === 'thinking') content.thinking += delta.thinking
+      if (content.type !== 'thinking') return
+      content.thinking += delta.thinking
+      if (measureText(delta.thinking) > 0) emit({ type: 'reasoning/delta', text: delta.thinking })
       return
     case 'signature_delta':
       if (content.type === 'thinking') content.signature = delta.signature
@@ -108,18 +115,23 @@ function append(
       block.json += delta.partial_json
       return
     case 'compaction_delta':
+      if (content.type !== 'compaction') return
+      // All of it comes at once.
+      content.content = delta.content
+      content.encrypted_content = delta.encrypted_content ?? content.encrypted_content
       return
   }
 }
 
 function toMessage(
   blocks: readonly Block[],
-  { isCutOff, toId }: { readonly isCutOff: boolean; toId(this: void, id: unknown): string },
+  options: { readonly isCutOff: boolean; readonly prefix: string; toId(this: void, id: unknown): string },
 ): AssistantMessage {
+  const { isCutOff, prefix, toId } = options
   const toolCalls: ToolCall[] = []
   const contents = blocks.map((block, index): Content => {
     const { content } = block
-    if (content.type !== 'tool_use') return content
+    if (content.type !== 'tool_use') return withInput(block)
     const id = toId(content.id)
     const call = readCall({ ...content, id }, block.json, isCutOff && index === blocks.length - 1)
     toolCalls.push(call)
@@ -130,7 +142,14 @@ function toMessage(
   const kept = contents.filter((content) => content.type !== 'text' || content.text.trim() !== '')
   const message = { role: 'assistant' as const, text, toolCalls }
   if (kept.every(isPlain)) return message
-  return { ...message, native: { adapter: ADAPTER_NAME, content: kept as unknown as Json } }
+  return { ...message, native: toNative(kept, prefix) }
+}
+
+/** A call that the provider runs itself. Its input is streamed like that of the others. */
+function withInput({ content, json }: Block): Content {
+  if (json.trim() === '' || !('input' in content)) return content
+  const call = readToolCall({ id: '', name: '', text: json })
+  return { ...content, input: wireInput(call) }
 }
 
 /** Whether a message of one text and the calls after it loses nothing of the content. */

@@ -6,24 +6,35 @@ import type { ChatRequest } from '../chat.ts'
 import { getAddedTools } from '../tool-calls.ts'
 import type { AnthropicOptions } from './anthropic.ts'
 
-const INLINE_TOOLS_BETA = 'inline-tools-2026-09-15'
-const DEFAULT_MAX_TOKENS = 8192
+/**
+ * How the tools that a conversation adds are sent: `inline` defines them where they were added; `reference` names them
+ * there, and defines them in the tool list without loading them; `plain` appends them to the tool list.
+ */
+export type Additions = 'inline' | 'reference' | 'plain'
+
+/** The betas that the ways to add tools need. */
+export const BETAS = {
+  inline: 'inline-tools-2026-09-15',
+  reference: 'mid-conversation-tool-changes-2026-07-01',
+} as const
 
 export type OutputFormat = Anthropic.Beta.Messages.BetaJSONOutputFormat
 
 /** Parts of a request that an endpoint may not support. */
 export interface Features {
-  readonly inlineTools: boolean
+  readonly additions: Additions
   readonly format: OutputFormat | undefined
+  readonly maxTokens: number
 }
 
 /** The fields of a request but for its conversation. */
-export function getParams(options: AnthropicOptions, request: ChatRequest, { inlineTools, format }: Features) {
-  const { model, maxTokens = DEFAULT_MAX_TOKENS, parameters = {} } = options
+export function getParams(options: AnthropicOptions, request: ChatRequest, features: Features) {
+  const { model, parameters = {} } = options
+  const { additions, format, maxTokens } = features
   const { betas: ownBetas = [], output_config: ownConfig, ...others } = parameters
   // From the first request on, though it adds nothing yet: all requests of a conversation should look alike to the cache.
-  const needsBeta = inlineTools && (request.tools.length > 0 || getAddedTools(request).size > 0)
-  const betas = needsBeta ? [...new Set([...ownBetas, INLINE_TOOLS_BETA])] : ownBetas
+  const mayAdd = request.tools.length > 0 || getAddedTools(request).size > 0
+  const betas = additions !== 'plain' && mayAdd ? [...new Set([...ownBetas, BETAS[additions]])] : ownBetas
   const outputConfig = format ? { ...ownConfig, format } : ownConfig
   return {
     model,

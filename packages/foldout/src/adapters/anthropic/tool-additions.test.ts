@@ -152,7 +152,7 @@ describe('anthropic tool additions', () => {
       expect(warnings(events)).toEqual([
         {
           type: 'warning',
-          message: `The endpoint does not take tools that are defined in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${status} {"type":"error","error":{"type":"invalid_request_error","message":"messages.3: Unexpected role \\"system\\""}}`,
+          message: `The endpoint does not accept tools that are added in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${status} {"type":"error","error":{"type":"invalid_request_error","message":"messages.3: Unexpected role \\"system\\""}}`,
         },
       ])
       expect(provider.requests.map(({ body }) => [hasAdditions(body), offered(body).length])).toEqual([
@@ -173,12 +173,21 @@ describe('anthropic tool additions', () => {
     const { result, events } = await ask(claude(), threeOpenings())
     expect(result).toMatchObject({ text: 'Done.' })
     expect(warnings(events)).toHaveLength(1)
-    expect(provider.requests).toHaveLength(5)
+    expect(provider.requests.map(({ headers }) => headers['anthropic-beta'])).toEqual([
+      'inline-tools-2026-09-15',
+      'mid-conversation-tool-changes-2026-07-01',
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   it('finds out which of two things an endpoint refuses, and leaves out no more', async () => {
     const output = outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
-    provider.intercept(({ body }, response) => ('output_config' in body ? refuse(response, 400, 'Bad request') : false))
+    provider.intercept(({ body }, response) =>
+      'output_config' in body ? refuse(response, 400, 'output_config: Extra inputs are not permitted') : false,
+    )
     const { events } = await ask(claude(), { ...threeOpenings(), output })
     expect(warnings(events)).toMatchObject([{ message: expect.stringContaining('output schema') }])
     expect(provider.requests.map(({ body }) => ['output_config' in body, hasAdditions(body)])).toEqual([
@@ -192,9 +201,10 @@ describe('anthropic tool additions', () => {
 
   it('does without both where an endpoint refuses both, and remembers both', async () => {
     const output = outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
-    provider.intercept(({ body }, response) =>
-      'output_config' in body || hasAdditions(body) ? refuse(response, 400, 'Bad request') : false,
-    )
+    provider.intercept(({ body }, response) => {
+      if (hasAdditions(body)) return refuse(response, 400, "messages.1: role 'system' is not supported on this model")
+      return 'output_config' in body && refuse(response, 400, 'output_config: Extra inputs are not permitted')
+    })
     provider.answer({ content: 'Yes.' }, { content: 'Yes.' })
     const adapter = claude()
     const asked = { ...createEvaluation([HELLO, { role: 'tools', names: ['tool_a'] }], [toolNamed('tool_a')]), output }
@@ -203,7 +213,6 @@ describe('anthropic tool additions', () => {
     expect(provider.requests.map(({ body }) => ['output_config' in body, hasAdditions(body)])).toEqual([
       [true, true],
       [true, false],
-      [false, true],
       [false, false],
       [false, false],
     ])
@@ -212,12 +221,14 @@ describe('anthropic tool additions', () => {
   it('says what both ways were refused with, and does not remember a refusal that had another cause', async () => {
     provider.intercept(({ body }, response, number) => {
       if (number === 1) return refuse(response, 400, 'No system role')
-      return number === 2 ? refuse(response, 400, 'Prompt too long') : hasAdditions(body) && false
+      return number === 2
+        ? refuse(response, 400, 'prompt is too long: 210000 tokens > 200000 maximum')
+        : hasAdditions(body) && false
     })
     const adapter = claude()
     await expect(ask(adapter, threeOpenings())).rejects.toMatchObject({
       code: 'adapter-refused',
-      message: expect.stringMatching(/Prompt too long.*The first attempt, .* was answered: .*No system role/),
+      message: expect.stringMatching(/prompt is too long.*The first attempt, .* was answered: .*No system role/),
     })
     const conversation: Message[] = [HELLO, { role: 'tools', names: ['tool_a'] }]
     provider.answer({ content: 'Yes.' })

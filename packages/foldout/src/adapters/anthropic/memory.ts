@@ -1,0 +1,72 @@
+import type { AdapterError } from '../adapter-error.ts'
+import type { ChatRequest } from '../chat.ts'
+import { MAX_REFUSED_THINKING } from '../limits.ts'
+import type { AnthropicOptions } from './anthropic.ts'
+import type { WireOptions } from './conversation.ts'
+import { getDefaultMaxTokens } from './models.ts'
+import { describeAdditionsRefused, describeFormatRefused, getAnswer, isLimitOfModel } from './refusals.ts'
+import type { Additions, Features } from './request.ts'
+
+/** What a request was sent without after a refusal. */
+export interface Loss {
+  readonly before: Features
+  readonly after: Features
+  readonly refusal: AdapterError
+}
+
+/** What an adapter has learned of its endpoint, so that it does not ask twice for what was refused. */
+export interface Memory {
+  readonly additions: Additions
+  readonly maxTokens: number
+  /** Outputs whose schema was refused. */
+  readonly refusedOutputs: WeakSet<object>
+  readonly wiring: Omit<WireOptions, 'model' | 'additions'>
+  /** Keeps what a request that was answered had to do without, and tells of it. */
+  keep(request: ChatRequest, loss: Loss): void
+  refuseThinking(prefixes: readonly string[]): void
+}
+
+export function createMemory(options: AnthropicOptions): Memory {
+  const { toolAdditions = 'auto', cache = true, parameters } = options
+  const refusedOutputs = new WeakSet<object>()
+  const refusedThinking = new Set<string>()
+  let additions: Additions = toolAdditions === 'plain' ? 'plain' : 'inline'
+  let maxTokens = options.maxTokens ?? getDefaultMaxTokens(options.model)
+  return {
+    get additions() {
+      return additions
+    },
+    get maxTokens() {
+      return maxTokens
+    },
+    refusedOutputs,
+    wiring: {
+      cacheControl: getCacheControl(cache),
+      // Models with a budget for thinking want the last reply to begin with it, and take it wherever it was made.
+      keepsThinking: parameters?.thinking?.type === 'enabled',
+      refusedThinking,
+    },
+    keep(request, { before, after, refusal }) {
+      if (before.format && !after.format && request.output) {
+        refusedOutputs.add(request.output)
+        request.emit({ type: 'warning', message: describeFormatRefused(refusal) })
+      }
+      if (after.additions !== before.additions) additions = after.additions
+      if (after.additions === 'plain' && before.additions !== 'plain')
+        request.emit({ type: 'warning', message: describeAdditionsRefused(refusal) })
+      if (after.maxTokens < before.maxTokens && isLimitOfModel(getAnswer(refusal))) maxTokens = after.maxTokens
+    },
+    refuseThinking(prefixes) {
+      for (const prefix of prefixes) refusedThinking.add(prefix)
+      for (const prefix of refusedThinking) {
+        if (refusedThinking.size <= MAX_REFUSED_THINKING) break
+        refusedThinking.delete(prefix)
+      }
+    },
+  }
+}
+
+function getCacheControl(cache: NonNullable<AnthropicOptions['cache']>): WireOptions['cacheControl'] {
+  if (cache === false) return undefined
+  return cache === true || cache.ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: cache.ttl }
+}

@@ -1,0 +1,39 @@
+import type { Anthropic } from '@anthropic-ai/sdk'
+import { sha256Hex } from '../../core/hash.ts'
+import { isPlainObject, type Json } from '../../core/json/json.ts'
+import type { AssistantMessage } from '../contract.ts'
+
+type ContentParam = Anthropic.Beta.Messages.BetaContentBlockParam
+
+export const ADAPTER_NAME = 'anthropic'
+
+/** A reply as the provider wrote it. */
+export interface NativeReply {
+  readonly blocks: readonly ContentParam[]
+  /** Identifies all that the reply followed: the model, the tools, the system text and the messages before it. */
+  readonly prefix: string | undefined
+}
+
+export function toNative(blocks: readonly object[], prefix: string): NonNullable<AssistantMessage['native']> {
+  return { adapter: ADAPTER_NAME, content: { blocks: blocks as unknown as Json, prefix } }
+}
+
+/** What this adapter wrote down of a reply, if it did. Conversations are stored in between, so its shape is checked. */
+export function readNative({ native }: AssistantMessage): NativeReply | undefined {
+  if (native?.adapter !== ADAPTER_NAME || !isPlainObject(native.content)) return undefined
+  const { blocks, prefix } = native.content
+  if (!Array.isArray(blocks)) return undefined
+  return {
+    blocks: blocks.filter(isPlainObject) as unknown as ContentParam[],
+    prefix: typeof prefix === 'string' ? prefix : undefined,
+  }
+}
+
+export function isThinking({ type }: { readonly type: string }): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+/** Identifies what a conversation consists of so far. */
+export function extendPrefix(prefix: string, part: unknown): string {
+  return sha256Hex(`${prefix}${JSON.stringify(part)}`)
+}

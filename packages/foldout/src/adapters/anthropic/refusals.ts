@@ -1,0 +1,105 @@
+import { getErrorMessage } from '../../core/errors.ts'
+import { AdapterError } from '../adapter-error.ts'
+import type { AnthropicToolAdditions } from './anthropic.ts'
+import { BETAS, type Additions, type Features } from './request.ts'
+
+/** What a request that was refused contained. */
+export interface RefusedRequest {
+  readonly features: Features
+  readonly toolAdditions: AnthropicToolAdditions
+  /** Whether the conversation adds tools. Otherwise the request says nothing of additions but the name of the beta. */
+  readonly hasAddedTools: boolean
+  /** The betas that the caller asked for. */
+  readonly ownBetas: readonly string[]
+  /** Whether the caller set the limit of the reply, which is then left as it is. */
+  readonly hasOwnMaxTokens: boolean
+}
+
+/** No part of a longer answer is needed to tell what was refused. */
+const MAX_ANSWER_CHARACTERS = 10_000
+
+/** Some gateways answer 422 to fields they do not know. */
+export function isBadRequest(error: unknown): error is AdapterError {
+  if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return false
+  return error.status === 400 || error.status === 422
+}
+
+/** What the provider said. */
+export function getAnswer({ cause }: AdapterError): string {
+  return getErrorMessage(cause).slice(0, MAX_ANSWER_CHARACTERS)
+}
+
+/**
+ * Whether a request was refused for the thinking in it: a thinking block belongs to the system text, tools and messages that
+ * it was made with.
+ */
+export function isThinkingRefused(answer: string): boolean {
+  return /bound to a different conversation|thinking.{0,200}cannot be modified|invalid .?signature/is.test(answer)
+}
+
+/**
+ * What to send instead of a refused request. Only a refusal that names a feature leads to a request without it: most
+ * refusals, such as those of a conversation that is too long or an account without credit, would only be repeated.
+ */
+export function reduceFeatures(request: RefusedRequest, answer: string): Features | undefined {
+  const { features } = request
+  if (features.format && isFormatNamed(answer)) return { ...features, format: undefined }
+  const maxTokens = request.hasOwnMaxTokens ? undefined : readMaxTokens(answer)
+  if (maxTokens !== undefined && maxTokens < features.maxTokens) return { ...features, maxTokens }
+  const additions = isAdditionsNamed(request, answer) ? getNextAdditions(request, answer) : undefined
+  return additions && { ...features, additions }
+}
+
+/** Refusals of a tool's schema name `input_schema`. */
+function isFormatNamed(answer: string): boolean {
+  return /output_config|output_format|schema|structured.?output|grammar/i.test(answer) && !/input_schema/i.test(answer)
+}
+
+function isAdditionsNamed({ features, hasAddedTools, ownBetas }: RefusedRequest, answer: string): boolean {
+  if (features.additions === 'plain') return false
+  if (answer.includes(BETAS[features.additions])) return true
+  if (/\bbetas?\b/i.test(answer) && !ownBetas.some((beta) => answer.includes(beta))) return true
+  return hasAddedTools && /\brole\b|tool_addition|tool_definition|tool_reference|defer_loading/i.test(answer)
+}
+
+/** Bedrock and Google Cloud take added tools by reference only; where system messages are refused, both ways are. */
+function getNextAdditions({ features, toolAdditions }: RefusedRequest, answer: string): Additions | undefined {
+  if (features.additions === 'inline' && !/\brole\b/i.test(answer)) return 'reference'
+  return toolAdditions === 'auto' ? 'plain' : undefined
+}
+
+/** Whether a limit holds for every request to the model, not only for one conversation. */
+export function isLimitOfModel(answer: string): boolean {
+  return MODEL_LIMIT.test(answer)
+}
+
+const MODEL_LIMIT = /max_tokens: \d{1,9} > (\d{1,9})/
+
+/** The limit that the provider names for a reply of this model, or for what is left beside this conversation. */
+function readMaxTokens(answer: string): number | undefined {
+  const [, allowed] = MODEL_LIMIT.exec(answer) ?? []
+  if (allowed !== undefined && Number(allowed) > 0) return Number(allowed)
+  const [, input, window] = /context limit: (\d{1,9}) \+ \d{1,9} > (\d{1,9})/.exec(answer) ?? []
+  const left = Number(window) - Number(input)
+  return left > 0 ? left : undefined
+}
+
+/** The last refusal, with what the first attempt was answered. */
+export function createFinalRefusal(last: AdapterError, first: AdapterError): AdapterError {
+  if (last === first || last.message === first.message) return first
+  return new AdapterError(
+    'adapter-refused',
+    `${last.message} The first attempt, with all the features that the adapter uses, was answered: ${getErrorMessage(first.cause)}`,
+    { adapter: last.adapter, status: last.status, retryAfterMs: last.retryAfterMs, cause: last.cause },
+  )
+}
+
+/** What to tell of a refusal, after which tools are added to the end of the list. */
+export function describeAdditionsRefused(refusal: AdapterError): string {
+  return `The endpoint does not accept tools that are added in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${getErrorMessage(refusal.cause)}`
+}
+
+/** What to tell of a refusal, after which the answer is not held to the schema. */
+export function describeFormatRefused(refusal: AdapterError): string {
+  return `The endpoint does not accept this output schema, so the answer is read from what the model writes. It said: ${getErrorMessage(refusal.cause)}`
+}
