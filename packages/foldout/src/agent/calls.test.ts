@@ -1,14 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  agentRun,
-  createSession,
-  defineSection,
-  defineTool,
-  ok,
-  runAgent,
-  type AnyTool,
-  type Session,
-} from '../entries/index.ts'
+import { agentRun, createSession, defineSection, defineTool, ok, runAgent, type AnyTool } from '../entries/index.ts'
 import { chatAdapter, type ProviderAdapter, type ToolCall, type Usage } from '../entries/adapter.ts'
 import { createMemoryStore, openSession } from '../entries/session.ts'
 import { callsAll, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
@@ -180,7 +171,7 @@ describe('R39 a session', () => {
     expect(await runAgent(bound, { adapter: slow(), session, input: 'Three.' })).toMatchObject({ text: 'Done.' })
   })
 
-  it('has one live run: a tool cannot go on with the conversation that it is called in', async () => {
+  it('gives a run inside a tool a conversation of its own', async () => {
     const inner = scriptedAdapter([says('Inner.')])
     const delegate: AnyTool = defineTool({
       name: 'delegate',
@@ -188,14 +179,13 @@ describe('R39 a session', () => {
       execute: async (_, { session }) => ok((await runAgent(bound, { adapter: inner, session, input: 'Do it.' })).text),
     })
     const { bound } = prepare([], { sections: [show('door', delegate)] })
-    const play = async (session: Session): Promise<string | undefined> => {
-      const adapter = scriptedAdapter([callsAll(['delegate', {}]), says('Done.')])
-      const { messages } = await runAgent(bound, { adapter, session, input: 'Go.' })
-      return messages.flatMap((message) => (message.role === 'tool' ? [message.text] : []))[0]
-    }
-    expect(await play(createSession({ slices: [agentRun] }))).toContain('has a run that has not ended yet')
-    // A session that does not keep the run can be shared with another.
-    expect(await play(createSession())).toBe('Inner.')
+    const session = createSession()
+    const adapter = scriptedAdapter([callsAll(['delegate', {}]), says('Done.')])
+    const { messages } = await runAgent(bound, { adapter, session, input: 'Go.' })
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+    expect(messages[2]).toMatchObject({ text: 'Inner.' })
+    expect(session.get(agentRun).messages).toEqual(messages)
+    expect(inner.requests[0]?.messages).toEqual([{ role: 'user', text: 'Do it.' }])
   })
 
   it('is free again after a run that failed or was refused', async () => {

@@ -20,8 +20,9 @@ export interface AgentOptions<Keys extends string = string> {
    */
   readonly input?: string
   /**
-   * Where openings and the tools' state are kept. With the slice `agentRun` in it, the run can be resumed from it. A session
-   * has one live run at a time; a second is refused with the code `run-busy`.
+   * Where openings, the tools' state and the conversation are kept: a second `input` on the same session continues it. A
+   * session has one live run at a time; a second is refused with the code `run-busy`. A run inside a tool, on the session
+   * that the tool gets, has a conversation of its own.
    */
   readonly session?: Session
   /** Goes on with a run that was stopped: the `state` of its result or error. */

@@ -18,7 +18,10 @@ export {
 
 /** Options of {@link createSession}. */
 export interface SessionOptions {
-  /** The session's slices. Every session also has `visibility`; pass a seeded one here to start with sections open. */
+  /**
+   * The session's slices. Every session also has `visibility` and `agentRun`; pass a seeded one here to start with sections
+   * open or with a conversation.
+   */
   readonly slices?: readonly AnySlice[]
   /** The snapshot to resume from. */
   readonly snapshot?: Snapshot
@@ -48,12 +51,21 @@ export function createJournaledSession(options: SessionOptions, journal?: Journa
   return createSessionOver({ slices, answers: findAnswers(slices), reducing: false }, states, journal)
 }
 
-/** Maps the slices of a session by name, including `visibility`. */
+const builtIn = new Map<string, AnySlice>([[visibility.name, visibility]])
+
+/** Makes a slice part of every session from now on, as `visibility` is. For slices of rooms that this one cannot import. */
+export function includeInSessions<S extends AnySlice>(slice: S): S {
+  builtIn.set(slice.name, slice)
+  return slice
+}
+
+/** Maps the slices of a session by name, including those that every session has. */
 export function toSliceTable(given: readonly AnySlice[]): ReadonlyMap<string, AnySlice> {
-  const slices = new Map<string, AnySlice>([[visibility.name, visibility]])
+  const slices = new Map(builtIn)
   const seen = new Set<string>()
   for (const slice of given) {
-    if (seen.has(slice.name) || (slice.name === visibility.name && slice.events !== visibility.events)) {
+    const known = builtIn.get(slice.name)
+    if (seen.has(slice.name) || (known && slice.events !== known.events)) {
       throw new FoldoutError(
         'session-invalid',
         `Two slices are named '${slice.name}'. Slice names must be unique in a session; rename one of them.`,

@@ -9,7 +9,7 @@ import type { AgentOptions, AgentTurn } from '../options.ts'
 import { checkTokens } from './bounds.ts'
 import { createScribe, type Scribe } from './evaluation.ts'
 import { createJournal, type RunJournal } from './journal.ts'
-import { claimSession, createQuietSession } from './run-session.ts'
+import { claimSession, createQuietSession, isInTool } from './run-session.ts'
 import { createRunSignal, type RunSignal } from './run-signal.ts'
 import { agentRun } from './run-state.ts'
 import { createToolbox, type Toolbox } from './toolbox.ts'
@@ -48,7 +48,7 @@ export function createCore(
   options: AgentOptions,
   tell: (event: AgentEvent) => void,
 ): RunCore {
-  const given = options.session ?? createSession({ slices: [agentRun] })
+  const given = options.session ?? createSession()
   const signal = createRunSignal(options.signal, options.deadline)
   const unclaim = claim(given, signal)
   const release = (): void => {
@@ -58,7 +58,7 @@ export function createCore(
   try {
     const warn = (message: string): void => tell({ type: 'warning', message })
     const session = createQuietSession(given, warn)
-    const journal = createJournal(session, options.state)
+    const journal = createJournal(session, { state: options.state, isInTool: isInTool(given) })
     const render = (): RenderedPrompt => bound.render(getRenderOptions(session, options))
     const check = (): void => {
       signal.check(journal.state)

@@ -3,7 +3,7 @@ import type { Session } from '../../session/session.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
 import { agentRun, createRunState, readRunState, reduceRun, toRunState, type RunState } from './run-state.ts'
 
-/** Where a run's state is kept: in the session if it has the slice for it, else here. */
+/** Where a run's state is kept: in the session, or here where that has no slice for it or another conversation. */
 export interface RunJournal {
   readonly state: RunState
   record(event: Event): void
@@ -11,8 +11,15 @@ export interface RunJournal {
   saved(): Promise<void>
 }
 
-export function createJournal(session: Session, given: RunState | undefined): RunJournal {
-  const isInSession = session.has(agentRun)
+export interface JournalOptions {
+  /** The state to continue from. */
+  readonly state: RunState | undefined
+  /** Whether the session is that of a tool's call: its conversation is the one that the tool was called in. */
+  readonly isInTool: boolean
+}
+
+export function createJournal(session: Session, { state: given, isInTool }: JournalOptions): RunJournal {
+  const isInSession = session.has(agentRun) && !isInTool
   const stored = given === undefined ? undefined : readRunState(given)
   let own = stored ?? (isInSession ? session.get(agentRun) : createRunState())
   // A given state takes effect in the session with the event that resumes it, and not before.

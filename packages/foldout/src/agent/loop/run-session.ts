@@ -1,10 +1,10 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { DispatchError, type Session } from '../../session/session.ts'
-import { agentRun } from './run-state.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
 
 // Of this process only: a run that another process has left behind can always be resumed.
 const liveSessions = new WeakSet<Session>()
+const toolSessions = new WeakSet<Session>()
 const liveIds = new WeakMap<object, Set<string>>()
 
 /** Claims a session for one run, until the returned function is called. Two runs at once would mix two conversations. */
@@ -35,6 +35,14 @@ function busy(): FoldoutError {
 }
 
 /**
+ * Whether a session is the one that a tool gets for a call. A run in it has a conversation of its own: it must not mix with
+ * the one that the tool is called in.
+ */
+export function isInTool(session: Session): boolean {
+  return toolSessions.has(session)
+}
+
+/**
  * A session for the loop to work on. Where a listener or a reducer of the user's fails on an event, all others have taken it;
  * that is worth a warning, and not a reason to end a run.
  */
@@ -52,8 +60,7 @@ export function createQuietSession(session: Session, warn: (message: string) => 
     dispatch: (event: Parameters<Session['dispatch']>[0]) => quietly(() => session.dispatch(event)),
     begin: () => {
       const transaction = session.begin()
-      // A tool must not go on with the very conversation that it is called in.
-      if (session.has(agentRun)) liveSessions.add(transaction.session)
+      toolSessions.add(transaction.session)
       return {
         session: transaction.session,
         commit: () => quietly(() => transaction.commit()),

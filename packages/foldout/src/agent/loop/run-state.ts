@@ -4,6 +4,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import type { Event } from '../../session/event.ts'
 import { freezeChanges } from '../../session/freeze.ts'
 import { Log } from '../../session/log.ts'
+import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
 
 /** An opening that was accepted and that the model has not been shown yet: the next render shows it. */
@@ -186,16 +187,16 @@ const runSlice = defineSlice({
 })
 
 /**
- * Where a run is. Give it to a session, `createSession({ slices: [agentRun] })`, and the run is kept with it: another process
- * that opens the session goes on where this one stopped.
+ * The slice of a session's conversation. Every session has it, so a second input continues the conversation, and another
+ * process that opens the session from a store or a snapshot continues where this one stopped.
  *
  * @example
  * ```ts
- * const session = await openSession({ store, id: 'run-17', slices: [agentRun] })
+ * const session = await openSession({ store, id: 'run-17' })
  * console.log(session.get(agentRun).status)
  * ```
  */
-export const agentRun = makeSlice({ ...runSlice, toJson: toRunState })
+export const agentRun = includeInSessions(makeSlice({ ...runSlice, toJson: toRunState }))
 
 function addMessage(state: RunState, message: Message): RunState {
   const held = hold(state)

@@ -68,7 +68,7 @@ export interface KeptSession extends Session {
  * @example
  * ```ts
  * const store = await createLibsqlStore({ path: 'sessions.db' })
- * const session = await openSession({ store, id: 'chat-1', slices: [agentRun, cart] })
+ * const session = await openSession({ store, id: 'chat-1', slices: [cart] })
  * session.dispatch(cart.events.added('tea'))
  * await session.saved()
  * ```
