@@ -89,14 +89,14 @@ class LiveCatalog implements Catalog {
   readonly #entries = new Map<string, CatalogEntry>()
   readonly #names = createNameTable()
   readonly #byName = new Map<string, string>()
-  /** Qualified names by the name with case and separators left out. */
-  readonly #byLooseName = new Map<string, Set<string>>()
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
   readonly #searches = new Map<string, Promise<SearchOutcome<CatalogEntry>>>()
   /** Filled in the background, so that the first search need not wait for all of it. */
   readonly #index: SearchIndex<CatalogEntry>
-  // What follows is worked out when first asked for.
+  // The rest is worked out when it is first asked for.
+  /** Qualified names by the name without case and separators. */
+  #byLooseName: Map<string, Set<string>> | undefined
   #session: Session | undefined
   #sorted: readonly CatalogEntry[] | undefined
   #sources: readonly CatalogSource[] | undefined
@@ -138,15 +138,16 @@ class LiveCatalog implements Catalog {
   resolve(name: string): CatalogEntry | UnknownTool {
     const exact = this.#named(name)
     if (exact) return exact
-    const alike = Array.from(this.#byLooseName.get(looseName(name)) ?? [], (known) => this.#entries.get(known)!)
+    const alike = this.#findAlike(name)
     const declared = alike.filter((entry) => entry.declared === name)
     const meant = declared.length > 0 ? declared : alike
-    if (meant.length === 1) return meant[0]!
+    const [only] = meant
+    if (only && meant.length === 1) return only
     if (meant.length > 1) return { unknown: name, near: meant.map((entry) => entry.name).sort(), isAmbiguous: true }
     const { tools } = this
     return {
       unknown: name,
-      // Worked out only for those who read it.
+      // Comparing with every name takes time, and most callers do not read this.
       get near() {
         return nearest(
           name,
@@ -292,26 +293,28 @@ class LiveCatalog implements Catalog {
 
   #remember(entry: CatalogEntry): void {
     this.#byName.set(entry.name, entry.qualified)
-    for (const loose of looseNames(entry)) {
-      const group = this.#byLooseName.get(loose)
-      if (group) group.add(entry.qualified)
-      else this.#byLooseName.set(loose, new Set([entry.qualified]))
-    }
+    if (this.#byLooseName) addLooseNames(this.#byLooseName, entry)
     this.#index.add(entry)
   }
 
   #forget(entry: CatalogEntry): void {
     if (this.#byName.get(entry.name) === entry.qualified) this.#byName.delete(entry.name)
-    for (const loose of looseNames(entry)) {
-      const group = this.#byLooseName.get(loose)
-      group?.delete(entry.qualified)
-      if (group?.size === 0) this.#byLooseName.delete(loose)
-    }
+    if (this.#byLooseName) removeLooseNames(this.#byLooseName, entry)
     this.#index.remove(entry.qualified)
   }
 
   #named(name: string): CatalogEntry | undefined {
     return this.#entries.get(this.#byName.get(name) ?? name)
+  }
+
+  /** Finds the tools whose names differ from this one only in case and separators. */
+  #findAlike(name: string): readonly CatalogEntry[] {
+    if (!this.#byLooseName) {
+      this.#byLooseName = new Map()
+      for (const entry of this.#entries.values()) addLooseNames(this.#byLooseName, entry)
+    }
+    const alike = Array.from(this.#byLooseName.get(toLooseName(name)) ?? [], (known) => this.#entries.get(known))
+    return alike.filter((entry) => entry !== undefined)
   }
 
   #changed(): void {
@@ -358,14 +361,31 @@ function keepSome(broken: readonly BrokenTool[]): BrokenTool[] {
   return [...broken.slice(0, MAX_BROKEN - 1), { source: undefined, name: '?', reason }]
 }
 
-function looseName(name: string): string {
+function toLooseName(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{Letter}\p{Number}]+/gu, '')
 }
 
-function looseNames({ declared, qualified, name }: CatalogEntry): ReadonlySet<string> {
-  return new Set([looseName(declared), looseName(qualified), looseName(name)])
+function getLooseNames({ declared, qualified, name }: CatalogEntry): ReadonlySet<string> {
+  return new Set([toLooseName(declared), toLooseName(qualified), toLooseName(name)])
+}
+
+function addLooseNames(groups: Map<string, Set<string>>, entry: CatalogEntry): void {
+  for (const loose of getLooseNames(entry)) {
+    const group = groups.get(loose)
+    if (group) group.add(entry.qualified)
+    else groups.set(loose, new Set([entry.qualified]))
+  }
+}
+
+function removeLooseNames(groups: Map<string, Set<string>>, entry: CatalogEntry): void {
+  for (const loose of getLooseNames(entry)) {
+    const group = groups.get(loose)
+    group?.delete(entry.qualified)
+    if (group?.size === 0) groups.delete(loose)
+  }
 }
 
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {
-  return one.name < other.name ? -1 : one.name > other.name ? 1 : 0
+  if (one.name === other.name) return 0
+  return one.name < other.name ? -1 : 1
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { META_TOOL_NAMES, createNameTable, qualifiedName } from './names.ts'
+import { META_TOOL_NAMES, createNameTable, getQualifiedName } from './names.ts'
 
 type Identity = readonly [source: string | undefined, declared: string]
 
@@ -13,7 +13,7 @@ function getNames(tools: readonly Identity[]): Readonly<Record<string, string>> 
 function seenIn(table: ReturnType<typeof createNameTable>, tools: readonly Identity[]): Record<string, string> {
   return Object.fromEntries(
     tools.map(([source, declared]) => {
-      const qualified = qualifiedName(source, declared)
+      const qualified = getQualifiedName(source, declared)
       return [qualified, table.getName(qualified)]
     }),
   )
@@ -47,7 +47,7 @@ const crowd = fc.tuple(
 )
 const identities: fc.Arbitrary<readonly Identity[]> = fc.uniqueArray(fc.oneof(crowd, fc.tuple(source, declared)), {
   maxLength: 12,
-  selector: ([from, name]) => qualifiedName(from, name),
+  selector: ([from, name]) => getQualifiedName(from, name),
 })
 
 describe('R43 names', () => {
@@ -151,7 +151,7 @@ describe('R43 names', () => {
       [undefined, 'a/b/c'],
       ['a', 'b~1c'],
     ]
-    expect(same.map(([from, name]) => qualifiedName(from, name))).toEqual(['a/b~1c', 'a/b/c', 'a~1b~1c', 'a/b~01c'])
+    expect(same.map(([from, name]) => getQualifiedName(from, name))).toEqual(['a/b~1c', 'a/b/c', 'a~1b~1c', 'a/b~01c'])
   })
 
   it('R43 are unique and fit every provider', () => {
@@ -171,8 +171,8 @@ describe('R43 names', () => {
   it('R43 R49 depend neither on the order of the tools nor on what was there before', () => {
     fc.assert(
       fc.property(identities, identities, fc.func(fc.integer()), (tools, others, order) => {
-        const staying = new Set(tools.map(([from, name]) => qualifiedName(from, name)))
-        const leaving = others.filter(([from, name]) => !staying.has(qualifiedName(from, name)))
+        const staying = new Set(tools.map(([from, name]) => getQualifiedName(from, name)))
+        const leaving = others.filter(([from, name]) => !staying.has(getQualifiedName(from, name)))
         const table = createNameTable()
         const shuffled = [...tools, ...leaving].sort((one, other) => order(one) - order(other))
         const seen = new Map<string, string>()
@@ -181,8 +181,8 @@ describe('R43 names', () => {
         }
         for (const [from, name] of shuffled) apply(table.add(from, name))
         for (const [from, name] of leaving) {
-          apply(table.remove(qualifiedName(from, name)))
-          seen.delete(qualifiedName(from, name))
+          apply(table.remove(getQualifiedName(from, name)))
+          seen.delete(getQualifiedName(from, name))
         }
         expect(seenIn(table, tools)).toEqual(getNames(tools))
         // And whoever was not said to be touched has the name it had.

@@ -17,7 +17,7 @@ const MAX_LENGTH = 64
 const HASH_LENGTH = 8
 
 /** The one name of a tool that depends on nothing but the tool. */
-export function qualifiedName(source: string | undefined, declared: string): string {
+export function getQualifiedName(source: string | undefined, declared: string): string {
   // As in a JSON Pointer, so that the last slash is the one behind the source and no two tools share a name.
   const plain = declared.replaceAll('~', '~0').replaceAll('/', '~1')
   return source === undefined ? plain : `${source}/${plain}`
@@ -34,57 +34,62 @@ interface Named {
  * which that is too long or taken, with a hash. They depend on the set of tools and not on the order in which they came.
  */
 export interface NameTable {
-  /** Takes a tool in. Gives back the qualified names of the tools whose name may be another now, itself included. */
+  /** Adds a tool, and returns the qualified names of the tools whose name may have changed, the new one included. */
   add(source: string | undefined, declared: string): readonly string[]
+  /** Removes a tool, and returns the qualified names of the tools whose name may have changed. */
   remove(qualified: string): readonly string[]
   getName(qualified: string): string
 }
 
 export function createNameTable(): NameTable {
   const tools = new Map<string, Named>()
-  const byShort = new Map<string, Set<string>>()
-  const byLong = new Map<string, Set<string>>()
-  const count = (groups: typeof byShort, name: string): number => groups.get(name)?.size ?? 0
+  const byShort = new NameGroups()
+  const byLong = new NameGroups()
   return {
     add(source, declared) {
-      const qualified = qualifiedName(source, declared)
+      const qualified = getQualifiedName(source, declared)
       const short = safeName(declared)
       const long = `${source === undefined ? 'tool' : safeName(source)}__${short}`
       tools.set(qualified, { qualified, short, long })
-      put(byShort, short, qualified)
-      put(byLong, long, qualified)
-      const touched = new Set([qualified])
-      // Only the second of a name takes it from the first: with more of them nobody had it any more.
-      if (count(byShort, short) === 2) addAll(touched, byShort.get(short))
-      if (count(byLong, long) === 2) addAll(touched, byLong.get(long))
-      if (count(byShort, short) === 1) addAll(touched, byLong.get(short))
-      return [...touched]
+      const sharingShort = byShort.add(short, qualified)
+      const sharingLong = byLong.add(long, qualified)
+      return [
+        // Only the second tool with a name takes it from the first; with more of them, no tool had it anymore.
+        ...(sharingShort === 2 ? byShort.getMembers(short) : [qualified]),
+        ...(sharingLong === 2 ? byLong.getMembers(long) : []),
+        ...(sharingShort === 1 ? byLong.getMembers(short) : []),
+      ]
     },
     remove(qualified) {
       const named = tools.get(qualified)
       if (!named) return []
       const { short, long } = named
       tools.delete(qualified)
-      take(byShort, short, qualified)
-      take(byLong, long, qualified)
-      const touched = new Set<string>()
-      if (count(byShort, short) === 1) addAll(touched, byShort.get(short))
-      if (count(byLong, long) === 1) addAll(touched, byLong.get(long))
-      if (count(byShort, short) === 0) addAll(touched, byLong.get(short))
-      return [...touched]
+      const sharingShort = byShort.remove(short, qualified)
+      const sharingLong = byLong.remove(long, qualified)
+      return [
+        ...(sharingShort === 1 ? byShort.getMembers(short) : []),
+        ...(sharingLong === 1 ? byLong.getMembers(long) : []),
+        ...(sharingShort === 0 ? byLong.getMembers(short) : []),
+      ]
     },
     getName(qualified) {
-      const { short, long } = tools.get(qualified)!
-      if (count(byShort, short) === 1 && fits(short)) return short
-      if (count(byLong, long) === 1 && !byShort.has(long) && fits(long)) return long
-      const room = MAX_LENGTH - HASH_LENGTH - 2
-      // What the tool does says more than where it is from.
-      const roomBefore = room - short.length - 2
-      const start =
-        long.length <= room ? long : roomBefore < 1 ? short.slice(0, room) : `${long.slice(0, roomBefore)}__${short}`
-      return `${start}__${hash(qualified)}`
+      const named = tools.get(qualified)
+      if (!named) return qualified
+      const { short, long } = named
+      if (byShort.count(short) === 1 && fits(short)) return short
+      if (byLong.count(long) === 1 && byShort.count(long) === 0 && fits(long)) return long
+      return `${shortenLong(named)}__${hash(qualified)}`
     },
   }
+}
+
+/** The beginning of a name with a hash. What a tool does says more than where it comes from. */
+function shortenLong({ short, long }: Named): string {
+  const room = MAX_LENGTH - HASH_LENGTH - 2
+  if (long.length <= room) return long
+  const roomBefore = room - short.length - 2
+  return roomBefore < 1 ? short.slice(0, room) : `${long.slice(0, roomBefore)}__${short}`
 }
 
 /** What the names with a hash end in, and no others, so that none can be taken for one of them. */
@@ -108,18 +113,36 @@ function hash(identity: string): string {
   return sha256Hex(identity).slice(0, HASH_LENGTH)
 }
 
-function addAll(to: Set<string>, members: ReadonlySet<string> | undefined): void {
-  for (const member of members ?? []) to.add(member)
-}
+/** Qualified names by a name that they may share. Most names have one tool, so a set is made only for the others. */
+class NameGroups {
+  readonly #groups = new Map<string, string | Set<string>>()
 
-function put(groups: Map<string, Set<string>>, key: string, member: string): void {
-  const group = groups.get(key)
-  if (group) group.add(member)
-  else groups.set(key, new Set([member]))
-}
+  count(name: string): number {
+    const group = this.#groups.get(name)
+    if (group === undefined) return 0
+    return typeof group === 'string' ? 1 : group.size
+  }
 
-function take(groups: Map<string, Set<string>>, key: string, member: string): void {
-  const group = groups.get(key)
-  group?.delete(member)
-  if (group?.size === 0) groups.delete(key)
+  getMembers(name: string): readonly string[] {
+    const group = this.#groups.get(name)
+    if (group === undefined) return []
+    return typeof group === 'string' ? [group] : [...group]
+  }
+
+  /** Adds a tool, and returns how many share the name now. */
+  add(name: string, qualified: string): number {
+    const group = this.#groups.get(name)
+    if (group === undefined) this.#groups.set(name, qualified)
+    else if (typeof group === 'string') this.#groups.set(name, new Set([group, qualified]))
+    else group.add(qualified)
+    return this.count(name)
+  }
+
+  /** Removes a tool, and returns how many share the name now. */
+  remove(name: string, qualified: string): number {
+    const group = this.#groups.get(name)
+    if (group === qualified) this.#groups.delete(name)
+    else if (group instanceof Set && group.delete(qualified) && group.size === 0) this.#groups.delete(name)
+    return this.count(name)
+  }
 }

@@ -230,6 +230,22 @@ describe('R43 definitions that are too large', () => {
     expect(performance.now() - started).toBeLessThan(5_000)
   })
 
+  it('R43 a schema is checked when its tool is called or its problem is read, not before', async () => {
+    const fields = Array.from({ length: 100 }, (_, at) => [`f${at}`, { type: 'string', pattern: `^x{${at}}[a-z]+$` }])
+    const inputSchema = { type: 'object', properties: Object.fromEntries(fields) as object }
+    const tools = Array.from({ length: 200 }, (_, at) => tool(`tool_${at}`, { inputSchema }))
+    const wrong = tool('wrong', { inputSchema: { ...inputSchema, required: 'f0' } })
+    const started = performance.now()
+    const catalog = createCatalog([...tools, wrong])
+    const created = performance.now() - started
+    for (const entry of catalog.tools.slice(0, 50)) expect(entry.problem).toBeUndefined()
+    const checked = performance.now() - started - created
+    expect(created).toBeLessThan(checked * 2)
+    expect(catalog.resolve('wrong')).toMatchObject({ problem: expect.stringContaining('Arguments are passed on') })
+    expect(getText(await catalog.call('tool_1', { f0: 5 }))).toContain('Wrong arguments')
+    expect(getText(await catalog.call('wrong', { f0: 5 }))).toBe('wrong {"f0":5}')
+  })
+
   it('R43 more tools than a catalog takes are left out, and counted', () => {
     const broken = createCatalog(Array.from({ length: 5_000 }, () => ({}) as RawTool)).broken
     expect(broken).toHaveLength(limits.MAX_BROKEN)

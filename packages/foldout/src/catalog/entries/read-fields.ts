@@ -1,7 +1,7 @@
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_LINE_LENGTH, MAX_TAGS } from '../limits.ts'
 import type { ToolAnnotations, ToolMetadata } from '../tool.ts'
-import { copyJson } from './copy-json.ts'
+import { cleanCopy, copyJson } from './copy-json.ts'
 
 /** The fields of a definition beside its name and schemas, as a catalog keeps them. */
 export interface ToolFields {
@@ -39,7 +39,7 @@ export function readFields(
     core: (known?.core ?? given['core']) === true,
     annotations: readAs(readAnnotations, 'annotations', given['annotations'], faults),
     icons: readAs(readIcons, 'icons', given['icons'], faults),
-    meta: readAs((meta) => readJsonObject(meta), 'meta', given['meta'], faults),
+    meta: readAs(readJsonObject, 'meta', given['meta'], faults),
   }
 }
 
@@ -79,8 +79,8 @@ function readTexts(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : undefined
 }
 
-function readJsonObject(value: unknown, forModels = false): Readonly<Record<string, unknown>> | undefined {
-  const copied = copyJson(value, { forModels })
+function readJsonObject(value: unknown): Record<string, unknown> | undefined {
+  const copied = copyJson(value)
   return 'fault' in copied ? undefined : copied.copy
 }
 
@@ -91,14 +91,18 @@ function readIcons(value: unknown): readonly unknown[] | undefined {
   return icons.every((icon) => typeof icon?.['src'] === 'string') ? icons : undefined
 }
 
-/** Clients refuse a whole list for one hint of the wrong type. */
+/** Reads annotations without the hints of the wrong type: clients refuse a whole list because of one. */
 function readAnnotations(value: unknown): ToolAnnotations | undefined {
-  const annotations = readJsonObject(value, true)
-  if (!annotations) return undefined
-  return Object.fromEntries(
-    Object.entries(annotations).filter(([name, hint]) => {
-      if (name === 'title') return typeof hint === 'string'
-      return !name.endsWith('Hint') || typeof hint === 'boolean'
-    }),
-  )
+  const copy = readJsonObject(value)
+  if (!copy) return undefined
+  const { copy: annotations } = cleanCopy(copy)
+  const names = Object.keys(annotations)
+  const fitting = names.filter((name) => isFittingHint(name, annotations[name]))
+  if (fitting.length === names.length) return annotations
+  return Object.fromEntries(fitting.map((name) => [name, annotations[name]]))
+}
+
+function isFittingHint(name: string, hint: unknown): boolean {
+  if (name === 'title') return typeof hint === 'string'
+  return !name.endsWith('Hint') || typeof hint === 'boolean'
 }

@@ -249,7 +249,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     [
       { type: 'string' },
       { type: 'object' },
-      'Its input schema cannot be used: it is of "string", not of an object. Arguments are passed on unchecked.',
+      'Its input schema cannot be used: its type is "string" instead of "object". Arguments are passed on unchecked.',
     ],
     [
       { type: 'object', properties: { a: 'string' }, required: ['a', null] },

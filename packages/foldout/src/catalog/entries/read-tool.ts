@@ -14,11 +14,11 @@ import { readCallResult, toCallResult, wrapAnswer } from '../../tools/call-resul
 import { executeCall, executeTool, type CallSteps } from '../../tools/execute.ts'
 import type { AnyTool, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
-import { qualifiedName } from '../names.ts'
+import { getQualifiedName } from '../names.ts'
 import { shortenDescription } from '../signatures/short-description.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, RawTool, ToolMetadata } from '../tool.ts'
 import { readFields, readText } from './read-fields.ts'
-import { readInputSchema, readOutputSchema } from './schemas.ts'
+import { readInputSchema, readOutputSchema, type ReadSchema } from './schemas.ts'
 
 /** What the catalog adds to a call: the name that the model used, what it reads of wrong arguments, and who approves. */
 export type CallSettings = Pick<CallSteps, 'name' | 'describeFault' | 'approve'>
@@ -82,14 +82,13 @@ function prepareRawTool(
   source: string | undefined,
   options: ReadToolOptions,
 ): PreparedTool {
-  const definition = readDefinition(given, { name, source, options })
-  const { inputSchema, isCheckable } = definition
+  const { prepared, input } = readDefinition(given, { name, source, options })
   const run = given['call']
   let checker: StandardSchemaV1 | undefined
   const validate = async (args: unknown): Promise<StandardSchemaV1.Result<unknown>> => {
-    if (!isCheckable) return { value: args }
+    if (!input.isCheckable) return { value: args }
     try {
-      checker ??= fromJsonSchema(inputSchema)
+      checker ??= fromJsonSchema(input.shown)
       return await checker['~standard'].validate(args)
     } catch {
       // A schema that cannot be used after all is its author's mistake, and must not make the tool useless.
@@ -97,7 +96,7 @@ function prepareRawTool(
     }
   }
   return {
-    ...definition.prepared,
+    ...prepared,
     call:
       typeof run === 'function'
         ? async (args, context, settings) =>
@@ -139,8 +138,7 @@ function prepareDefinedTool(
 
 interface Definition {
   readonly prepared: Omit<PreparedTool, 'call'>
-  readonly inputSchema: JsonSchema
-  readonly isCheckable: boolean
+  readonly input: ReadSchema & { readonly shown: JsonSchema }
 }
 
 function readDefinition(
@@ -148,35 +146,45 @@ function readDefinition(
   tool: { readonly name: string; readonly source: string | undefined; readonly options: ReadToolOptions },
 ): Definition {
   const { name: declared, source, options } = tool
-  const qualified = qualifiedName(source, declared)
+  const qualified = getQualifiedName(source, declared)
   const faults: string[] = []
-  const {
-    shortDescription,
-    category = source,
-    ...fields
-  } = readFields(given, options.metadata(declared, qualified), faults)
-  const { schema: inputSchema, isCheckable } = readInputSchema(given['inputSchema'], faults)
-  const outputSchema = readOutputSchema(given['outputSchema'], faults)
-  const problem = faults.length > 0 ? faults.join(' ') : undefined
-  const { title, description } = fields
+  const { shortDescription, ...fields } = readFields(given, options.metadata(declared, qualified), faults)
+  const { title, description, category = source, tags, core, annotations, icons, meta } = fields
+  const input = readInputSchema(given['inputSchema'])
+  const output = readOutputSchema(given['outputSchema'])
   let short = shortDescription
+  let problem: string | undefined
+  // Most tools of a large catalog are never shown, so what takes time is worked out when it is first read.
   const createEntry = (name: string): CatalogEntry =>
     Object.freeze({
       name,
       qualified,
       declared,
       source,
-      ...fields,
-      // Most of a large catalog is never shown, and this takes as long as all the rest.
+      title,
+      description,
+      tags,
+      core,
+      annotations,
+      icons,
+      meta,
       get shortDescription() {
-        return (short ??= shortenDescription({ name: toVisibleText(declared), title, description, inputSchema }))
+        short ??= shortenDescription({ name: toVisibleText(declared), title, description, inputSchema: input.shown })
+        return short
       },
       category,
-      inputSchema,
-      outputSchema,
-      problem,
+      get inputSchema() {
+        return input.shown
+      },
+      get outputSchema() {
+        return output.shown
+      },
+      get problem() {
+        problem ??= [...faults, ...input.faults, ...output.faults].join(' ')
+        return problem || undefined
+      },
     })
-  return { prepared: { declared, qualified, source, createEntry }, inputSchema, isCheckable }
+  return { prepared: { declared, qualified, source, createEntry }, input }
 }
 
 function isDefinedTool(input: CatalogInput): input is AnyTool {

@@ -1,49 +1,109 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { schemaFault, uncheckedPatterns } from '../../core/schema/fault.ts'
-import { copyJson } from './copy-json.ts'
+import { cleanCopy, copyJson } from './copy-json.ts'
 
 const ANY_OBJECT: JsonSchema = Object.freeze({ type: 'object' })
 
+/** A tool's schema, copied when the tool was read. The rest is worked out when it is first asked for. */
 export interface ReadSchema {
-  /** To show: as it was given, but for what clients demand of the outermost level. */
-  readonly schema: JsonSchema
+  /** The schema to show: as it was given, except for what clients demand of the outermost level. */
+  readonly shown: JsonSchema | undefined
   /** Whether arguments can be checked with it. */
   readonly isCheckable: boolean
+  /** What is wrong with it, in sentences. */
+  readonly faults: readonly string[]
 }
 
-/** Reads a tool's input schema; what is wrong with it is added to the faults. */
-export function readInputSchema(given: unknown, faults: string[]): ReadSchema {
-  if (given === undefined || given === null) return { schema: ANY_OBJECT, isCheckable: true }
-  const copied = copyJson(given, { forModels: true })
+/** Reads a tool's input schema. Checking a schema takes far longer than copying it, and most tools are never called. */
+export function readInputSchema(given: unknown): ReadSchema & { readonly shown: JsonSchema } {
+  if (given === undefined || given === null) return ANY_ARGUMENTS
+  const copied = copyJson(given)
   if ('fault' in copied) {
-    faults.push(`Its input schema ${copied.fault}, so arguments are passed on unchecked.`)
-    return { schema: ANY_OBJECT, isCheckable: false }
+    const faults = [`Its input schema ${copied.fault}, so arguments are passed on unchecked.`]
+    return { shown: ANY_OBJECT, isCheckable: false, faults }
   }
-  const { copy: schema } = copied
-  if (copied.isCleaned) faults.push('Invisible characters were removed from its input schema.')
-  const { type } = schema
-  const isOfObject = type === undefined || [type].flat().includes('object')
-  const fault = schemaFault(schema) ?? (isOfObject ? undefined : `it is of ${JSON.stringify(type)}, not of an object.`)
-  if (fault !== undefined) faults.push(`Its input schema cannot be used: ${fault} Arguments are passed on unchecked.`)
-  else
-    for (const note of uncheckedPatterns(schema))
-      faults.push(`A pattern of its input schema is left to the tool to check: ${note}`)
-  return { schema: toListable(schema), isCheckable: fault === undefined }
+  return new InputSchema(copied.copy)
 }
 
-/** Reads a tool's output schema. One that cannot be used is left out: clients that check results by it would fail. */
-export function readOutputSchema(given: unknown, faults: string[]): JsonSchema | undefined {
-  if (given === undefined || given === null) return undefined
-  const copied = copyJson(given, { forModels: true })
-  const fault = 'fault' in copied ? `it ${copied.fault}.` : schemaFault(copied.copy)
-  if ('fault' in copied || fault !== undefined) {
-    faults.push(`Its output schema is left out: ${fault}`)
-    return undefined
+const ANY_ARGUMENTS = Object.freeze({ shown: ANY_OBJECT, isCheckable: true, faults: Object.freeze([]) })
+
+class InputSchema implements ReadSchema {
+  readonly #copy: Record<string, unknown>
+  #cleaned: ReturnType<typeof cleanCopy> | undefined
+  #shown: JsonSchema | undefined
+  #checked: Pick<ReadSchema, 'isCheckable' | 'faults'> | undefined
+
+  constructor(copy: Record<string, unknown>) {
+    this.#copy = copy
   }
-  const { copy: schema } = copied
-  if (copied.isCleaned) faults.push('Invisible characters were removed from its output schema.')
-  return schema['type'] === 'object' ? toListable(schema) : schema
+
+  get shown(): JsonSchema {
+    return (this.#shown ??= toListable(this.#clean().copy))
+  }
+
+  get isCheckable(): boolean {
+    return this.#check().isCheckable
+  }
+
+  get faults(): readonly string[] {
+    return this.#check().faults
+  }
+
+  #clean(): ReturnType<typeof cleanCopy> {
+    return (this.#cleaned ??= cleanCopy(this.#copy))
+  }
+
+  #check(): Pick<ReadSchema, 'isCheckable' | 'faults'> {
+    return (this.#checked ??= checkInputSchema(this.#clean()))
+  }
+}
+
+function checkInputSchema({
+  copy: schema,
+  isCleaned,
+}: ReturnType<typeof cleanCopy>): Pick<ReadSchema, 'isCheckable' | 'faults'> {
+  const faults = isCleaned ? ['Invisible characters were removed from its input schema.'] : []
+  const { type } = schema
+  const isForObjects = type === undefined || [type].flat().includes('object')
+  const fault =
+    schemaFault(schema) ?? (isForObjects ? undefined : `its type is ${JSON.stringify(type)} instead of "object".`)
+  if (fault !== undefined) {
+    faults.push(`Its input schema cannot be used: ${fault} Arguments are passed on unchecked.`)
+    return { isCheckable: false, faults }
+  }
+  for (const note of uncheckedPatterns(schema))
+    faults.push(`A pattern of its input schema is left to the tool to check: ${note}`)
+  return { isCheckable: true, faults }
+}
+
+type ReadOutputSchema = Pick<ReadSchema, 'shown' | 'faults'>
+
+/** Reads a tool's output schema. One that cannot be used is left out: clients that check results with it would fail. */
+export function readOutputSchema(given: unknown): ReadOutputSchema {
+  if (given === undefined || given === null) return NO_OUTPUT_SCHEMA
+  const copied = copyJson(given)
+  if ('fault' in copied) return { shown: undefined, faults: [`Its output schema is left out: it ${copied.fault}.`] }
+  let checked: ReadOutputSchema | undefined
+  const check = (): ReadOutputSchema => (checked ??= checkOutputSchema(copied.copy))
+  return {
+    get shown() {
+      return check().shown
+    },
+    get faults() {
+      return check().faults
+    },
+  }
+}
+
+const NO_OUTPUT_SCHEMA = Object.freeze({ shown: undefined, faults: Object.freeze([]) })
+
+function checkOutputSchema(given: Record<string, unknown>): ReadOutputSchema {
+  const { copy: schema, isCleaned } = cleanCopy(given)
+  const fault = schemaFault(schema)
+  if (fault !== undefined) return { shown: undefined, faults: [`Its output schema is left out: ${fault}`] }
+  const faults = isCleaned ? ['Invisible characters were removed from its output schema.'] : []
+  return { shown: schema['type'] === 'object' ? toListable(schema) : schema, faults }
 }
 
 /**
