@@ -152,7 +152,7 @@ describe('R41 a budget', () => {
       type: 'budget-exceeded',
       budget: 50,
       tokens: rendered.tokens.total,
-      message: `The prompt needs ${rendered.tokens.total} tokens and its budget is 50. Nothing more can be folded: what is left was asked to be full or has no summary.`,
+      message: `The prompt needs ${rendered.tokens.total} tokens and its budget is 50. Nothing more can be folded: the remaining sections were requested in full or have no summary.`,
     })
     expect(b.render({ visibility: { other: 'full' }, budget: { tokens: 50 } }).summarized).toEqual(['outer'])
   })

@@ -5,19 +5,19 @@ import { OPEN } from './render/frame.ts'
 import type { SectionsView } from './render/sections-view.ts'
 import type { Slot } from './render/registry.ts'
 
-/** What a prompt may cost. Sections are folded, least important first, until it fits. */
+/** The token budget of a prompt. Sections are folded, least important first, until the prompt fits. */
 export interface TokenBudget {
-  /** What text and tool definitions may cost together. */
+  /** The maximum number of tokens for text and tool definitions together. */
   readonly tokens: number
 }
 
-/** What a budget has folded, or that nothing more could be folded. */
+/** Records a section that the budget folded, or that nothing more could be folded. */
 export type BudgetTrace =
   | {
       readonly type: 'budget-folded'
       readonly path: string
       readonly priority: number
-      /** Tokens that folding it has saved. */
+      /** The number of tokens saved by folding the section. */
       readonly saved: number
       readonly message: string
     }
@@ -35,8 +35,8 @@ interface Candidate {
 }
 
 /**
- * Folds sections until a prompt fits its budget: those of the lowest priority first, of these the one that saves most. What
- * somebody has asked to be full stays full, and so does what has no summary.
+ * Folds sections until a prompt fits its budget: lowest priority first, and among equals the one that saves the most.
+ * Sections that were requested in full stay open, and so do sections without a summary.
  */
 export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView {
   const { whole, renderer } = view
@@ -48,7 +48,7 @@ export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView
   let tokens = computeCost(view)
   let next = 0
   while (tokens > budget.tokens && next < candidates.length) {
-    // The sums are a forecast: fold as many as they call for, then count what that really gave.
+    // The sums are estimates: fold as many sections as they suggest, then count the actual result.
     for (let forecast = tokens; forecast > budget.tokens && next < candidates.length; next++) {
       const { slot, priority, saving } = candidates[next]!
       if (getAncestors(slot.path).some((path) => folds.has(path))) continue
@@ -60,14 +60,14 @@ export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView
     }
     const asked: Record<string, Visibility> = { ...whole.asked }
     for (const path of folds.keys()) asked[path] = 'summary'
-    fitted = view.fitted(renderer.frame({ context: whole.context, asked }, whole), trace)
+    fitted = view.withFrame(renderer.frame({ context: whole.context, asked }, whole), trace)
     tokens = computeCost(fitted)
   }
   if (tokens > budget.tokens) {
-    const message = `The prompt needs ${tokens} tokens and its budget is ${budget.tokens}. Nothing more can be folded: what is left was asked to be full or has no summary.`
+    const message = `The prompt needs ${tokens} tokens and its budget is ${budget.tokens}. Nothing more can be folded: the remaining sections were requested in full or have no summary.`
     trace.push({ type: 'budget-exceeded', budget: budget.tokens, tokens, message })
   }
-  return view.fitted(fitted.frame, trace)
+  return view.withFrame(fitted.frame, trace)
 }
 
 function computeCost(view: SectionsView): number {
@@ -81,24 +81,27 @@ function computeSavedBelow(path: string, folds: ReadonlyMap<string, number>): nu
   return sum
 }
 
-/** The sections that may be folded, in the order in which they are. */
+/** The sections that can be folded, in folding order. */
 function candidatesIn(view: SectionsView): Candidate[] {
   const { renderer, whole } = view
   const { registry, counter } = renderer.options
-  // Sums over the slots before each, so that a subtree's cost is a difference.
+  // Prefix sums over the slots, so that the cost of a subtree is a difference.
   const before: number[] = [0]
+  let total = 0
   for (const { index } of registry.slots) {
     const node = whole.node(index)
     const cost = node ? node.tokens + node.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0) : 0
-    before.push(before.at(-1)! + cost)
+    total += cost
+    before.push(total)
   }
+  const getSubtreeCost = ({ index, end }: Slot): number => (before[end] ?? total) - (before[index] ?? 0)
   const askedFull = Object.keys(whole.asked).filter((path) => whole.asked[path] === 'full')
   const kept = new Set(askedFull.flatMap((path) => [...getAncestors(path), path]))
   return registry.slots
     .filter((slot) => whole.at(slot.index) === OPEN && renderer.describeSummary(slot) && !kept.has(slot.path))
     .map((slot) => {
       const folded = renderer.summaryTokens(slot, { context: whole.context, asked: whole.asked })
-      return { slot, priority: slot.section.priority, saving: before[slot.end]! - before[slot.index]! - folded }
+      return { slot, priority: slot.section.priority, saving: getSubtreeCost(slot) - folded }
     })
     .filter(({ saving }) => saving > 0)
     .sort((a, b) => a.priority - b.priority || b.saving - a.saving || b.slot.index - a.slot.index)

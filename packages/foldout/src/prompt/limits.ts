@@ -1,8 +1,8 @@
 /** The largest override file that is read, in bytes. */
 export const MAX_OVERRIDE_FILE_BYTES = 16 * 1024 * 1024
 
-/** The most pieces of JSON in one answer that are tried as its output. */
+/** The maximum number of JSON fragments in one answer that are tried as its output. */
 export const MAX_OUTPUT_CANDIDATES = 1_000
 
-/** The most problems of one kind that are found in an answer. */
+/** The maximum number of problems of one kind that are collected from an answer. */
 export const MAX_OUTPUT_PROBLEMS = 1_000

@@ -22,7 +22,7 @@ export type ProblemKind = 'missing-field' | 'extra-field' | 'invalid-value'
 
 export interface Problems {
   readonly kind: ProblemKind
-  /** The fields that have a problem of this kind, up to a thousand. */
+  /** The fields with a problem of this kind, up to a thousand. */
   readonly fields: readonly string[]
   /** Whole sentences about the problems of every kind. */
   readonly message: string
@@ -30,7 +30,7 @@ export interface Problems {
 
 type Path = readonly PropertyKey[]
 
-/** A field that should be there and is not, or the other way round. */
+/** A missing field, or a field that is not allowed. */
 interface FieldFault {
   readonly holder: Path
   readonly holderShape: Shape
@@ -42,14 +42,14 @@ interface FieldFaults {
   readonly extra: FieldFault[]
 }
 
-/** A value that a model gave, what its schema says, and what the schema's library made of it, if it took it. */
+/** A value from a model, its schema, and the schema library's output, if the library accepted the value. */
 export interface CheckedValue {
   readonly value: unknown
   readonly schema: JsonSchema
   readonly result: StandardSchemaV1.Result<unknown>
 }
 
-/** Whether a value has fields that its schema does not know, which many libraries drop in silence. */
+/** Whether a value has unknown fields, which many libraries silently drop. */
 export function hasExtraFields(checked: CheckedValue): boolean {
   return findFieldFaults(checked).extra.length > 0
 }
@@ -63,13 +63,13 @@ function findFieldFaults({ value, schema, result }: CheckedValue): FieldFaults {
 
 interface Place {
   readonly value: unknown
-  /** What the library made of the value, where that can be told. */
+  /** The library's output for the value, if known. */
   readonly taken: unknown
   readonly shape: Shape
   readonly path: Path
 }
 
-/** As deep as the value, which was read with a limit on its depth. */
+/** Recurses as deep as the value, which was parsed with a depth limit. */
 function collectFaults(place: Place, faults: FieldFaults): void {
   const { value, taken, shape, path } = place
   const below = (inner: unknown, key: string | number): void => {
@@ -95,7 +95,7 @@ function collectFaults(place: Place, faults: FieldFaults): void {
   }
 }
 
-/** The fields that a shape does not name, and those of several branches of a union that the library has dropped. */
+/** The fields that a shape does not name, and fields of other branches of a union that the library dropped. */
 function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape: Shape): ReadonlySet<string> {
   if (takesOtherFields(shape)) return NONE
   const known = knownFields(shape)
@@ -104,7 +104,7 @@ function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape
   if (!isPlainObject(taken)) return unknown
   const dropped = names.filter((name) => !Object.hasOwn(taken, name) && value[name] !== undefined)
   if (dropped.length === 0) return unknown
-  // What one branch names in full was taken by that branch: what is not there now was renamed or left out on purpose.
+  // If one branch names all fields, that branch accepted them: a field that is gone was renamed or omitted on purpose.
   const branches = getBranchFields(shape, value)
   const own = knownFields({ ...shape, some: [] })
   if (!branches || branches.some((fields) => names.every((name) => fields.has(name) || own.has(name)))) return unknown
@@ -120,15 +120,15 @@ function getInner(holder: unknown, key: string | number): unknown {
 
 interface PlacedIssue {
   readonly path: Path
-  /** Whether the last key of the path is what is not there. */
+  /** Whether the last key of the path is the missing field. */
   readonly isAbsent: boolean
   readonly message: string
 }
 
-// Made only for those that are told.
+// Built only for the problems that are reported.
 type Sentence = () => string
 
-/** Sorts out what is wrong with a value that its schema found issues with or that has extra fields. */
+/** Classifies the problems of a value that failed its schema or has extra fields. */
 export function findProblems(checked: CheckedValue): Problems {
   const { value, schema } = checked
   const issues = checked.result.issues ?? []
@@ -138,14 +138,14 @@ export function findProblems(checked: CheckedValue): Problems {
   const told = new Set(placed.flatMap(fieldsNamed))
   const missing = new Map<string, Sentence>()
   for (const fault of faults.missing) {
-    // What the JSON Schema requires the schema itself may do without.
-    if (told.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), missingField(fault))
+    // The JSON Schema may require a field that the schema itself does not.
+    if (told.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), describeMissingField(fault))
   }
   for (const { path, message } of placed.filter((issue) => issue.isAbsent)) {
     const field = getField(path)
     if (!missing.has(field)) missing.set(field, () => `${subject(path)} is missing: ${asClause([message])}.`)
   }
-  const extra = new Map(faults.extra.map((fault) => [fieldOfFault(fault), extraField(fault)]))
+  const extra = new Map(faults.extra.map((fault) => [fieldOfFault(fault), describeExtraField(fault)]))
   const others = placed.filter((issue) => !fieldsNamed(issue).some((field) => missing.has(field) || extra.has(field)))
   const invalid = invalidValues(value, shape, others)
   const kind = getProblemKind(missing.size > 0, extra.size > 0)
@@ -162,11 +162,11 @@ function getProblemKind(isMissing: boolean, isExtra: boolean): ProblemKind {
   return isExtra ? 'extra-field' : 'invalid-value'
 }
 
-/** Where in a value an issue is: its path as far as the value goes. */
+/** The place of an issue: its path, as far as the value reaches. */
 function locate(value: unknown, { message, path = [] }: StandardSchemaV1.Issue): PlacedIssue {
   const keys: PropertyKey[] = []
   let at = value
-  // Spread, as the path of some libraries is a subclass of Array that cannot be mapped.
+  // Copied, because some libraries use a subclass of Array that cannot be mapped.
   for (const key of issueKeys({ message, path: [...path] })) {
     if (typeof at !== 'object' || at === null) break
     keys.push(Array.isArray(at) ? Number(key) : key)
@@ -176,7 +176,7 @@ function locate(value: unknown, { message, path = [] }: StandardSchemaV1.Issue):
   return { path: keys, isAbsent: false, message }
 }
 
-/** The fields an issue may be about: the one at its path, or one in the object there that its message names. */
+/** The fields that an issue may be about: the one at its path, or one inside it that the message names. */
 function fieldsNamed({ path, message }: PlacedIssue): readonly string[] {
   const names = [/"([^"]*)"/g, /'([^']*)'/g].flatMap((quote) =>
     Array.from(message.matchAll(quote), ([, name = '']) => name),
@@ -195,21 +195,21 @@ function invalidValues(value: unknown, shape: Shape, issues: readonly PlacedIssu
   const isUnionToldOf = (path: Path): boolean => byField.has(getField(path)) && isUnion(shapeAt(shape, path))
   const sentences = new Map<string, Sentence>()
   for (const [field, { path, messages }] of byField) {
-    // What the branches of a union lack is no help once the union itself is described.
+    // Missing fields of single branches do not help once the union itself is described.
     if (path.some((_, depth) => isUnionToldOf(path.slice(0, depth)))) continue
-    sentences.set(field, () => invalidValue(valueAt(value, path), shapeAt(shape, path), path, messages))
+    sentences.set(field, () => describeInvalidValue(valueAt(value, path), shapeAt(shape, path), path, messages))
   }
   return sentences
 }
 
-function missingField({ holder, holderShape, name }: FieldFault): Sentence {
+function describeMissingField({ holder, holderShape, name }: FieldFault): Sentence {
   return () => {
     const expected = describeShape(shapeBelow(holderShape, name))
     return `${subject([...holder, name])} is missing${expected === undefined ? '' : `; it must be ${expected}`}.`
   }
 }
 
-function extraField({ holder, holderShape, name }: FieldFault): Sentence {
+function describeExtraField({ holder, holderShape, name }: FieldFault): Sentence {
   return () => {
     const known = knownFields(holderShape)
     const allowed = known.size === 0 ? 'no field is' : `only ${quoted(known)} ${known.size === 1 ? 'is' : 'are'}`
@@ -217,7 +217,7 @@ function extraField({ holder, holderShape, name }: FieldFault): Sentence {
   }
 }
 
-function invalidValue(value: unknown, shape: Shape, path: Path, messages: readonly string[]): string {
+function describeInvalidValue(value: unknown, shape: Shape, path: Path, messages: readonly string[]): string {
   const expected = describeShape(shape)
   if (expected !== undefined) {
     const must = `${subject(path)} must be ${expected}`
@@ -250,7 +250,7 @@ function getField(path: Path): string {
   return issuePath({ message: '', path })
 }
 
-/** The message goes back to the model, so it may not grow with every item that has the same fault. */
+/** The message goes back to the model, so its length must not grow with every item that has the same problem. */
 const MAX_SENTENCES = 30
 const MAX_CLAUSES = 3
 const MAX_QUOTED_LENGTH = 200
@@ -261,7 +261,7 @@ function getErrorMessage(sentences: readonly Sentence[]): string {
   return told.join(' ')
 }
 
-/** What a library said, to stand within a sentence. */
+/** Turns a library's message into a clause. */
 function asClause(messages: readonly string[]): string {
   return messages
     .slice(0, MAX_CLAUSES)
@@ -270,6 +270,6 @@ function asClause(messages: readonly string[]): string {
 }
 
 function clip(text: string): string {
-  // Never half of a surrogate pair, which some providers refuse.
+  // Never half of a surrogate pair, which some providers reject.
   return text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH).replace(/[\ud800-\udbff]$/, '')}…` : text
 }

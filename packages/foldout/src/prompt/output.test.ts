@@ -75,7 +75,7 @@ describe.each(REPORT)('R17 output by %s', (_, schema) => {
     expect(parseOutput(schema, text)).toEqual(good)
   })
 
-  it('R17 says that there is no JSON', () => {
+  it('R17 reports that there is no JSON', () => {
     expect(seen(schema, 'I cannot do that.')).toEqual({
       kind: 'no-json',
       fields: [],
@@ -85,7 +85,7 @@ describe.each(REPORT)('R17 output by %s', (_, schema) => {
     })
   })
 
-  it('R17 says that the container is wrong', () => {
+  it('R17 reports the wrong container', () => {
     expect(seen(schema, `[${JSON.stringify(good)}]`)).toEqual({
       kind: 'wrong-container',
       fields: [],
@@ -103,7 +103,7 @@ describe.each(REPORT)('R17 output by %s', (_, schema) => {
     })
   })
 
-  it('R17 names the fields that are not known, also where the library would drop them', () => {
+  it('R17 names unknown fields, even where the library would drop them', () => {
     expect(seen(schema, '{"title": "T", "items": [{"name": "a", "size": {"x": 1}}]}')).toEqual({
       kind: 'extra-field',
       fields: ['items[0].size'],
@@ -124,7 +124,7 @@ describe.each(REPORT)('R17 output by %s', (_, schema) => {
     )
   })
 
-  it('R17 tells the problems of every kind, the missing fields first', () => {
+  it('R17 reports problems of every kind, missing fields first', () => {
     const { kind, fields, message } = failure(schema, '{"items": [{"name": 1}], "extra": 1}')
     expect({ kind, fields }).toEqual({ kind: 'missing-field', fields: ['title'] })
     expect(message).toMatch(
@@ -176,7 +176,7 @@ describe('R17 OutputParseError', () => {
     expect(seen(Point, text)).toEqual({ kind: 'no-json', fields: [], message })
   })
 
-  it('R17 never takes a part of a broken answer for the answer', () => {
+  it('R17 never mistakes a part of a broken answer for the answer', () => {
     const Tree = z.object({
       name: z.string(),
       get children() {
@@ -192,7 +192,7 @@ describe('R17 OutputParseError', () => {
     }
   })
 
-  it('R17 is about the candidate most likely meant: the right container, then the longest', () => {
+  it('R17 reports on the most likely candidate: the right container, then the longest', () => {
     expect(failure(Point, '{"x": 1} [1, 2, 3, 4, 5, 6] {"x": 1, "y": "2"} {}')).toMatchObject({
       kind: 'invalid-value',
       fields: ['y'],
@@ -267,7 +267,7 @@ describe('R17 extra fields', () => {
     ])
   })
 
-  it('R17 are found behind references, also recursive ones', () => {
+  it('R17 are found behind references, even recursive ones', () => {
     const Tree = z.object({
       name: z.string(),
       get children() {
@@ -433,7 +433,7 @@ describe('R17 values', () => {
       '{"a": 1.5}',
       "The field 'a' is invalid: Invalid input: expected int, received number.",
     ],
-  ])('R17 that are wrong are told with what was expected (%#)', (schema, text, message) => {
+  ])('R17 that are wrong are reported with the expected form (%#)', (schema, text, message) => {
     expect(failure(schema, text).message).toBe(message)
   })
 
@@ -456,7 +456,7 @@ describe('R17 values', () => {
 })
 
 describe('R17 outputSpec', () => {
-  it('R17 says what reaches the provider: the input side, frozen', () => {
+  it('R17 has the schema for the provider: the input side, frozen', () => {
     const spec = outputSpec(z.object({ n: z.string().transform(Number), d: z.number().default(7) }))
     expect(spec.container).toBe('object')
     expect(spec.jsonSchema).toEqual({
@@ -469,7 +469,7 @@ describe('R17 outputSpec', () => {
     expect(outputSpec(z.array(Point)).container).toBe('array')
   })
 
-  it('R17 takes a raw JSON Schema as it is, and leaves it as it was', () => {
+  it('R17 accepts a raw JSON Schema and does not change it', () => {
     const raw = Object.freeze({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'array',
@@ -481,7 +481,7 @@ describe('R17 outputSpec', () => {
     expect(Reflect.ownKeys(raw.items)).toEqual(['type'])
   })
 
-  it('R17 leaves open what a schema cannot say as JSON Schema', () => {
+  it('R17 leaves open what cannot be converted to JSON Schema', () => {
     expect(outputSpec(z.object({ when: z.date() })).jsonSchema['properties']).toEqual({ when: {} })
   })
 
@@ -521,20 +521,20 @@ describe('R17 outputSpec', () => {
   ])('R17 refuses what is no schema: %s', (schema, what) => {
     expect(() => outputSpec(schema as never)).toThrow(
       new PromptValidationError(
-        `The output is ${what}, not a schema. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
+        `The output is ${what}, not a schema. Use a schema of zod, valibot, arktype or a similar library, or a JSON Schema.`,
       ),
     )
   })
 
-  it('R17 refuses a schema that cannot say itself as JSON Schema', () => {
+  it('R17 rejects a schema that cannot be converted to JSON Schema', () => {
     expect(() => outputSpec(v.object({ a: v.string() }) as never)).toThrow(
       new PromptValidationError(
-        'The output is a valibot schema that cannot say itself as JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.',
+        'The output is a valibot schema that cannot be converted to JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.',
       ),
     )
     const silent: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) } }
     expect(() => outputSpec(silent as never)).toThrow(
-      'The output is a other schema that cannot say itself as JSON Schema, which the model needs. Give the JSON Schema itself, or use fromJsonSchema().',
+      'The output is a other schema that cannot be converted to JSON Schema, which the model needs. Pass the JSON Schema itself, or use fromJsonSchema().',
     )
     const refuse = (): never => {
       throw new Error('No words for that.')
@@ -542,14 +542,14 @@ describe('R17 outputSpec', () => {
     const refusing = { '~standard': { ...silent['~standard'], jsonSchema: { input: refuse, output: refuse } } }
     expect(() => outputSpec(refusing)).toThrow(
       new PromptValidationError(
-        'The output cannot be said as JSON Schema: No words for that. Use types that JSON has, or give the JSON Schema itself.',
+        'The output cannot be converted to JSON Schema: No words for that. Use types that JSON has, or pass the JSON Schema itself.',
       ),
     )
   })
 
   it('R17 refuses a schema that validates asynchronously', () => {
     const message =
-      'The output schema validates asynchronously, but an answer is read at once. Leave out its asynchronous checks, and make them on the value that was read.'
+      'The output schema validates asynchronously, but answers are parsed synchronously. Remove its asynchronous checks, and run them on the parsed value.'
     const slow = z.object({ a: z.string().refine(async () => Promise.resolve(true)) })
     expect(() => parseOutput(slow, '{"a": "b"}')).toThrow(new PromptValidationError(message))
     const failing: ToolSchema = {
@@ -621,7 +621,7 @@ describe('R17 for any value and any prose around it', () => {
 describe('R17 hostile answers', () => {
   const LENGTH = 200_000
   const units = ['{', '[', '{"', '{"a":', '[1]', '{}', '{"a":1}', '{"b":{}} ', '["', '{"a":[', '```\n{}\n```\n']
-  it.each(units)('R17 are refused in bounded time: %j over and over', (unit) => {
+  it.each(units)('R17 are rejected in bounded time: %j repeated', (unit) => {
     const text = unit.repeat(Math.ceil(LENGTH / unit.length))
     const start = performance.now()
     for (const schema of [Point, z.array(Point), REPORT[3]![1]]) {
@@ -633,7 +633,7 @@ describe('R17 hostile answers', () => {
     expect(performance.now() - start).toBeLessThan(6000)
   })
 
-  it('R17 are told of in bounded time and space: a hundred thousand wrong items', () => {
+  it('R17 are reported in bounded time and space: a hundred thousand wrong items', () => {
     const start = performance.now()
     const error = failure(z.array(Point), JSON.stringify(Array.from({ length: 100_000 }, () => 1)))
     expect(performance.now() - start).toBeLessThan(6000)

@@ -24,15 +24,28 @@ import {
 import { MAX_OUTPUT_CANDIDATES } from './limits.ts'
 import { findProblems, hasExtraFields, type CheckedValue, type ProblemKind } from './output-problems.ts'
 
-/** What is wrong with an answer. */
+/** The kind of problem with an answer. */
 export type OutputParseErrorKind = 'no-json' | 'wrong-container' | ProblemKind
 
-/** A model's answer is not what was asked for. The message is made for the model, to fix its answer by. */
+/**
+ * Thrown when a model's answer does not fit the output schema. The message is written for the model, so that it can fix its
+ * answer.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   return output.parse(answer)
+ * } catch (error) {
+ *   if (error instanceof OutputParseError) console.error(error.kind, error.fields)
+ *   throw error
+ * }
+ * ```
+ */
 export class OutputParseError extends FoldoutError {
   readonly kind: OutputParseErrorKind
-  /** The whole answer as it came. */
+  /** The whole answer, unchanged. */
   readonly raw: string
-  /** The fields that have a problem of this kind, such as `items[2].name`; the first thousand if there are more. */
+  /** The fields with a problem of this kind, such as `items[2].name`; at most the first thousand. */
   readonly fields: readonly string[]
 
   constructor(kind: OutputParseErrorKind, message: string, raw: string, fields: readonly string[] = []) {
@@ -43,22 +56,22 @@ export class OutputParseError extends FoldoutError {
   }
 }
 
-/** What a model is to answer with, and how its answers are read. */
+/** The form of a model's answer, and how to parse it. */
 export interface OutputSpec<T> {
   readonly schema: ToolSchema<unknown, T>
-  /** What reaches the model's provider. */
+  /** The JSON Schema sent to the model's provider. */
   readonly jsonSchema: JsonSchema
   readonly container: 'object' | 'array'
-  /** Reads an answer: bare JSON, JSON in a fenced block or between other words. Throws an {@link OutputParseError}. */
+  /** Parses an answer: bare JSON, JSON in a fenced block, or JSON within other text. Throws an {@link OutputParseError}. */
   parse(text: string): T
 }
 
-/** What the values of a schema are; nothing is known of those of a raw JSON Schema. */
+/** The type of a schema's values; `unknown` for a raw JSON Schema. */
 export type OutputValue<S> = S extends ToolSchema ? OutputOf<S> : unknown
 
 /**
- * Makes an output of a schema of an object or an array: any Standard Schema that can say itself as JSON Schema, or a
- * JSON Schema. Fields that it does not name are refused, also where its library would drop them in silence.
+ * Creates an output from the schema of an object or an array: any Standard Schema that converts to JSON Schema, or a JSON
+ * Schema. Unknown fields are rejected, even where the schema's library would silently drop them.
  */
 export function outputSpec<const S extends ToolSchema | JsonSchema>(schema: S): OutputSpec<OutputValue<S>> {
   const { validator, jsonSchema } = readSchema(schema)
@@ -74,8 +87,8 @@ export function outputSpec<const S extends ToolSchema | JsonSchema>(schema: S): 
 }
 
 /**
- * Reads a model's answer by a schema: bare JSON, a fenced block, or JSON between other words. Throws an
- * {@link OutputParseError} that says what is wrong with it.
+ * Parses a model's answer with a schema: bare JSON, a fenced block, or JSON within other text. Throws an
+ * {@link OutputParseError} that says what is wrong with the answer.
  *
  * @example
  * ```ts
@@ -92,12 +105,12 @@ function readSchema(schema: unknown): { readonly validator: ToolSchema; readonly
     return { validator: schema, jsonSchema: sayAsJson(() => inputSide(schema)) }
   }
   if (isPlainObject(schema)) {
-    // A copy, so that no later change to what was given parts the validator from what the provider was told.
+    // A copy, so that later changes to the given schema cannot make the validator differ from what the provider received.
     const validator = sayAsJson(() => fromJsonSchema(structuredClone(schema)))
     return { validator, jsonSchema: sayAsJson(() => inputSide(validator)) }
   }
   throw new PromptValidationError(
-    `The output is ${getName(schema)}, not a schema. Give a schema of zod, valibot, arktype or the like, or a JSON Schema.`,
+    `The output is ${getName(schema)}, not a schema. Use a schema of zod, valibot, arktype or a similar library, or a JSON Schema.`,
   )
 }
 
@@ -105,9 +118,9 @@ function speechless(vendor: string): PromptValidationError {
   const advice =
     vendor === 'valibot'
       ? 'Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.'
-      : 'Give the JSON Schema itself, or use fromJsonSchema().'
+      : 'Pass the JSON Schema itself, or use fromJsonSchema().'
   return new PromptValidationError(
-    `The output is a ${vendor} schema that cannot say itself as JSON Schema, which the model needs. ${advice}`,
+    `The output is a ${vendor} schema that cannot be converted to JSON Schema, which the model needs. ${advice}`,
   )
 }
 
@@ -124,7 +137,7 @@ function sayAsJson<T>(say: () => T): T {
     return say()
   } catch (error) {
     throw new PromptValidationError(
-      `The output cannot be said as JSON Schema: ${getErrorMessage(error).replace(/\.$/, '')}. Use types that JSON has, or give the JSON Schema itself.`,
+      `The output cannot be converted to JSON Schema: ${getErrorMessage(error).replace(/\.$/, '')}. Use types that JSON has, or pass the JSON Schema itself.`,
       { cause: error },
     )
   }
@@ -180,10 +193,10 @@ function parse(text: string, { validator, jsonSchema, shape, container }: Readin
 function validate(schema: ToolSchema, value: unknown): StandardSchemaV1.Result<unknown> {
   const result = schema['~standard'].validate(value)
   if (!(result instanceof Promise)) return result
-  // Nobody waits for it any more, so its failure must not end the process.
+  // Nothing awaits the promise, so its rejection must not end the process.
   result.catch(() => {})
   throw new PromptValidationError(
-    'The output schema validates asynchronously, but an answer is read at once. Leave out its asynchronous checks, and make them on the value that was read.',
+    'The output schema validates asynchronously, but answers are parsed synchronously. Remove its asynchronous checks, and run them on the parsed value.',
   )
 }
 
@@ -213,7 +226,7 @@ function request(shape: Shape): string {
   return `Answer with ${asJson(describeShape(shape) ?? 'JSON')}.`
 }
 
-/** `a JSON object …` of `an object …`. */
+/** Turns `an object …` into `a JSON object …`. */
 function asJson(description: string): string {
   return description.replace(/^an (?=object|array)/, 'a JSON ')
 }

@@ -11,7 +11,7 @@ import type { TokenBudget } from './budget.ts'
 import { describePrompt, type PromptDescriptor } from './overrides/descriptor.ts'
 import { outputSpec, type OutputSpec, type OutputValue } from './output.ts'
 import { applyOverrides, type AppliedOverrides, type PromptOverrides } from './overrides/overrides.ts'
-import { createRegistry, numberedHeading, type Heading, type Registry } from './render/registry.ts'
+import { createRegistry, formatNumberedHeading, type Heading, type Registry } from './render/registry.ts'
 import { createRenderedPrompt, once, type RenderedPrompt } from './render/rendered-prompt.ts'
 import { Renderer } from './render/renderer.ts'
 import { viewSections, type SectionsView } from './render/sections-view.ts'
@@ -20,12 +20,12 @@ import { bindValues, type BoundValues, type FlatValues } from './values.ts'
 
 type Flat<T> = { [K in keyof T]: T[K] } & {}
 
-/** A compiler message, never a value: two sections give one name different types. */
+/** A compiler message, never a value: two sections declare one value with different types. */
 export interface ConflictingValue<Name> {
   readonly '~conflicting': Name
 }
 type Conflicts<Needs> = { [K in keyof Needs]-?: [Needs[K]] extends [never] ? K : never }[keyof Needs]
-/** Two sections that name one value must agree on its type. */
+/** Two sections that share a value must agree on its type. */
 type CheckedSections<S extends readonly AnySection[]> = [NeedsOf<S>] extends [never]
   ? ConflictingValue<string>
   : [Conflicts<NeedsOf<S>>] extends [never]
@@ -34,35 +34,35 @@ type CheckedSections<S extends readonly AnySection[]> = [NeedsOf<S>] extends [ne
 
 /** Options of {@link definePrompt}. */
 export interface PromptOptions<S extends readonly AnySection[], Output extends ToolSchema | JsonSchema | undefined> {
-  /** A group of prompts: keys joined by `/`, such as `agents/support`. */
+  /** The namespace of the prompt: keys joined by `/`, such as `agents/support`. */
   readonly ns: string
-  /** Names the prompt within its group. */
+  /** The name of the prompt within its namespace. */
   readonly key: string
-  /** For people. Default: the key. */
+  /** A display name for people. Default: the key. */
   readonly name?: string
   readonly sections: S & CheckedSections<NoInfer<S>>
-  /** What the model's answer must look like: the schema of an object or a list. */
+  /** The form of the model's answer: the schema of an object or an array. */
   readonly output?: Output
-  /** How folded sections speak to the model. Default `readSection()`. */
+  /** The strategy that tells the model how to open folded sections. Default `readSection()`. */
   readonly disclosure?: DisclosureStrategy
-  /** Who counts tokens. Default: a quick estimate. */
+  /** The token counter. Default: a quick estimate. */
   readonly counter?: TokenCounter
-  /** Folds sections, least important first, until the prompt fits. */
+  /** A token budget. Sections are folded, least important first, until the prompt fits. */
   readonly budget?: TokenBudget
-  /** Makes a section's heading. Default `## 1.2 Title`, deeper by depth. */
+  /** Formats the heading of a section. Default: `## 1.2 Title`, with more `#` for deeper sections. */
   readonly heading?: Heading
 }
 
-/** What all prompts have, whatever their types. */
+/** The members that all prompts have, whatever their types. */
 export interface AnyPrompt {
   readonly ns: string
   readonly key: string
   readonly name: string
-  /** Hashes of what the source says, for overrides. */
+  /** Hashes of the source texts, for overrides. */
   readonly descriptor: PromptDescriptor
 }
 
-/** What reads the answers to a prompt: there if the prompt has an output. */
+/** Parses the answers to a prompt; present if the prompt has an output. */
 type SpecFor<Output> = Output extends undefined ? undefined : OutputSpec<OutputValue<Output>>
 
 /** A prompt whose values are not bound yet. */
@@ -72,7 +72,7 @@ export interface Prompt<
   Output = unknown,
   Spec = OutputSpec<Output> | undefined,
 > extends AnyPrompt {
-  /** Gives the prompt its values, as one flat object. Two sections that name the same value share it. */
+  /** Binds the prompt's values, given as one flat object. Sections that use the same name share the value. */
   bind(...args: {} extends Params ? [values?: Params] : [values: Params]): BoundPrompt<Params, Keys, Output, Spec>
 }
 
@@ -86,28 +86,28 @@ export interface BoundPrompt<
   readonly prompt: AnyPrompt
   /** The same prompt with some values replaced. */
   bind(values: Partial<Params>): BoundPrompt<Params, Keys, Output, Spec>
-  /** The prompt as a model is to see it, as a session has it open. */
+  /** Renders the prompt as the model sees it, with the sections open that the session has opened. */
   render(options?: RenderOptions<Keys>): RenderedPrompt<Keys, Output, Spec>
 }
 
 /** Options of {@link BoundPrompt.render}. */
 export interface RenderOptions<Keys extends string = string> {
-  /** Decides what is open, and is what selectors see. */
+  /** The session that decides which sections are open, and that selectors read. */
   readonly session?: SessionReader
-  /** What to show in full or as a summary, by path. What the session says goes before. */
+  /** The visibility of sections by path. The session takes precedence. */
   readonly visibility?: { readonly [K in Keys]?: Visibility }
-  /** Words that people have put in place of the source's. */
+  /** Texts that replace those of the source. */
   readonly overrides?: PromptOverrides
-  /** In place of the prompt's own. */
+  /** A strategy to use in place of the prompt's own. */
   readonly disclosure?: DisclosureStrategy
   readonly counter?: TokenCounter
   readonly budget?: TokenBudget
-  /** Passed on to tools and adapters. */
+  /** The deadline of the run, passed on to tools and adapters. */
   readonly deadline?: Date
 }
 
 /**
- * Defines a prompt: a tree of sections that can be folded, with everything that follows from the definition worked out once.
+ * Defines a prompt: a tree of sections that can be folded. Everything that depends only on the definition is computed once.
  *
  * @example
  * ```ts
@@ -124,16 +124,16 @@ export function definePrompt<
   const { ns, key, name = key } = options
   if (!ns.split('/').every((segment) => KEY_PATTERN.test(segment))) {
     throw new PromptValidationError(
-      `'${ns}' cannot be the ns of a prompt. Use keys of lower-case letters, digits, hyphens and underscores, joined by '/'.`,
+      `'${ns}' cannot be the ns of a prompt. Use keys of lowercase letters, digits, hyphens and underscores, joined by '/'.`,
     )
   }
   if (!KEY_PATTERN.test(key)) {
     throw new PromptValidationError(
-      `'${key}' cannot be the key of a prompt. Use 1 to 64 lower-case letters, digits, hyphens and underscores.`,
+      `'${key}' cannot be the key of a prompt. Use 1 to 64 lowercase letters, digits, hyphens and underscores.`,
     )
   }
   const reserved = [...new Set([...DISCLOSURE_TOOL_NAMES, ...(options.disclosure?.toolNames ?? [])])]
-  const registry = createRegistry(options.sections, options.heading ?? numberedHeading, reserved)
+  const registry = createRegistry(options.sections, options.heading ?? formatNumberedHeading, reserved)
   const descriptor = once(() => describePrompt(ns, key, registry))
   const prompt: Prompt<FlatValues> = Object.freeze({
     ns,
@@ -167,16 +167,16 @@ interface Definition {
 
 const definitions = new WeakMap<AnyPrompt, Definition>()
 
-/** The sections of a prompt made by `definePrompt`. */
+/** Returns the definition of a prompt made by `definePrompt`. */
 export function getRegistry(prompt: AnyPrompt): Registry {
   const definition = definitions.get(prompt)
-  if (!definition) throw new PromptValidationError('This is no prompt. Make it with definePrompt().')
+  if (!definition) throw new PromptValidationError('This is not a prompt. Create one with definePrompt().')
   return definition.registry
 }
 
 function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatValues> {
   const values = bindValues(definition.registry, flat)
-  // The last render is what the next one goes on from.
+  // The next render starts from the last one.
   let last: SectionsView | undefined
   return Object.freeze({
     prompt: definition.prompt,
@@ -206,7 +206,7 @@ function withoutUndefined(asked: Readonly<Record<string, Visibility | undefined>
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as VisibilityOverrides
 }
 
-/** The last renderer if it renders alike, else a new one. */
+/** Returns the last renderer if its options are the same, or creates a new one. */
 function rendererFor(
   definition: Definition,
   values: BoundValues,
@@ -223,7 +223,7 @@ function rendererFor(
 
 const applied = new WeakMap<PromptOverrides, WeakMap<Definition, AppliedOverrides>>()
 
-/** Overrides are checked and parsed once for each prompt they are given to. */
+/** Checks and parses overrides once for each prompt. */
 function getAppliedOverrides(definition: Definition, overrides: PromptOverrides): AppliedOverrides {
   let byDefinition = applied.get(overrides)
   if (!byDefinition) applied.set(overrides, (byDefinition = new WeakMap()))

@@ -79,7 +79,7 @@ describe('keys and paths', () => {
 describe('definitions', () => {
   it('R2 a section has a body by template or by a custom renderer, not both', () => {
     expect(() => defineSection({ key: 'a', title: 'A', template: 'x', render: () => 'y' })).toThrow(
-      "Section 'a': it has a template and a custom renderer.",
+      "Section 'a': it has both a template and a custom renderer.",
     )
   })
 
@@ -114,7 +114,7 @@ describe('definitions', () => {
 
   it('R27 a suffix of its own may name only the section key', () => {
     expect(() => defineSection({ key: 'a', title: 'A', summary: 's', summarySuffix: 'Read ${other}' })).toThrow(
-      'only ${section_key} can stand there',
+      'it can only contain ${section_key}',
     )
   })
 
@@ -210,7 +210,7 @@ describe('values', () => {
     expect(loose.bind({ n: 1, m: 2 }).render().text).toBe('## 1 A\n\n1')
   })
 
-  it('R5 names of Object.prototype are no values', () => {
+  it('R5 names of Object.prototype are not values', () => {
     const p = prompt(defineSection({ key: 'a', title: 'A', template: widened('${constructor} ${toString}') }))
     expect(thrownBy(() => p.bind().render())).toMatchObject({ placeholder: 'constructor' })
     expect(p.bind({ constructor: 'c', toString: 's' }).render().text).toBe('## 1 A\n\nc s')

@@ -6,25 +6,25 @@ import type { SessionReader } from '../session/session.ts'
 import { isVisibility, type Visibility } from '../session/visibility.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
-/** What selectors and custom renderers get besides the section's params. */
+/** The context that selectors and custom renderers receive along with the section's params. */
 export interface SelectorContext {
   readonly session: SessionReader
 }
-/** A value, or how to find it from the section's params and the session. */
+/** A value, or a function that computes it from the section's params and the session. */
 export type Selector<Params, Value> = Value | ((params: Params, context: SelectorContext) => Value)
 
 /**
- * Tools that a section offers one by one as they are opened, each under the path `section.name`. They are looked up when they
- * are asked for, so that there may be thousands of them and they may change.
+ * Tools that a section offers one by one as they are opened, each under the path `section.name`. They are looked up when
+ * needed, so there can be thousands of them, and they can change.
  */
 export interface ToolsOnDemand {
   find(name: string): AnyTool | undefined
 }
 
-/** What a custom renderer returns: a body, or nothing to leave the section out. */
+/** The return value of a custom renderer: a body, or nothing to leave the section out. */
 export type RenderedBody = string | null | undefined
 
-/** A node of a prompt's tree. `Params` is what its subtree needs to be bound; `Keys` are the dotted paths in it. */
+/** A node in the tree of a prompt. `Params` are the values that its subtree needs; `Keys` are the dotted paths in it. */
 export interface Section<in Params = never, out Keys extends string = string> {
   readonly key: string
   readonly title: string
@@ -39,18 +39,18 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly children: readonly AnySection[]
   readonly acceptsOverrides: boolean
   readonly priority: number
-  // Never set: they carry types.
+  // Never set; they only carry types.
   readonly '~needs'?: (params: Params) => void
   readonly '~keys'?: Keys
 }
 
-/** A section of any params and paths. */
+/** A section with any params and paths. */
 export type AnySection = Section<never, string>
 
-/** The values of sections that the compiler knows nothing of, such as a list put together at run time. */
+/** The values of sections whose types the compiler does not know, such as an array built at run time. */
 export type AnyValues = { readonly [name: string]: unknown }
 
-/** The values that some sections need together. */
+/** The values that several sections need together. */
 export type NeedsOf<S extends readonly AnySection[]> = [S[number]] extends [never]
   ? {}
   : (
@@ -63,7 +63,7 @@ export type NeedsOf<S extends readonly AnySection[]> = [S[number]] extends [neve
     ? All
     : never
 
-/** The dotted paths in some sections. */
+/** The dotted paths in several sections. */
 export type KeysOf<S extends readonly AnySection[]> = [S[number]] extends [never]
   ? never
   : S[number] extends Section<never, infer Keys>
@@ -71,7 +71,7 @@ export type KeysOf<S extends readonly AnySection[]> = [S[number]] extends [never
     : never
 
 type OwnInput<S, T> = S extends StandardSchemaV1 ? InputOf<S> : InferredParams<T>
-/** Checked against the schema; without one, whatever it names is what it needs. */
+/** Checked against the schema. Without a schema, the template's placeholders define the values. */
 type TemplateOption<T, S> = S extends StandardSchemaV1 ? CheckedTemplate<T, OutputOf<S>> : T
 type OwnOutput<S, T> = S extends StandardSchemaV1 ? OutputOf<S> : InferredParams<T>
 
@@ -83,29 +83,29 @@ export interface SectionOptions<
   Summary,
   Children extends readonly AnySection[],
 > {
-  /** Unique among its siblings; lower-case letters, digits, hyphens and underscores. With its parents' keys it makes the path. */
+  /** Unique among its siblings; lowercase letters, digits, hyphens and underscores. Joined with its parents' keys, it forms the path. */
   readonly key: Key
   readonly title: string
-  /** The values it needs, as any Standard Schema. Without one they are what the template and the summary name. */
+  /** The values that the section needs, as any Standard Schema. Default: the placeholders of the template and the summary. */
   readonly params?: Schema
   /** The body: `${name}` stands for a value, `$${` for a literal `${`. Default: no body, only the heading. */
   readonly template?: TemplateOption<Body, Schema>
-  /** Makes the body, in place of a template. */
+  /** Renders the body, in place of a template. */
   readonly render?: (params: OwnOutput<Schema, Body | Summary>, context: SelectorContext) => RenderedBody
-  /** What is shown while the section is folded: a template over the same values. */
+  /** The text shown while the section is folded: a template over the same values. */
   readonly summary?: TemplateOption<Summary, Schema>
-  /** Replaces the line that tells the model how to open the section; `${section_key}` stands for its path. */
+  /** Replaces the line that tells the model how to open the section. `${section_key}` stands for the section's path. */
   readonly summarySuffix?: string
-  /** Default `'full'`. */
+  /** Whether the section starts open (`'full'`) or folded (`'summary'`). Default `'full'`. */
   readonly visibility?: Selector<OwnOutput<Schema, Body | Summary>, Visibility>
   /** Whether the section exists at all. Default true. */
   readonly enabled?: Selector<OwnOutput<Schema, Body | Summary>, boolean>
-  /** Offered to the model while the section is open. */
+  /** Tools offered to the model while the section is open. */
   readonly tools?: readonly AnyTool[]
-  /** Offered one by one, once a tool of this section has opened them. */
+  /** Tools offered one by one, once a tool of this section has opened them. */
   readonly toolsOnDemand?: ToolsOnDemand
   readonly children?: Children
-  /** Whether people may reword it from outside the source. Default true. */
+  /** Whether overrides can reword the section outside the source. Default true. */
   readonly acceptsOverrides?: boolean
   /** Under a token budget, sections with a lower priority are folded first. Default 0. */
   readonly priority?: number
@@ -115,8 +115,8 @@ const NO_TOOLS: readonly AnyTool[] = Object.freeze([])
 const NO_SECTIONS: readonly AnySection[] = Object.freeze([])
 
 /**
- * Defines a section of a prompt: a title, a body, and optionally a summary to be shown while it is folded, tools that come
- * with it, and sections below it.
+ * Defines a section of a prompt: a title, a body, and optionally a summary shown while it is folded, tools that are offered
+ * while it is open, and child sections.
  *
  * @example
  * ```ts
@@ -145,14 +145,14 @@ export function defineSection<
   }
   if (!KEY_PATTERN.test(key)) {
     invalid(
-      'this cannot be a key. Use 1 to 64 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit.',
+      'this cannot be a key. Use 1 to 64 lowercase letters, digits, hyphens and underscores, starting with a letter or digit.',
     )
   }
   if (options.template !== undefined && options.render !== undefined)
-    invalid('it has a template and a custom renderer. Give one of them.')
+    invalid('it has both a template and a custom renderer. Use one of them.')
   if (options.params !== undefined && !isStandardSchema(options.params)) {
     invalid(
-      'its params are no Standard Schema. Give a schema of zod, valibot, arktype or the like, or use defineParams().',
+      'its params are not a Standard Schema. Use a schema of zod, valibot, arktype or a similar library, or defineParams().',
     )
   }
   if (typeof visibility !== 'function' && !isVisibility(visibility))
@@ -162,7 +162,7 @@ export function defineSection<
   const summarySuffix = options.summarySuffix === undefined ? undefined : parseTemplate(options.summarySuffix)
   const foreign = summarySuffix?.names.find((name) => name !== 'section_key')
   if (foreign !== undefined)
-    invalid(`its summarySuffix names \${${foreign}}; only \${section_key} can stand there.`, foreign)
+    invalid(`its summarySuffix names \${${foreign}}; it can only contain \${section_key}.`, foreign)
   return Object.freeze({
     key,
     title: options.title,

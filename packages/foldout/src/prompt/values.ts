@@ -1,5 +1,5 @@
 import { PromptRenderError, PromptValidationError } from '../core/errors.ts'
-import { describeIssues, issueKeys } from '../core/schema/schema.ts'
+import { describeIssues, issueKeys, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { isPrintable, getKind } from '../core/template.ts'
 import { joinWords, nameSome, nearest } from '../core/text.ts'
 import type { Registry, Slot } from './render/registry.ts'
@@ -9,27 +9,28 @@ export type FlatValues = Readonly<Record<string, unknown>>
 /** The values bound to a prompt, as each section sees them. */
 export interface BoundValues {
   readonly flat: FlatValues
-  /** Whether every value that templates name without a schema is there. */
+  /** Whether every value that templates use without a schema is bound. */
   readonly isComplete: boolean
-  /** A section's own params, validated. Throws a {@link PromptRenderError} where some are missing. */
+  /** Returns the validated params of a section. Throws a {@link PromptRenderError} if some are missing. */
   of(slot: Slot): FlatValues
-  /** As `of`, but gives what there is: a section may be disabled just because its values are missing. */
+  /** Like `of`, but returns what is bound: a section may be disabled because its values are missing. */
   asGiven(slot: Slot): FlatValues
 }
 
 type Parsed = { readonly values: FlatValues } | { readonly missing: string; readonly placeholder: string | undefined }
 
 /**
- * Runs every section's schema over the flat values. What is mistyped or belongs to no section is refused here; what is
- * missing only matters once a section that needs it is rendered.
+ * Validates the flat values with every section's schema. Values with a wrong type, and values that no section uses, are
+ * rejected here. A missing value only matters when a section that needs it is rendered.
  */
 export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
   const parsed = new Map<number, Parsed>()
   const consumed = new Set<string>(registry.inferred.keys())
   let takesAll = false
   for (const slot of registry.slots) {
-    if (!slot.section.params) continue
-    const result = parse(slot, flat)
+    const { params } = slot.section
+    if (!params) continue
+    const result = parse(slot, params, flat)
     parsed.set(slot.index, result)
     if (slot.inputNames) for (const name of slot.inputNames) consumed.add(name)
     else if ('values' in result) for (const name of Object.keys(result.values)) consumed.add(name)
@@ -39,7 +40,7 @@ export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
     const value = Object.hasOwn(flat, name) ? flat[name] : undefined
     if (value !== undefined && !isPrintable(value)) {
       throw new PromptValidationError(
-        `Section '${slot.path}': the value '${name}' is ${getKind(value)}. A template takes strings, numbers and booleans; format it first.`,
+        `Section '${slot.path}': the value '${name}' is ${getKind(value)}. Templates accept strings, numbers and booleans; format it first.`,
         { path: slot.path, placeholder: name },
       )
     }
@@ -64,13 +65,13 @@ export function bindValues(registry: Registry, flat: FlatValues): BoundValues {
   }
 }
 
-function parse(slot: Slot, flat: FlatValues): Parsed {
-  // A schema that takes no more than it names would refuse the other sections' values.
-  const result = slot.section.params!['~standard'].validate(slot.inputNames ? pick(flat, slot.inputNames) : { ...flat })
+function parse(slot: Slot, params: StandardSchemaV1, flat: FlatValues): Parsed {
+  // A strict schema would reject the other sections' values.
+  const result = params['~standard'].validate(slot.inputNames ? pick(flat, slot.inputNames) : { ...flat })
   if (result instanceof Promise) {
     result.catch(() => undefined)
     throw new PromptValidationError(
-      `Section '${slot.path}': its params schema validates asynchronously, which rendering cannot wait for. Use a synchronous schema.`,
+      `Section '${slot.path}': its params schema validates asynchronously, but rendering is synchronous. Use a synchronous schema.`,
       { path: slot.path },
     )
   }
@@ -82,7 +83,7 @@ function parse(slot: Slot, flat: FlatValues): Parsed {
     const [first] = mistyped
     const name = first && issueKeys(first)[0]
     throw new PromptValidationError(
-      `Section '${slot.path}' does not take the values bound to it: ${describeIssues(mistyped)}.`,
+      `Section '${slot.path}' rejected the values bound to it: ${describeIssues(mistyped)}.`,
       { path: slot.path, placeholder: name === undefined ? undefined : String(name) },
     )
   }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { getCode, type HeldLock } from './lock.ts'
 
 /**
- * Replaces a file or creates it. Readers see the old text or the new one, never a part of it, also after a crash.
+ * Replaces or creates a file atomically. Readers see the old text or the new one, never a part, even after a crash.
  */
 export async function replaceFile(path: string, text: string, lock: HeldLock): Promise<void> {
   const mode = await getMode(path)
@@ -29,7 +29,7 @@ export async function replaceFile(path: string, text: string, lock: HeldLock): P
 const UNIQUE = String.raw`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`
 const LEFT_OVER = new RegExp(String.raw`^(?:\.(.+)\.${UNIQUE}\.tmp|(.+)\.lock\.${UNIQUE}\.old)$`)
 
-/** Removes what killed processes left of their work on a file. Only under its lock: what others work with looks the same. */
+/** Removes the temporary files that killed processes left. Call it only under the lock: files in use look the same. */
 export function removeLeftOvers(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const [, written, locked] = LEFT_OVER.exec(name) ?? []
@@ -40,7 +40,7 @@ export function removeLeftOvers(path: string): void {
 async function getMode(path: string): Promise<number | undefined> {
   try {
     const found = await lstat(path)
-    // A link is replaced by a file, whatever it led to.
+    // A link is replaced by a file, wherever it led.
     return found.isFile() ? found.mode & 0o777 : undefined
   } catch (error) {
     if (getCode(error) === 'ENOENT') return undefined

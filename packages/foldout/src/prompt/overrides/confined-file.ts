@@ -4,7 +4,7 @@ import { dirname, sep } from 'node:path'
 import { MAX_OVERRIDE_FILE_BYTES } from '../limits.ts'
 import { getCode } from './lock.ts'
 
-/** Throws if the folder of a file, as far as it exists, is reached through a link that leads out of the root. */
+/** Throws if the existing part of a file's folder is reached through a link that leads out of the root. */
 export function checkInside(root: string, path: string): void {
   const realRoot = getRealPath(root)
   if (realRoot === undefined) return
@@ -17,14 +17,15 @@ export function checkInside(root: string, path: string): void {
 }
 
 /**
- * The bytes of a file below a root, or `undefined` if there is none. A link is followed only within the root, and what is
- * opened is what was looked at: the last part of the path cannot be swapped for a link, a device or a pipe in between.
+ * Reads the bytes of a file below a root, or returns `undefined` if it does not exist. Links are followed only within the
+ * root. The file that was checked is the one that is read: its name cannot be swapped for a link, a device or a pipe in
+ * between.
  */
 export async function readInside(root: string, path: string): Promise<Uint8Array | undefined> {
   const real = await findRealFile(path)
   if (real === undefined) return undefined
   if (!isInside(await realpath(root), real)) throw leadsOut(path, root)
-  // Without waiting, as opening a pipe would for ever.
+  // Non-blocking, because opening a pipe could wait forever.
   const file = await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   try {
     const found = await file.stat()

@@ -5,7 +5,7 @@ import { toolDefinition, type AnyTool } from '../../tools/tool.ts'
 import type { Registry } from '../render/registry.ts'
 import type { AnySection } from '../section.ts'
 
-/** What a prompt says in its source, as hashes: an override written against other words can be told by them. */
+/** Hashes of a prompt's source texts. They reveal overrides that were written for an older text. */
 export interface PromptDescriptor {
   readonly ns: string
   readonly key: string
@@ -13,19 +13,19 @@ export interface PromptDescriptor {
   readonly tools: readonly ToolDescriptor[]
 }
 
-/** What the source says of a section, as a hash. */
+/** The hash of a section's source text. */
 export interface SectionDescriptor {
   readonly path: string
   readonly number: string
-  /** SHA-256 of the template and the summary; of the summary alone where a function makes the body. */
+  /** SHA-256 of the template and the summary, or of the summary alone if a function renders the body. */
   readonly hash: string
   readonly acceptsOverrides: boolean
 }
 
-/** What the source says of a tool, as a hash. */
+/** The hash of a tool's source. */
 export interface ToolDescriptor {
   readonly name: string
-  /** The section it belongs to. */
+  /** The path of its section. */
   readonly path: string
   /** SHA-256 of name, description and input schema. */
   readonly hash: string
@@ -51,7 +51,7 @@ function describeTools(registry: Registry): ToolDescriptor[] {
   )
 }
 
-/** A tool of a prompt, at the first section that has it. */
+/** A tool of a prompt, with the first section that has it. */
 export interface PlacedTool {
   readonly tool: AnyTool
   readonly path: string
@@ -72,7 +72,7 @@ export function findTools(registry: Registry): ReadonlyMap<string, PlacedTool> {
   return tools
 }
 
-/** The hash of what a section says. The keys are in order, as canonical JSON has them. */
+/** Hashes the texts of a section. The keys are in the order of canonical JSON. */
 export function hashSection({ body, summary }: AnySection): string {
   return sha256Hex(
     JSON.stringify({
@@ -86,7 +86,7 @@ function getParts({ literals, names }: Template): readonly (readonly string[])[]
   return [literals, names]
 }
 
-/** The hash of a tool's contract: the canonical JSON of its definition. */
+/** Hashes the definition of a tool as canonical JSON. */
 export function hashTool(tool: AnyTool): string {
   const { name, description, inputSchema } = toolDefinition(tool)
   return sha256Hex(

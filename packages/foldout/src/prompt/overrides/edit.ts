@@ -5,7 +5,7 @@ import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import { sectionCheck, toolCheck } from './file.ts'
 
-/** Other words for a section. */
+/** New texts for a section. */
 export interface SectionEdit {
   readonly path: string
   /** A template over the section's params. */
@@ -15,7 +15,7 @@ export interface SectionEdit {
   readonly visibility?: Visibility
 }
 
-/** Other words for a tool. */
+/** New descriptions for a tool. */
 export interface ToolEdit {
   readonly name: string
   readonly description?: string
@@ -57,12 +57,12 @@ export function mergeTool(old: ToolOverride | undefined, edit: ToolOverride): To
   return omitUndefined({ hash, description, fields })
 }
 
-/** Folding a section that has no summary would leave nothing to show. */
+/** A folded section without a summary would have nothing to show. */
 export function refuseMissingSummary(prompt: AnyPrompt, path: string, override: SectionOverride): void {
   if (override.visibility !== 'summary' || override.summary !== undefined) return
   if (getRegistry(prompt).byPath.get(path)?.section.summary) return
   throw new PromptValidationError(
-    `Section '${path}' cannot be overridden to be shown as its summary, because it has none. Override its summary too.`,
+    `Section '${path}' cannot be folded by an override, because it has no summary. Override its summary too.`,
     { path },
   )
 }
@@ -76,7 +76,7 @@ function fresh<Override extends { readonly hash: string }>(
 
 type Given<Values> = { [Name in keyof Values]: Exclude<Values[Name], undefined> }
 
-/** What is given as undefined is not given. */
+/** Leaves out fields that are undefined. */
 function omitUndefined<Values extends object>(values: Values): Given<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<Values>
 }

@@ -10,7 +10,7 @@ import {
 import { getRegistry, type AnyPrompt } from '../prompt.ts'
 
 /**
- * The overrides that say what the source says: what a person starts from to write other words.
+ * Creates overrides with the texts of the source, as a starting point for rewording them.
  *
  * @example
  * ```ts
@@ -40,20 +40,20 @@ export function sourceOverrides(prompt: AnyPrompt): PromptOverrides {
   return { sections, tools }
 }
 
-/** A template that has no string form is left out; its hash is there, so that a new text can be written in. */
+/** A template without a string form is left out, but its hash is kept, so that a new text can be added. */
 function text(key: 'body' | 'summary', template: Template | undefined): { body?: string; summary?: string } {
   const source = template && toTemplateSource(template)
   return source === undefined ? {} : { [key]: source }
 }
 
 /**
- * The overrides that a render with them would not apply, and why.
+ * Finds the overrides that a render would not apply, with the reasons.
  *
  * @example
  * ```ts
- * for (const { name, message } of ignoredOverrides(prompt, overrides)) console.warn(name, message)
+ * for (const { name, message } of findIgnoredOverrides(prompt, overrides)) console.warn(name, message)
  * ```
  */
-export function ignoredOverrides(prompt: AnyPrompt, overrides: PromptOverrides): readonly IgnoredOverride[] {
+export function findIgnoredOverrides(prompt: AnyPrompt, overrides: PromptOverrides): readonly IgnoredOverride[] {
   return applyOverrides(overrides, getRegistry(prompt)).ignored
 }

@@ -32,18 +32,18 @@ describe.each(operations)('%s', (_, operate) => {
       const error = await operate(bad as string).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(PromptValidationError)
       expect((error as Error).message).toBe(
-        `'${bad}' cannot be a tag. Use 1 to 64 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit.`,
+        `'${bad}' cannot be a tag. Use 1 to 64 lowercase letters, digits, hyphens and underscores, starting with a letter or digit.`,
       )
       expect(readdirSync(root)).toEqual([])
     },
   )
 
-  it('R16 refuses what only looks like a prompt, whose ns could lead anywhere', async () => {
-    await expect(operate(tag, { ...prompt, ns: '../..' })).rejects.toThrow('This is no prompt.')
+  it('R16 rejects an object that only looks like a prompt, whose ns could lead anywhere', async () => {
+    await expect(operate(tag, { ...prompt, ns: '../..' })).rejects.toThrow('This is not a prompt.')
     expect(readdirSync(root)).toEqual([])
   })
 
-  it('R16 reports a malformed file and leaves it as it is', async () => {
+  it('R16 reports a malformed file and leaves it unchanged', async () => {
     const content = file({ sections: { context: { hash: 'x', visibility: 'ful' as 'full' } } })
     put(content)
     await expect(operate(tag)).rejects.toMatchObject({
@@ -62,9 +62,9 @@ describe('a malformed file', () => {
     [null, 'the whole is null; use an object'],
     [{ ...valid, version: 2 }, 'version is 2; use 1'],
     [{}, 'version is missing; use 1'],
-    [{ ...valid, ns: 'agents' }, 'ns is "agents"; use "agents/support", as the place of the file says'],
-    [{ ...valid, key: 'other' }, 'key is "other"; use "triage", as the place of the file says'],
-    [{ ...valid, tag: undefined }, 'tag is missing; use "stable", as the place of the file says'],
+    [{ ...valid, ns: 'agents' }, 'ns is "agents"; use "agents/support", to match the location of the file'],
+    [{ ...valid, key: 'other' }, 'key is "other"; use "triage", to match the location of the file'],
+    [{ ...valid, tag: undefined }, 'tag is missing; use "stable", to match the location of the file'],
     [{ ...valid, section: {} }, 'section is not known; use version, ns, key, tag, sections, tools'],
     [{ ...valid, sections: [] }, 'sections is a list; use an object'],
     [{ ...valid, sections: { a: 'text' } }, 'sections.a is "text"; use an object'],
@@ -89,21 +89,21 @@ describe('a malformed file', () => {
     )
   })
 
-  it.each(['', '{', '{"version": 1,}', '\u{0}'])('R16 says that %j is no JSON', async (content) => {
+  it.each(['', '{', '{"version": 1,}', '\u{0}'])('R16 reports that %j is not JSON', async (content) => {
     put(content)
     await expect(store.resolve(prompt, { tag })).rejects.toThrow(
       `The override file '${path}' cannot be used. It is not JSON: `,
     )
   })
 
-  it('R16 says that what is no UTF-8 is no JSON, and takes the mark that some editors begin a file with', async () => {
+  it('R16 reports that invalid UTF-8 is not JSON, and accepts a byte order mark', async () => {
     put(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))
     await expect(store.resolve(prompt, { tag })).rejects.toThrow('It is not JSON: ')
     put(`\u{feff}${JSON.stringify(valid)}`)
     expect(await store.resolve(prompt, { tag })).toEqual({ overrides: { sections: {}, tools: {} }, ignored: [] })
   })
 
-  it('R16 names the file where an override that would apply asks for what cannot be rendered', async () => {
+  it('R16 names the file of an override that applies but cannot be rendered', async () => {
     put(file({ sections: { task: { hash: computeHash('task'), body: 'Hi ${usr}.' } } }))
     await expect(store.resolve(prompt, { tag })).rejects.toMatchObject({
       code: 'override-file',
@@ -111,14 +111,14 @@ describe('a malformed file', () => {
     })
     put(file({ sections: { task: { hash: computeHash('task'), visibility: 'summary' } } }))
     await expect(store.resolve(prompt, { tag })).rejects.toThrow(
-      `The override file '${path}' cannot be used. Section 'task' cannot be overridden to be shown as its summary`,
+      `The override file '${path}' cannot be used. Section 'task' cannot be folded by an override, because it has no summary`,
     )
-    // Such an entry can be written anew or removed.
+    // Such an entry can be rewritten or removed.
     await store.upsert(prompt, { tag, section: { path: 'task', visibility: 'full' } })
     expect((await store.resolve(prompt, { tag }))!.ignored).toEqual([])
   })
 
-  it('R16 takes files without sections or tools, and names that objects have of themselves', async () => {
+  it('R16 accepts files without sections or tools, and names that every object has', async () => {
     put('{"version":1,"ns":"agents/support","key":"triage","tag":"stable","tools":{"__proto__":{"hash":"x"}}}')
     expect((await store.resolve(prompt, { tag }))!.ignored.map(({ name, reason }) => [name, reason])).toEqual([
       ['__proto__', 'unknown'],
@@ -127,7 +127,7 @@ describe('a malformed file', () => {
     expect(text()).toContain('"__proto__": {\n      "hash": "x"\n    }')
   })
 
-  it('R16 says what the machine refuses', async () => {
+  it('R16 reports errors of the operating system', async () => {
     mkdirSync(path, { recursive: true })
     await expect(store.resolve(prompt, { tag })).rejects.toMatchObject({
       code: 'override-file',

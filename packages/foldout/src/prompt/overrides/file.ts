@@ -4,7 +4,7 @@ import { parseTemplate } from '../../core/template.ts'
 import type { PromptDescriptor } from './descriptor.ts'
 import type { PromptOverrides, SectionOverride, ToolOverride } from './overrides.ts'
 
-/** Where the overrides of a prompt lie. */
+/** Where the overrides of a prompt are stored. */
 export interface OverridePlace {
   readonly root: string
   readonly path: string
@@ -13,7 +13,7 @@ export interface OverridePlace {
   readonly tag: string
 }
 
-/** Maps and not objects: names come from files, and a name such as `__proto__` cannot be assigned to an object. */
+/** Maps rather than objects: names come from files, and a name such as `__proto__` cannot be assigned to an object. */
 export interface OverrideEntries {
   readonly sections: ReadonlyMap<string, SectionOverride>
   readonly tools: ReadonlyMap<string, ToolOverride>
@@ -42,7 +42,7 @@ export function unusable(path: string, fault: string, cause?: unknown): FoldoutE
   )
 }
 
-/** Entries in the order of the prompt; what it no longer has comes last, as it was. */
+/** Sorts entries in the order of the prompt. Entries that the prompt no longer has come last, unchanged. */
 export function formatOverrideFile(place: OverridePlace, entries: OverrideEntries, order: PromptDescriptor): string {
   const { ns, key, tag } = place
   const sections = sortByRank(
@@ -62,7 +62,7 @@ function sortByRank<Entry>(entries: ReadonlyMap<string, Entry>, order: readonly 
   return Object.fromEntries([...entries].sort(([a], [b]) => rank(a) - rank(b)))
 }
 
-/** What is wrong with a value, in words that begin with where it is; nothing if all is well. */
+/** Returns what is wrong with a value, as a clause that begins with its place, or `undefined` if it is valid. */
 type Check = (value: unknown, at: string) => string | undefined
 
 const isText: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} ${is(value)}; use a string`)
@@ -107,7 +107,7 @@ function isObjectOf(fields: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** What is wrong with the override of a section. */
+/** Checks the override of a section. */
 export const sectionCheck = isObjectOf({
   hash: isHash,
   body: optional(isTemplate),
@@ -115,7 +115,7 @@ export const sectionCheck = isObjectOf({
   visibility: optional(isOneOf('full', 'summary')),
 })
 
-/** What is wrong with the override of a tool. */
+/** Checks the override of a tool. */
 export const toolCheck = isObjectOf({
   hash: isHash,
   description: optional(isText),
@@ -128,7 +128,7 @@ function fileCheck({ ns, key, tag }: OverridePlace): Check {
     (value, at) =>
       value === expected
         ? undefined
-        : `${at} ${is(value)}; use ${JSON.stringify(expected)}, as the place of the file says`
+        : `${at} ${is(value)}; use ${JSON.stringify(expected)}, to match the location of the file`
   return isObjectOf({
     version: isOneOf(VERSION),
     ns: asPlaced(ns),
@@ -147,7 +147,7 @@ function firstFault<Item>(items: readonly Item[], check: (item: Item) => string 
   return undefined
 }
 
-/** `sections.context`, and `sections["context.details"]` where the name is no plain word. */
+/** Formats a place: `sections.context`, or `sections["context.details"]` if the name is not a plain word. */
 function inside(at: string, name: string): string {
   if (at === '') return name
   return /^[\w-]+$/.test(name) ? `${at}.${name}` : `${at}[${JSON.stringify(name)}]`

@@ -32,14 +32,14 @@ const written = (secondsAgo: number): void => utimesSync(lock, new Date(), new D
 const alive = process.ppid
 
 describe('withLock', () => {
-  it('R16 says who holds it while it is held, and removes it after success and after failure', async () => {
+  it('R16 names the holder while it is held, and removes the lock after success and after failure', async () => {
     const inside = await withLock(lock, async () => JSON.parse(readFileSync(lock, 'utf8')) as unknown)
     expect(inside).toEqual({ pid: process.pid, host: hostname(), token: expect.stringMatching(/^[0-9a-f-]{36}$/) })
     await expect(withLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('R16 lets one at a time in, in the order asked, also after one has failed', async () => {
+  it('R16 runs one caller at a time, in call order, even after one has failed', async () => {
     const order: string[] = []
     const enter = (name: string) =>
       withLock(lock, async () => {
@@ -52,13 +52,13 @@ describe('withLock', () => {
     expect(order).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out'])
   })
 
-  it('R16 gives up on a lock that stays held, says who holds it and leaves it', async () => {
+  it('R16 gives up on a lock that stays held, names the holder and leaves the lock', async () => {
     writeFileSync(lock, held(alive))
     const error = await withLock(lock, async () => 'entered', 30).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(FoldoutError)
     expect(error).toMatchObject({
       code: 'override-locked',
-      message: `The lock '${lock}' is held by process ${alive} on ${hostname()} and did not become free in time. Try again; a lock that is older than 30 seconds is taken over.`,
+      message: `The lock '${lock}' is held by process ${alive} on ${hostname()} and was not released in time. Try again; a lock that is older than 30 seconds is taken over.`,
     })
     expect(readFileSync(lock, 'utf8')).toBe(held(alive))
   })
@@ -85,11 +85,11 @@ describe('withLock', () => {
   ])('R16 respects a lock %s', async (_, content, age) => {
     writeFileSync(lock, content())
     written(age)
-    await expect(withLock(lock, async () => 'entered', 30)).rejects.toThrow('did not become free in time')
+    await expect(withLock(lock, async () => 'entered', 30)).rejects.toThrow('was not released in time')
     expect(existsSync(lock)).toBe(true)
   })
 
-  it('R16 goes on waiting while the lock changes hands', async () => {
+  it('R16 keeps waiting while the lock changes hands', async () => {
     writeFileSync(lock, held(alive))
     const entered = withLock(lock, async () => 'entered', 400)
     for (let turn = 0; turn < 4; turn++) {
@@ -100,24 +100,21 @@ describe('withLock', () => {
     expect(await entered).toBe('entered')
   })
 
-  it('R16 does not wait for ever on a lock that never rests', async () => {
+  it('R16 does not wait forever on a lock that keeps changing', async () => {
     writeFileSync(lock, held(alive))
     const changing = setInterval(() => writeFileSync(lock, held(alive, `elsewhere-${Math.random()}`)), 2)
-    await expect(withLock(lock, async () => 'entered', 20)).rejects.toThrow('did not become free in time')
+    await expect(withLock(lock, async () => 'entered', 20)).rejects.toThrow('was not released in time')
     clearInterval(changing)
   })
 
-  it.skipIf(process.platform === 'win32')(
-    'R16 does not wait for ever on what is there and cannot be read',
-    async () => {
-      symlinkSync(join(folder, 'nothing'), lock)
-      await expect(withLock(lock, async () => 'entered', 30)).rejects.toThrow(
-        'is held by a process that is not known and did not become free in time',
-      )
-    },
-  )
+  it.skipIf(process.platform === 'win32')('R16 does not wait forever on a lock that cannot be read', async () => {
+    symlinkSync(join(folder, 'nothing'), lock)
+    await expect(withLock(lock, async () => 'entered', 30)).rejects.toThrow(
+      'is held by an unknown process and was not released in time',
+    )
+  })
 
-  it('R16 commits nothing once another has taken the lock over, and begins anew', async () => {
+  it('R16 commits nothing once another process has taken over the lock, and starts over', async () => {
     let runs = 0
     const deeds: number[] = []
     await withLock(lock, async ({ commit }) => {
@@ -129,7 +126,7 @@ describe('withLock', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('R16 does not remove the lock of the one who took over', async () => {
+  it('R16 does not remove the lock of the process that took over', async () => {
     await withLock(lock, async () => writeFileSync(lock, held(alive)))
     expect(readFileSync(lock, 'utf8')).toBe(held(alive))
   })
@@ -154,7 +151,7 @@ describe('removed', () => {
     expect(readdirSync(folder)).toEqual(['a.json.lock', 'first'])
   })
 
-  it('R16 is content when another has removed it', () => {
+  it('R16 does nothing when another process has removed it', () => {
     writeFileSync(lock, held(1))
     const found = lockAt(lock)!
     rmSync(lock)

@@ -19,27 +19,27 @@ import { isPlainObject } from '../../core/json/json.ts'
 
 export interface HeldLock {
   /**
-   * Does what the lock protects, unless another process has taken the lock over; then `withLock` starts over. Between the
-   * look and the deed no other code of this process runs, so that they are as close together as can be.
+   * Makes the change that the lock protects, unless another process has taken over the lock; then `withLock` starts over.
+   * No other code of this process runs between the check and the change, which keeps the gap as short as possible.
    */
-  commit(deed: () => void): void
+  commit(change: () => void): void
 }
 
-/** As long as one holder is waited for. */
+/** How long to wait for one holder. */
 const PATIENCE_MS = 5_000
-/** As many times that long all holders are waited for: while others get their turn, so will this one. */
+/** The limit for all holders together, as a multiple of the wait for one. */
 const PATIENCE_WITH_ALL = 6
-/** No change takes this long: a process that holds a lock for longer hangs. */
+/** No change takes this long; a process that holds a lock for longer is stuck. */
 const LONGEST_HELD_MS = 30_000
-/** A lock that does not yet say whose it is: it is written right after it was created. */
+/** How long a lock may be without its owner's name, which is written right after the file is created. */
 const LONGEST_NAMELESS_MS = 2_000
 
 /** A larger file is not a lock. */
 const MAX_LOCK_BYTES = 4_096
 
 /**
- * Runs work while no other process, and nothing else in this one, holds the lock file. Work may run more than once, and
- * must change nothing outside `commit`.
+ * Runs work while holding the lock file, exclusively among processes and within this one. The work may run more than once,
+ * and must change nothing outside `commit`.
  */
 export function withLock<Value>(
   path: string,
@@ -52,9 +52,9 @@ export function withLock<Value>(
       await acquire(path, mine, patience)
       try {
         return await work({
-          commit(deed) {
+          commit(change) {
             if (lockAt(path)?.text !== mine) throw new LockLost()
-            deed()
+            change()
           },
         })
       } catch (error) {
@@ -70,7 +70,7 @@ class LockLost extends Error {}
 
 const turns = new Map<string, Promise<unknown>>()
 
-/** One after the other within this process, in the order asked: only one of them competes with other processes. */
+/** Queues callers of this process in call order, so that only one of them competes with other processes. */
 function inTurn<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
   const done = (turns.get(path) ?? Promise.resolve()).then(work)
   const settled = done
@@ -122,7 +122,7 @@ function tryCreate(path: string, mine: string): boolean {
 
 export interface FoundLock {
   readonly text: string
-  /** Tells apart two files with the same text. */
+  /** Distinguishes two files with the same content. */
   readonly inode: number
   readonly writtenAt: number
 }
@@ -130,7 +130,7 @@ export interface FoundLock {
 export function lockAt(path: string): FoundLock | undefined {
   let file: number
   try {
-    // Not through a link, and without waiting for the writer of a pipe.
+    // Does not follow links, and does not wait for the writer of a pipe.
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   } catch (error) {
     if (getCode(error) === 'ENOENT' || getCode(error) === 'ELOOP') return undefined
@@ -150,9 +150,9 @@ function isAbandoned(lock: FoundLock): boolean {
   if (age > LONGEST_HELD_MS) return true
   const holder = getHolder(lock)
   if (!holder) return age > LONGEST_NAMELESS_MS
-  // Of a process on another machine that shares the folder nothing can be known but the age of its lock.
+  // For a process on another machine that shares the folder, only the age of its lock is known.
   if (holder.host !== hostname()) return false
-  // In containers one id is used again and again: what is older than this process was its predecessor's.
+  // Containers reuse process ids: a lock that is older than this process belonged to its predecessor.
   if (holder.pid === process.pid) return age > process.uptime() * 1000 + 1000
   return !isAlive(holder.pid)
 }
@@ -176,15 +176,15 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // The process of another user may not be signalled, but it is there.
+    // Another user's process cannot be signaled, but it exists.
     return getCode(error) !== 'ESRCH'
   }
 }
 
 /**
- * Removes the abandoned lock that was found, and no other: another waiter may have removed it meanwhile, and what lies
- * there now may be the lock of one that is at work. So it is moved away first, where nobody else can touch it, looked at,
- * and put back if it is not the one.
+ * Removes the abandoned lock that was found, and no other: another waiter may already have removed it, and the current file
+ * may belong to a process at work. So the file is first moved to a private name, compared, and put back if it is a
+ * different lock.
  */
 export function tryRemove(path: string, found: FoundLock): boolean {
   const aside = `${path}.${randomUUID()}.old`
@@ -197,8 +197,8 @@ export function tryRemove(path: string, found: FoundLock): boolean {
   const moved = lockAt(aside)
   const isTheOne = moved?.text === found.text && moved.inode === found.inode
   try {
-    // Unlike a rename, a link does not replace a lock that was made meanwhile. Where there are no links, or there is such
-    // a lock, the one who was at work finds out before it commits, and starts over.
+    // Unlike a rename, a link does not replace a lock that was created in the meantime. If linking fails, the process
+    // that held the lock notices before it commits, and starts over.
     if (!isTheOne) linkSync(aside, path)
   } catch {
     return false
@@ -210,10 +210,10 @@ export function tryRemove(path: string, found: FoundLock): boolean {
 
 function stillLocked(path: string, lock: FoundLock | undefined): FoldoutError {
   const holder = lock && getHolder(lock)
-  const who = holder ? `process ${holder.pid} on ${holder.host}` : 'a process that is not known'
+  const who = holder ? `process ${holder.pid} on ${holder.host}` : 'an unknown process'
   return new FoldoutError(
     'override-locked',
-    `The lock '${path}' is held by ${who} and did not become free in time. Try again; a lock that is older than ${LONGEST_HELD_MS / 1000} seconds is taken over.`,
+    `The lock '${path}' is held by ${who} and was not released in time. Try again; a lock that is older than ${LONGEST_HELD_MS / 1000} seconds is taken over.`,
   )
 }
 

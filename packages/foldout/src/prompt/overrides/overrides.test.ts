@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createSession, definePrompt, defineSection, defineTool, md, ok } from '../../entries/index.ts'
-import { ignoredOverrides, sourceOverrides, type PromptOverrides } from '../../entries/overrides.ts'
+import { findIgnoredOverrides, sourceOverrides, type PromptOverrides } from '../../entries/overrides.ts'
 import { visibility } from '../../entries/session.ts'
 
 const search = defineTool({
@@ -78,7 +78,7 @@ describe('R15 overrides', () => {
 
   it('R6 R15 cannot fold a section that has no summary anywhere', () => {
     expect(() => bound.render({ overrides: section('intro', { visibility: 'summary' }) })).toThrow(
-      "Section 'intro' is to be shown as its summary, but it has none.",
+      "Section 'intro' cannot be folded, because it has no summary.",
     )
   })
 
@@ -178,7 +178,7 @@ describe('R15 overrides', () => {
         message: "No section of this prompt has a tool 'read_section'.",
       },
     ])
-    expect(ignoredOverrides(prompt, overrides)).toEqual(rendered.trace)
+    expect(findIgnoredOverrides(prompt, overrides)).toEqual(rendered.trace)
     expect(rendered.tools.map(({ description }) => description)).not.toContain('REFUSED')
   })
 })

@@ -5,38 +5,38 @@ import type { AnyTool } from '../../tools/tool.ts'
 import { findTools, hashSection, hashTool } from './descriptor.ts'
 import { unknownPlaceholder, type Registry, type Slot } from '../render/registry.ts'
 
-/** Other words for a section, written outside the source. What is left out stays as it is. */
+/** New texts for a section, written outside the source. Fields that are left out do not change. */
 export interface SectionOverride {
-  /** The section's hash in the descriptor when this was written. */
+  /** The section's hash in the descriptor when the override was written. */
   readonly hash: string
   /** A template over the same params. */
   readonly body?: string
   /** A template over the same params. */
   readonly summary?: string
-  /** Takes the place of the section's own visibility. */
+  /** Replaces the section's own visibility. */
   readonly visibility?: Visibility
 }
 
-/** Other words for a tool. */
+/** New descriptions for a tool. */
 export interface ToolOverride {
-  /** The tool's hash in the descriptor when this was written. */
+  /** The tool's hash in the descriptor when the override was written. */
   readonly hash: string
   readonly description?: string
   /** Descriptions of fields by dotted path: `query`, `filter.name`. */
   readonly fields?: Readonly<Record<string, string>>
 }
 
-/** Everything people have reworded in a prompt. */
+/** All overrides of a prompt. */
 export interface PromptOverrides {
   readonly sections?: Readonly<Record<string, SectionOverride>>
   readonly tools?: Readonly<Record<string, ToolOverride>>
 }
 
-/** An override that is not applied, and why. It stays where it is written. */
+/** An override that is not applied, and the reason. It stays in its file. */
 export interface IgnoredOverride {
   readonly type: 'override-ignored'
   readonly target: 'section' | 'tool'
-  /** Path of the section or name of the tool. */
+  /** The path of the section or the name of the tool. */
   readonly name: string
   readonly reason: 'stale' | 'unknown' | 'refused'
   readonly message: string
@@ -58,7 +58,7 @@ export interface AppliedOverrides {
 type SectionTemplates = AppliedOverrides['sections'] extends ReadonlyMap<string, infer Templates> ? Templates : never
 type Ignore = (target: 'section' | 'tool', name: string, reason: IgnoredOverride['reason'], message: string) => void
 
-/** Checks overrides against the prompt they are for and makes templates and tools of those that hold. */
+/** Checks overrides against their prompt and turns the valid ones into templates and tools. */
 export function applyOverrides(overrides: PromptOverrides, registry: Registry): AppliedOverrides {
   const ignored: IgnoredOverride[] = []
   const ignore: Ignore = (target, name, reason, message) =>
@@ -72,7 +72,7 @@ export function applyOverrides(overrides: PromptOverrides, registry: Registry): 
   return { sections, tools, ignored }
 }
 
-/** The section that an override is for, if it takes it. Only sections that have an override are hashed. */
+/** Finds the section of an override if the override applies. Only sections with an override are hashed. */
 function findSection(path: string, override: SectionOverride, registry: Registry, ignore: Ignore): Slot | undefined {
   const slot = registry.byPath.get(path)
   const refuse = (reason: IgnoredOverride['reason'], message: string): undefined => {

@@ -18,7 +18,7 @@ const search = defineTool({
 
 const report = defineTool({ name: 'report', description: 'Reports.', execute: () => ok('done') })
 
-/** A prompt with a section of every kind. */
+/** A prompt with every kind of section. */
 export const support = (contextTemplate = 'Be kind to ${user}.') =>
   definePrompt({
     ns: 'agents/support',
@@ -44,11 +44,11 @@ export const computeHash = (path: string, of: AnyPrompt = prompt): string =>
   of.descriptor.sections.find((section) => section.path === path)!.hash
 export const toolHash = prompt.descriptor.tools[0]!.hash
 
-/** The text of a file of the prompt's overrides. */
+/** Formats an override file of the prompt. */
 export const file = (overrides: PromptOverrides): string =>
   `${JSON.stringify({ version: 1, ns: 'agents/support', key: 'triage', tag, ...overrides }, null, 2)}\n`
 
-/** A store in a folder of its own, and the file in it that is the prompt's. */
+/** A store in a new folder, and the path of the prompt's file in it. */
 export interface TemporaryStore {
   readonly root: string
   readonly store: OverrideStore

@@ -31,7 +31,7 @@ const put = (content: string | Uint8Array): void => temporary.put(content)
 const lines = (...all: string[]): string => `${all.join('\n')}\n`
 
 describe('seed', () => {
-  it('R16 writes what the source says, in the order of the prompt', async () => {
+  it('R16 writes the texts of the source, in the order of the prompt', async () => {
     expect(await store.seed(prompt, { tag })).toEqual({ path, written: true })
     expect(text()).toBe(
       lines(
@@ -70,7 +70,7 @@ describe('seed', () => {
     expect(readdirSync(dirname(path))).toEqual(['stable.json'])
   })
 
-  it('R15 a seeded file changes nothing of what is rendered', async () => {
+  it('R15 a seeded file does not change the render', async () => {
     await store.seed(prompt, { tag })
     const resolved = await store.resolve(prompt, { tag })
     expect(resolved).toEqual({ overrides: sourceOverrides(prompt), ignored: [] })
@@ -78,7 +78,7 @@ describe('seed', () => {
     expect(bound.render({ overrides: resolved!.overrides }).text).toBe(bound.render().text)
   })
 
-  it('R16 leaves a file that is there as it is', async () => {
+  it('R16 leaves an existing file unchanged', async () => {
     const mine = file({ sections: { task: { hash: 'old', body: 'Mine.' } } })
     put(mine)
     expect(await store.seed(prompt, { tag })).toEqual({ path, written: false })
@@ -87,12 +87,12 @@ describe('seed', () => {
 })
 
 describe('resolve', () => {
-  it('R16 gives nothing, and makes nothing, where there is no file', async () => {
+  it('R16 returns nothing and creates nothing if there is no file', async () => {
     expect(await store.resolve(prompt, { tag })).toBeUndefined()
     expect(readdirSync(root)).toEqual([])
   })
 
-  it('R16 leaves out what is stale, unknown or refused, says so, and keeps it in the file byte for byte', async () => {
+  it('R16 leaves out stale, unknown and refused entries, reports them, and keeps them in the file byte for byte', async () => {
     const context = { hash: computeHash('context'), summary: 'Kindly.' }
     const content = file({
       sections: {
@@ -144,7 +144,7 @@ describe('resolve', () => {
   })
 })
 
-describe('rendering with what was resolved', () => {
+describe('rendering with resolved overrides', () => {
   const render = async () => {
     const resolved = await store.resolve(prompt, { tag })
     return prompt.bind({ user: 'Ann' }).render({ overrides: resolved!.overrides })
@@ -174,7 +174,7 @@ describe('rendering with what was resolved', () => {
     expect(tools.map(({ name }) => name)).not.toContain('search')
   })
 
-  it('R15 puts overridden descriptions of a tool and its fields into what reaches the provider', async () => {
+  it('R15 sends overridden descriptions of a tool and its fields to the provider', async () => {
     await store.upsert(prompt, {
       tag,
       tool: { name: 'search', description: 'Finds.', fields: { query: 'Words.', 'filter.name': 'A name.' } },
@@ -191,7 +191,7 @@ describe('rendering with what was resolved', () => {
 })
 
 describe('upsert', () => {
-  it('R16 begins a file with the hashes of the source', async () => {
+  it('R16 creates a file with the hashes of the source', async () => {
     await store.upsert(prompt, {
       tag,
       section: { path: 'context', visibility: 'full', body: 'B.' },
@@ -254,7 +254,7 @@ describe('upsert', () => {
     expect(text()).toBe(file({ sections: {}, tools: { search: { hash: toolHash, fields: { 'filter.name': 'N.' } } } }))
   })
 
-  it('R16 keeps what the prompt no longer has, behind the rest', async () => {
+  it('R16 keeps entries that the prompt no longer has, after the others', async () => {
     const gone = { hash: 'x', body: 'Gone.' }
     put(file({ sections: { gone, 'gone.too': gone } }))
     await store.upsert(prompt, { tag, section: { path: 'task', body: 'T.' } })
@@ -292,7 +292,7 @@ describe('upsert', () => {
     ],
     [
       { section: { path: 'task', visibility: 'summary' } },
-      "Section 'task' cannot be overridden to be shown as its summary, because it has none. Override its summary too.",
+      "Section 'task' cannot be folded by an override, because it has no summary. Override its summary too.",
     ],
     [
       { section: { path: 'task', boddy: 'x' } },
@@ -338,7 +338,7 @@ describe('upsert', () => {
 })
 
 describe('delete', () => {
-  it('R16 removes one entry, also one that the prompt no longer has, and says whether it was there', async () => {
+  it('R16 removes one entry, even one that the prompt no longer has, and returns whether it existed', async () => {
     const task = { hash: computeHash('task'), body: 'T.' }
     put(file({ sections: { gone: { hash: 'x' }, task }, tools: { search: { hash: toolHash, description: 'F.' } } }))
     expect(await store.delete(prompt, { tag, section: 'gone' })).toBe(true)
@@ -359,12 +359,12 @@ describe('delete', () => {
     expect(await store.delete(prompt, { tag })).toBe(false)
   })
 
-  it('R16 makes no folders where there is no file', async () => {
+  it('R16 creates no folders if there is no file', async () => {
     expect(await store.delete(prompt, { tag, section: 'task' })).toBe(false)
     expect(readdirSync(root)).toEqual([])
   })
 
-  it.each(['section', 'tool'])('R16 does not take an undefined %s for the whole file', async (name) => {
+  it.each(['section', 'tool'])('R16 does not treat an undefined %s as the whole file', async (name) => {
     await store.seed(prompt, { tag })
     await expect(store.delete(prompt, { tag, [name]: undefined })).rejects.toThrow(
       `The \`${name}\` to delete is undefined. Name it, or leave it out to delete the whole file.`,

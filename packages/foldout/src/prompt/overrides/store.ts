@@ -23,66 +23,66 @@ import { formatOverrideFile, parseOverrideFile, unusable, type OverrideEntries, 
 
 /** Options of {@link createOverrideStore}. */
 export interface OverrideStoreOptions {
-  /** The folder for the files of all prompts. It is created when it is first needed. Links that lead out of it are refused. */
+  /** The folder for the files of all prompts, created when first needed. Links that lead out of it are rejected. */
   readonly root: string
 }
 
-/** Which wording of a prompt is meant. */
+/** Selects one wording of a prompt. */
 export interface OverrideTag {
-  /** Names one wording of a prompt, such as `stable`: a key, as prompts have. */
+  /** The name of the wording, such as `stable`. It has the same form as a prompt's key. */
   readonly tag: string
 }
 
-/** What {@link OverrideStore.seed} has done. */
+/** The result of {@link OverrideStore.seed}. */
 export interface SeededOverrides {
-  /** The file. */
+  /** The path of the file. */
   readonly path: string
-  /** False where there was a file, which is left as it is. */
+  /** False if the file already existed; it is left unchanged. */
   readonly written: boolean
 }
 
-/** What {@link OverrideStore.resolve} has found. */
+/** The result of {@link OverrideStore.resolve}. */
 export interface ResolvedOverrides {
-  /** Those that apply to the prompt as it is now, for `render({ overrides })`. */
+  /** The overrides that apply to the current prompt, for `render({ overrides })`. */
   readonly overrides: PromptOverrides
-  /** The others, and why. They stay in the file. */
+  /** The overrides that do not apply, with the reasons. They stay in the file. */
   readonly ignored: readonly IgnoredOverride[]
 }
 
-/** What {@link OverrideStore.upsert} is to write. */
+/** The edits that {@link OverrideStore.upsert} writes. */
 export interface OverrideEdits extends OverrideTag {
   readonly section?: SectionEdit
   readonly tool?: ToolEdit
 }
 
-/** What {@link OverrideStore.delete} is to remove. */
+/** The entries that {@link OverrideStore.delete} removes. */
 export interface OverrideDeletion extends OverrideTag {
-  /** Path of a section. */
+  /** The path of a section. */
   readonly section?: string
-  /** Name of a tool. */
+  /** The name of a tool. */
   readonly tool?: string
 }
 
 /**
- * Keeps the overrides of prompts in files that people can read and edit, one for each prompt and tag. Processes may share
- * the folder. A malformed file is an error for every operation and is never written over.
+ * Keeps the overrides of prompts in files that people can read and edit, one for each prompt and tag. Several processes can
+ * share the folder. Every operation rejects a malformed file and never overwrites it.
  */
 export interface OverrideStore {
-  /** Writes what the source says now, for people to start from. */
+  /** Writes the current texts of the source, as a starting point for edits. */
   seed(prompt: AnyPrompt, options: OverrideTag): Promise<SeededOverrides>
-  /** Reads what people have written; `undefined` where there is no file. */
+  /** Reads the overrides, or returns `undefined` if there is no file. */
   resolve(prompt: AnyPrompt, options: OverrideTag): Promise<ResolvedOverrides | undefined>
   /**
-   * Writes other words for a section, a tool or both, against what the source says now. What is not given stays as it is
-   * in the file, unless the entry there is stale: then it is dropped, because it was written against other words.
+   * Writes new texts for a section, a tool or both, based on the current source. Fields that are left out stay as they are
+   * in the file, unless the entry is stale: a stale entry is replaced, because it was written for an older text.
    */
   upsert(prompt: AnyPrompt, options: OverrideEdits): Promise<void>
-  /** Removes the entry of a section, a tool or both, else the whole file. Says whether anything was there to remove. */
+  /** Removes the entry of a section, a tool or both, or else the whole file. Returns whether there was anything to remove. */
   delete(prompt: AnyPrompt, options: OverrideDeletion): Promise<boolean>
 }
 
 /**
- * Creates a store of overrides: one JSON file for each prompt and tag, `<root>/<ns>/<key>/<tag>.json`.
+ * Creates an override store: one JSON file for each prompt and tag, `<root>/<ns>/<key>/<tag>.json`.
  *
  * @example
  * ```ts
@@ -138,7 +138,7 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
       const place = getPlace(root, prompt, options.tag)
       const { section, tool } = options
       for (const name of ['section', 'tool'] as const) {
-        // A mistake of the caller's must not cost the whole file.
+        // A caller's mistake must not delete the whole file.
         if (name in options && options[name] === undefined) {
           throw new PromptValidationError(
             `The \`${name}\` to delete is undefined. Name it, or leave it out to delete the whole file.`,
@@ -166,11 +166,11 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
 }
 
 function getPlace(root: string, prompt: AnyPrompt, tag: string): OverridePlace {
-  // Refuses what `definePrompt` has not made: only there ns and key are known to name no other folder.
+  // Only prompts made by `definePrompt` are accepted: it guarantees that ns and key cannot lead to another folder.
   getRegistry(prompt)
   if (typeof tag !== 'string' || !KEY_PATTERN.test(tag)) {
     throw new PromptValidationError(
-      `'${tag}' cannot be a tag. Use 1 to 64 lower-case letters, digits, hyphens and underscores, beginning with a letter or digit.`,
+      `'${tag}' cannot be a tag. Use 1 to 64 lowercase letters, digits, hyphens and underscores, starting with a letter or digit.`,
     )
   }
   const { ns, key } = prompt
@@ -182,7 +182,7 @@ async function read(place: OverridePlace): Promise<OverrideEntries | undefined> 
   return bytes && parseOverrideFile(bytes, place)
 }
 
-/** Work that reads, merges and writes, while no one else does. */
+/** Runs work that reads, merges and writes the file while holding its lock. */
 function change<Value>(place: OverridePlace, work: (lock: HeldLock) => Promise<Value>): Promise<Value> {
   return nameFile(place, 'changed', async () => {
     checkInside(place.root, place.path)

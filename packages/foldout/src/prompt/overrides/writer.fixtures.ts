@@ -2,14 +2,14 @@ import { definePrompt, defineSection } from '../../entries/index.ts'
 import { withLock } from './lock.ts'
 import { createOverrideStore } from './store.ts'
 
-/** A prompt that many can write to at once. */
+/** A prompt with enough sections for several writers. */
 export const shared = definePrompt({
   ns: 'test',
   key: 'shared',
   sections: Array.from({ length: 100 }, (_, i) => defineSection({ key: `s${i}`, title: 'S', template: `Text ${i}.` })),
 })
 
-// Run as a program: `write <root> <from>` rewords 25 sections when told to, `hold <lock>` never lets go of a lock.
+// Run as a program: `write <root> <from>` rewords 25 sections on request, `hold <lock>` never releases a lock.
 const [task, target, from] = process.argv.slice(2)
 if (process.send && task === 'write') {
   process.once('message', () => void write(target!, Number(from)))

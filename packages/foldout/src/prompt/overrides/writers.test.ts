@@ -39,7 +39,7 @@ describe('writing at the same time', () => {
     shared.descriptor.sections.map(({ path, hash }, i) => [path, { hash, body: `New ${i}.` }]),
   )
 
-  it('R16 loses nothing of 4 processes that begin at a lock left behind and write 25 sections each', async () => {
+  it('R16 loses no write of 4 processes that find an abandoned lock and write 25 sections each', async () => {
     const children = await Promise.all([0, 25, 50, 75].map((from) => start('write', root, String(from))))
     mkdirSync(dirname(sharedPath()), { recursive: true })
     const { pid } = spawnSync(process.execPath, ['-e', ''])
@@ -55,7 +55,7 @@ describe('writing at the same time', () => {
     expect(readdirSync(dirname(sharedPath()))).toEqual(['stable.json'])
   }, 60_000)
 
-  it('R16 loses nothing of 100 writes of one process, through two stores', async () => {
+  it('R16 loses none of 100 writes of one process through two stores', async () => {
     const stores = [store, createOverrideStore({ root })]
     await Promise.all(
       Object.entries(allWritten).map(([path, { body }], i) =>
@@ -65,7 +65,7 @@ describe('writing at the same time', () => {
     expect(written()).toEqual(allWritten)
   })
 
-  it('R16 waits for another process, and not for long once that was killed while it held the lock', async () => {
+  it('R16 waits for another process, but not for long once it was killed while holding the lock', async () => {
     const holder = await start('hold', `${sharedPath()}.lock`)
     let isDone = false
     const upsert = store.upsert(shared, { tag, section: { path: 's7', body: 'N.' } }).then(() => (isDone = true))
@@ -95,7 +95,7 @@ describe('writing at the same time', () => {
     expect(Object.keys(written())).toHaveLength(25)
   })
 
-  it('R16 cleans up what killed writers of the file left, and nothing else', async () => {
+  it('R16 removes the files that killed writers left, and nothing else', async () => {
     await store.seed(prompt, { tag })
     const folder = dirname(path)
     const id = '00000000-0000-4000-8000-000000000000'

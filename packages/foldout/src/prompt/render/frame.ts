@@ -3,8 +3,8 @@ import type { RenderedNode } from './node.ts'
 import type { SelectorContext } from '../section.ts'
 
 /**
- * How a slot is shown: not at all (it is disabled, or lies in a folded section), open, or folded to its summary. Numbers,
- * because there is one for each slot of each frame.
+ * How a slot is shown: absent (disabled, or inside a folded section), open, or folded. Numbers, because each frame has one
+ * for each slot.
  */
 export const ABSENT = 0
 export const OPEN = 1
@@ -14,24 +14,24 @@ export type Shown = typeof ABSENT | typeof OPEN | typeof FOLDED
 export interface FrameParts {
   /** A {@link Shown} for each slot. */
   readonly shown: Uint8Array
-  /** Nodes that cannot be made again from the bound values alone: what selectors and custom renderers have said. */
+  /** Nodes that cannot be rebuilt from the bound values alone, because selectors or custom renderers made them. */
   readonly made: ReadonlyMap<number, RenderedNode>
   readonly context: SelectorContext
   readonly asked: VisibilityOverrides
 }
 
-/** Makes what a frame shows at a slot, from the bound values. */
+/** Builds a frame's node at a slot from the bound values. */
 export interface SlotSource {
   textAt(index: number, shown: Shown): string
   nodeAt(index: number, shown: Shown): RenderedNode
 }
 
-// Text is joined in blocks of slots, and blocks in groups; after a change only those it touches are joined again.
+// Slots are joined into blocks, and blocks into groups. A change re-joins only the blocks and groups it touches.
 const BLOCK = 8
 const GROUP = 16
 const SEPARATOR = '\n\n'
 
-/** What one render shows, decided. Texts and nodes are made when they are asked for. */
+/** The decisions of one render. Texts and nodes are built on demand. */
 export class Frame {
   readonly shown: Uint8Array
   readonly made: ReadonlyMap<number, RenderedNode>
@@ -53,7 +53,7 @@ export class Frame {
     this.#groups = known?.groups ?? new Array<undefined>(Math.ceil(blockCount / GROUP)).fill(undefined)
   }
 
-  /** A frame that differs from this one in some slots. */
+  /** Creates a frame that differs from this one in some slots. */
   next(parts: FrameParts, changed: readonly number[]): Frame {
     const blocks = this.#blocks.slice()
     const groups = this.#groups.slice()
@@ -73,7 +73,7 @@ export class Frame {
     return shown === ABSENT ? undefined : (this.made.get(index) ?? this.#source.nodeAt(index, shown))
   }
 
-  /** The nodes of some slots, without those that are absent. */
+  /** The nodes of some slots, except absent ones. */
   nodes(from = 0, to = this.shown.length): RenderedNode[] {
     const nodes: RenderedNode[] = []
     for (let index = from; index < to; index++) {
@@ -87,7 +87,7 @@ export class Frame {
     return this.shown.includes(FOLDED)
   }
 
-  /** The whole text, put together and not joined: the engine copies it only once somebody reads it. */
+  /** The whole text, built by concatenation, which the engine copies only when the text is read. */
   text(): string {
     if (this.#text !== undefined) return this.#text
     let whole = ''
@@ -124,7 +124,7 @@ function append(text: string, next: string): string {
   return text === '' ? next : `${text}${SEPARATOR}${next}`
 }
 
-/** Texts with one blank line between them; those that are absent or empty take no room. */
+/** Joins texts with a blank line between them, skipping absent and empty ones. */
 export function joinTexts(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join(SEPARATOR)
 }

@@ -29,14 +29,14 @@ function changesFor(sections: readonly Shape[]): fc.Arbitrary<readonly Change[]>
   return fc.array(change, { maxLength: 12 })
 }
 
-describe('R14 a render that goes on from an earlier one', () => {
+describe('R14 a render that starts from an earlier one', () => {
   for (const disclosure of [
     readSection(),
     readSection({ showCost: true }),
     openOrRead(),
     contextFiles({ readTool: false }),
   ]) {
-    it(`R14 gives the same bytes and tools as one from nothing: ${disclosure.name}${disclosure.showCost ? ' with costs' : ''}`, () => {
+    it(`R14 has the same bytes and tools as one from scratch: ${disclosure.name}${disclosure.showCost ? ' with costs' : ''}`, () => {
       fc.assert(
         fc.property(
           shapes.chain((sections) =>
@@ -67,7 +67,7 @@ describe('R14 a render that goes on from an earlier one', () => {
     })
   }
 
-  it('R14 renders for two sessions in turn do not mix', () => {
+  it('R14 alternating renders for two sessions do not mix', () => {
     fc.assert(
       fc.property(
         shapes.chain((sections) => fc.tuple(fc.constant(sections), changesFor(sections), changesFor(sections))),

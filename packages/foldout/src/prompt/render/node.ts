@@ -5,7 +5,7 @@ import type { Slot } from './registry.ts'
 
 const NO_TOOLS: readonly AnyTool[] = Object.freeze([])
 
-/** A section as one render shows it. Renders that show it the same way share it. */
+/** A section as one render shows it. Renders that show it the same way share the node. */
 export class RenderedNode {
   readonly path: string
   readonly depth: number
@@ -13,7 +13,7 @@ export class RenderedNode {
   readonly visibility: Visibility
   /** Heading and body, or heading, summary and suffix. */
   readonly text: string
-  /** The tools it offers; none while it is folded. */
+  /** The tools that the section offers; empty while it is folded. */
   readonly tools: readonly AnyTool[]
   readonly #slot: Slot
   readonly #counter: TokenCounter
@@ -30,19 +30,19 @@ export class RenderedNode {
     Object.freeze(this)
   }
 
-  /** The cost of its text, counted when first asked. */
+  /** The token count of the text, computed on first use. */
   get tokens(): number {
     return this.#counter.count(this.text)
   }
 
-  /** The text with a heading of a certain depth and without a number, for showing the section by itself. */
+  /** The text with an unnumbered heading of a given depth, for showing the section on its own. */
   standalone(depth: number): string {
     const { heading, section } = this.#slot
     return `${'#'.repeat(Math.min(depth + 1, 6))} ${section.title}${this.text.slice(heading.length)}`
   }
 }
 
-/** The tools of some nodes in walking order; one that several of them have is there once. */
+/** The tools of some nodes in document order, without duplicates. */
 export function collectTools(nodes: readonly RenderedNode[]): AnyTool[] {
   return [...new Set(nodes.flatMap((node) => node.tools))]
 }

@@ -8,48 +8,48 @@ import type { AnyTool } from '../../tools/tool.ts'
 import { FOLDED, OPEN, ABSENT } from './frame.ts'
 import type { AnySection } from '../section.ts'
 
-/** A section at its place in a prompt. All that follows from the definition alone is worked out once, here. */
+/** A section at its place in a prompt, with everything that follows from the definition alone. */
 export interface Slot {
-  /** Its place in walking order. */
+  /** The position in document order. */
   readonly index: number
   readonly section: AnySection
   readonly path: string
   readonly depth: number
   readonly number: string
   readonly heading: string
-  /** The slot it lies in, or -1. */
+  /** The index of the parent's slot, or -1. */
   readonly parent: number
-  /** The first slot behind its subtree. */
+  /** The first slot after its subtree. */
   readonly end: number
   /** Examples of its tools, shown while it is open; empty if there are none. */
   readonly examples: string
   /** The direct children's slots. */
   readonly children: readonly number[]
-  /** Whether the section or any in it has tools, were all enabled. */
+  /** Whether the section or one of its descendants has tools, enabled or not. */
   readonly toolsBelow: boolean
-  /** Whether it can change without an override: a selector decides, or a custom renderer makes its body. */
+  /** Whether it can change without an override, because it has a selector or a custom renderer. */
   readonly dynamic: boolean
-  /** Whether any section below it is enabled by a selector; what its summary says then varies. */
+  /** Whether a selector enables any section below it; the text shown with its summary then varies. */
   readonly dynamicBelow: boolean
-  /** The names its params schema gives out, where that can be known. */
+  /** The field names of its params schema's output, if known. */
   readonly outputNames: ReadonlySet<string> | undefined
-  /** The names its params schema takes, where that can be known. */
+  /** The field names of its params schema's input, if known. */
   readonly inputNames: ReadonlySet<string> | undefined
 }
 
-/** What a heading is made of. */
+/** The parts of a heading. */
 export interface HeadingParts {
   readonly title: string
-  /** `1.2`, by position in the definition. */
+  /** The position in the definition, such as `1.2`. */
   readonly number: string
-  /** 0 for the sections of the prompt itself. */
+  /** The nesting depth; 0 for top-level sections. */
   readonly depth: number
   readonly path: string
 }
-/** Makes a section's heading, in place of `## 1.2 Title`. */
+/** Formats the heading of a section, in place of `## 1.2 Title`. */
 export type Heading = (section: HeadingParts) => string
 
-/** A prompt's sections in walking order. */
+/** The sections of a prompt, in document order. */
 export interface Registry {
   readonly slots: readonly Slot[]
   readonly byPath: ReadonlyMap<string, Slot>
@@ -58,36 +58,36 @@ export interface Registry {
   /** Slots that may differ from one render to the next without an override. */
   readonly changeable: readonly Slot[]
   /**
-   * For each slot how it is shown if nobody asks otherwise, where that follows from the definition alone; else `UNDECIDED`.
-   * Beside the slots, because a walk over thousands of them is as fast as the memory it touches is small.
+   * How each slot is shown by default, if the definition alone decides that; otherwise `UNDECIDED`. Kept outside the slots,
+   * because a walk over thousands of slots is faster the less memory it touches.
    */
   readonly fixed: Uint8Array
-  /** For each slot the first one behind its subtree. */
+  /** For each slot, the first slot after its subtree. */
   readonly ends: Uint32Array
   /**
-   * For each slot heading, body and examples as one template, as they are needed; none where the values decide whether there
-   * is a body.
+   * For each slot, heading, body and examples as one template, filled on demand; absent where the values decide whether
+   * there is a body.
    */
   readonly full: (Template | undefined)[]
-  /** For each strategy its summaries as templates, by slot: heading, summary and suffix. Filled as they are needed. */
+  /** For each strategy and slot, heading, summary and suffix as one template. Filled on demand. */
   readonly folds: WeakMap<DisclosureStrategy, (Template | undefined)[]>
-  /** For each value that templates name without a schema, the first section that does. */
+  /** For each value that templates use without a schema, the first section that uses it. */
   readonly inferred: ReadonlyMap<string, Slot>
-  /** Whether several sections have one tool. */
+  /** Whether several sections share a tool. */
   readonly sharesTools: boolean
 }
 
-/** The slot at an index that is known to be one. */
+/** Returns the slot at a valid index. */
 export function getSlot(slots: readonly Slot[], index: number): Slot {
   const slot = slots[index]
   if (!slot) throw new RangeError(`There is no slot ${index}.`)
   return slot
 }
 
-/** The slot has to be looked at. */
+/** The definition alone does not decide how the slot is shown. */
 export const UNDECIDED = 255
 
-export const numberedHeading: Heading = ({ title, number, depth }) =>
+export const formatNumberedHeading: Heading = ({ title, number, depth }) =>
   `${'#'.repeat(Math.min(depth + 2, 6))} ${number} ${title}`
 
 function makeHeading(heading: Heading, parts: HeadingParts): string {
@@ -185,7 +185,7 @@ function getFixedShown({ section, dynamic, dynamicBelow }: Slot): number {
   return section.visibility === 'full' ? OPEN : FOLDED
 }
 
-/** Heading, body and examples of a section as one template; none where the values decide whether there is a body. */
+/** Heading, body and examples of a section as one template, or `undefined` if the values decide whether there is a body. */
 export function findFullTemplate(registry: Registry, slot: Slot): Template | undefined {
   const known = registry.full[slot.index]
   const { heading, examples } = slot
@@ -200,7 +200,7 @@ function isSharing(slots: readonly Slot[], toolCount: number): boolean {
 
 const NO_CHILDREN: readonly number[] = Object.freeze([])
 
-/** The examples of a section's tools as the model reads them below the section's body; empty if there are none. */
+/** The examples of a section's tools, as shown to the model below the section's body; empty if there are none. */
 function formatExamples(tools: readonly AnyTool[]): string {
   return tools
     .filter((tool) => tool.examples.length > 0)
@@ -221,7 +221,7 @@ interface PlacedTool {
   readonly path: string
 }
 
-/** Several sections may have one and the same tool; two tools of one name are refused. */
+/** Several sections can share one tool, but two different tools cannot have the same name. */
 function addTool(known: Map<string, PlacedTool>, { tool, path }: PlacedTool, reserved: readonly string[]): void {
   if (reserved.includes(tool.name)) {
     throw new PromptValidationError(
@@ -234,7 +234,7 @@ function addTool(known: Map<string, PlacedTool>, { tool, path }: PlacedTool, res
     known.set(tool.name, { tool, path })
   } else if (other.tool !== tool) {
     throw new PromptValidationError(
-      `Two tools are named '${tool.name}', in section '${other.path}' and in section '${path}'. A model tells tools apart by name; rename one of them, or give both sections the same tool.`,
+      `Two tools are named '${tool.name}', in section '${other.path}' and in section '${path}'. Models identify tools by name; rename one of them, or use the same tool in both sections.`,
       { path },
     )
   }

@@ -225,7 +225,7 @@ describe('enabled and visibility', () => {
     expect(p.bind({ detail: 'some' }).render({ session }).text).toBe('## 1 A\n\nfull some')
   })
 
-  it('R7 without a session, selectors see slices as they begin', () => {
+  it('R7 without a session, selectors see the initial state of slices', () => {
     const section = defineSection({ key: 'a', title: 'A', enabled: (_, { session }) => session.get(flag) })
     expect(bound(section).render().text).toBe('')
   })
@@ -275,7 +275,7 @@ describe('enabled and visibility', () => {
     expect(unhandled).not.toHaveBeenCalled()
   })
 
-  it('R9 a heading that is async or not a string is refused, naming the section', async () => {
+  it('R9 a heading that is async or not a string is rejected, naming the section', async () => {
     const sections = [defineSection({ key: 'a', title: 'A' })]
     const define = (heading: unknown) => () =>
       definePrompt({ ns: 'test', key: 'prompt', sections, heading: heading as () => string })
@@ -286,23 +286,23 @@ describe('enabled and visibility', () => {
     await new Promise((resolve) => setTimeout(resolve, 5))
   })
 
-  it('R6 asking for a summary that is not there is refused, naming the path', () => {
+  it('R6 requesting a summary that does not exist is rejected, naming the path', () => {
     const section = defineSection({ key: 'a', title: 'A', template: 'x' })
     const error = expect.objectContaining({
       code: 'prompt-invalid',
       path: 'a',
-      message: "Section 'a' is to be shown as its summary, but it has none. Give it a `summary`.",
+      message: "Section 'a' cannot be folded, because it has no summary. Give it a `summary`.",
     })
     expect(() => bound(section).render({ visibility: { a: 'summary' } })).toThrow(error)
     const session = createSession({ slices: [visibility.seed({ a: 'summary' })] })
     expect(() => bound(section).render({ session })).toThrow(error)
     expect(() => bound(defineSection({ key: 'a', title: 'A', visibility: () => 'summary' })).render()).toThrow(error)
     expect(() => bound(section).render({ visibility: { a: 'ful' as never } })).toThrow(
-      "The visibility asked for section 'a' is 'ful'.",
+      "The visibility requested for section 'a' is 'ful'.",
     )
   })
 
-  it('R13 the session goes before the caller, the caller before the section', () => {
+  it('R13 the session takes precedence over the caller, the caller over the section', () => {
     const b = bound(defineSection({ key: 'a', title: 'A', template: 'full', summary: 'short', visibility: 'summary' }))
     const shown = (options: Parameters<typeof b.render>[0]) => b.render(options).nodes[0]!.visibility
     const session = (asked: 'full' | 'summary') => createSession({ slices: [visibility.seed({ a: asked })] })
@@ -335,13 +335,13 @@ describe('enabled and visibility', () => {
         type: 'visibility-ignored',
         path: 'gone',
         by: 'session',
-        message: "There is no section 'gone' whose visibility the session could set.",
+        message: "The session set the visibility of section 'gone', which does not exist.",
       },
       {
         type: 'visibility-ignored',
         path: 'nope',
         by: 'render',
-        message: "There is no section 'nope' whose visibility the caller of render() could set.",
+        message: "The caller of render() set the visibility of section 'nope', which does not exist.",
       },
     ])
   })
@@ -375,7 +375,7 @@ describe('tools and the rendered prompt', () => {
     defineSection({ key: 'd', title: 'D', template: 'd', tools: [tool('d1')] }),
   ]
 
-  it('R11 tools come in walking order and the disclosure tool last, only while it can open something', () => {
+  it('R11 tools come in document order, the disclosure tool last and only while it can open something', () => {
     expect(names(bound(...sections).render())).toEqual(['a1', 'a2', 'b1', 'd1', 'read_section'])
     expect(names(bound(...sections).render({ visibility: { c: 'full' } }))).toEqual(['a1', 'a2', 'b1', 'c1', 'd1'])
     expect(names(bound(...sections).render({ disclosure: openSections() }))).toEqual([
@@ -387,7 +387,7 @@ describe('tools and the rendered prompt', () => {
     ])
   })
 
-  it('R12 says of each node what it is, and is immutable', () => {
+  it('R12 describes each node and is immutable', () => {
     const deadline = new Date()
     const rendered = bound(...sections).render({ deadline })
     expect(
@@ -451,7 +451,7 @@ describe('tools and the rendered prompt', () => {
     )
   })
 
-  it('R14 the definition is worked out once: a heading function runs when the prompt is defined, not when it is rendered', () => {
+  it('R14 the definition is processed once: a heading function runs when the prompt is defined, not when it is rendered', () => {
     const heading = vi.fn(() => '#')
     const p = definePrompt({ ns: 'test', key: 'p', sections, heading })
     expect(heading).toHaveBeenCalledTimes(4)
@@ -484,7 +484,7 @@ describe('one tool in several sections', () => {
     defineSection({ key, title: key, template: 'x', summary: 's', visibility: 'summary', tools: [look], children })
   const open = (key: string) => defineSection({ key, title: key, template: 'x', tools: [look, tool(`use_${key}`)] })
 
-  it('R11 is listed once, where the first open one stands', () => {
+  it('R11 is listed once, at the first open section', () => {
     const rendered = bound(open('one'), open('two')).render()
     expect(names(rendered)).toEqual(['look', 'use_one', 'use_two'])
     expect(rendered.nodes.map((node) => names(node))).toEqual([
@@ -494,7 +494,7 @@ describe('one tool in several sections', () => {
     expect(rendered.tokensIfAllOpen).toEqual(rendered.tokens)
   })
 
-  it('R11 is listed as soon as one of them is open, and until then has a section to open', () => {
+  it('R11 is listed as soon as one section is open, and until then names a section to open', () => {
     const prompt = bound(folded('one'), folded('two', open('in')))
     const session = createSession()
     const first = prompt.render({ session })
@@ -510,7 +510,7 @@ describe('one tool in several sections', () => {
     expect(second.findSection('look')).toBe('two')
   })
 
-  it('R11 R16 has one descriptor, and takes an override unless a section of its forbids it', () => {
+  it('R11 R16 has one descriptor, and accepts an override unless one of its sections forbids it', () => {
     const both = prompt(open('one'), open('two'))
     expect(both.descriptor.tools.map(({ name, path }) => `${path} ${name}`)).toEqual([
       'one look',

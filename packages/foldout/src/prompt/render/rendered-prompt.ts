@@ -9,7 +9,7 @@ import type { OutputSpec } from '../output.ts'
 import type { IgnoredOverride } from '../overrides/overrides.ts'
 import type { SectionsView } from './sections-view.ts'
 
-/** A visibility asked for a section that does not exist. */
+/** A requested visibility for a section that does not exist. */
 export interface IgnoredVisibility {
   readonly type: 'visibility-ignored'
   readonly path: string
@@ -17,38 +17,38 @@ export interface IgnoredVisibility {
   readonly message: string
 }
 
-/** Something a render did not do as asked, or did unasked, and why. */
+/** A record of something that a render ignored or folded, with the reason. */
 export type TraceEntry = IgnoredVisibility | IgnoredOverride | BudgetTrace
 
-/** A prompt as a model is to see it. Immutable; what is costly is worked out when first asked for. */
+/** A prompt as the model sees it. Immutable; costly parts are computed on first use. */
 export interface RenderedPrompt<
   Keys extends string = string,
   Output = unknown,
   Spec = OutputSpec<Output> | undefined,
 > extends PromptView {
   readonly text: string
-  /** The open sections' tools in walking order, then the strategy's if anything is folded. */
+  /** The tools of the open sections in document order, then the strategy's tools if anything is folded. */
   readonly tools: readonly AnyTool[]
-  /** Every section shown, in walking order. */
+  /** Every visible section, in document order. */
   readonly nodes: readonly RenderedNode[]
-  /** Paths of the sections shown as summaries. */
+  /** The paths of the folded sections. */
   readonly summarized: readonly Keys[]
-  /** How its folded sections speak to the model. */
+  /** The strategy that tells the model how to open folded sections. */
   readonly disclosure: DisclosureStrategy
   /** The render as a strategy sees it. */
   readonly view: DisclosureView
-  /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
+  /** Tools that are not offered yet, each with the path of the folded section that adds it when opened. */
   readonly toolsInFolds: ReadonlyMap<string, string>
-  /** A tool that an open section offers on demand, by its name, whether or not it was opened. */
+  /** Finds a tool that an open section offers on demand, whether or not it was opened. */
   findToolOnDemand(name: string): AnyTool | undefined
-  /** What the answer must look like and how it is read; there if the prompt has an `output`. */
+  /** The form of the answer and how to parse it; present if the prompt has an `output`. */
   readonly output: Spec
   readonly descriptor: PromptDescriptor
-  /** When the run must be finished, as given to `render`. */
+  /** The deadline of the run, as passed to `render`. */
   readonly deadline: Date | undefined
-  /** What this render costs. */
+  /** The token count of this render. */
   readonly tokens: TokenCount
-  /** What it would cost with every section open. */
+  /** The token count if every section were open. */
   readonly tokensIfAllOpen: TokenCount
   readonly trace: readonly TraceEntry[]
 }
@@ -65,8 +65,8 @@ export function createRenderedPrompt(parts: RenderedParts): RenderedPrompt {
 }
 
 /**
- * A class, because an object literal with getters has a hidden class of its own each time it is made, which keeps what its
- * getters refer to alive far longer than the render is used.
+ * A class, because each object literal with getters gets its own hidden class, which keeps everything its getters refer to
+ * alive long after the render is used.
  */
 class LazyRenderedPrompt implements RenderedPrompt {
   readonly output: OutputSpec<unknown> | undefined
@@ -145,7 +145,11 @@ class LazyRenderedPrompt implements RenderedPrompt {
     if (this.#trace) return this.#trace
     const view = this.#view
     const overridden = view.renderer.options.overrides?.ignored ?? []
-    return (this.#trace = Object.freeze([...view.ignored().map(describeIgnored), ...overridden, ...view.budgetTrace]))
+    return (this.#trace = Object.freeze([
+      ...view.findIgnored().map(describeIgnored),
+      ...overridden,
+      ...view.budgetTrace,
+    ]))
   }
 
   #measure(frame: Frame, tools: readonly AnyTool[]): TokenCount {
@@ -163,16 +167,16 @@ function describeIgnored({
   readonly by: 'session' | 'render'
 }): IgnoredVisibility {
   const who = by === 'session' ? 'session' : 'caller of render()'
-  const message = `There is no section '${path}' whose visibility the ${who} could set.`
+  const message = `The ${who} set the visibility of section '${path}', which does not exist.`
   return { type: 'visibility-ignored', path, by, message }
 }
 
-/** The view that a render shows. A `RenderedPrompt` that this package did not make has none. */
+/** Returns the view behind a render. A `RenderedPrompt` from elsewhere has none. */
 export function getView(rendered: RenderedPrompt): SectionsView | undefined {
   return LazyRenderedPrompt.getView(rendered)
 }
 
-/** Works a value out when first asked and keeps it. */
+/** Computes a value on first use and keeps it. */
 export function once<T>(compute: () => T): () => T {
   let known: { readonly value: T } | undefined
   return () => (known ??= { value: compute() }).value

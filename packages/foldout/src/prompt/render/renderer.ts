@@ -20,23 +20,23 @@ export interface RendererOptions {
   readonly counter: TokenCounter
 }
 
-/** What decides a render besides the definition and the values. */
+/** The inputs of a render besides the definition and the values. */
 export interface FrameInput {
   readonly context: SelectorContext
-  /** What was asked of sections, whoever asked. */
+  /** The requested visibility of sections, from the session and the caller. */
   readonly asked: VisibilityOverrides
-  /** Shows every enabled section in full, whatever was asked. */
+  /** Shows every enabled section in full, regardless of the requested visibility. */
   readonly openAll?: boolean
 }
 
-/** Decides section by section what a render shows, and makes the texts of what it decided. */
+/** Decides for each section what a render shows, and builds the texts. */
 export class Renderer implements SlotSource {
   readonly options: RendererOptions
-  // Nodes whose text depends on nothing but the bound values, kept so that all frames share them.
+  // Nodes whose text depends only on the bound values. All frames share them.
   readonly #fullNodes = new Map<number, RenderedNode>()
   readonly #foldedNodes = new Map<number, RenderedNode>()
 
-  /** Whether what follows from the definition alone holds for this renderer. */
+  /** Whether the defaults from the definition apply to this renderer. */
   readonly #isPlain: boolean
 
   constructor(options: RendererOptions) {
@@ -44,10 +44,10 @@ export class Renderer implements SlotSource {
     this.#isPlain = !options.overrides && !options.strategy.showCost && options.values.isComplete
   }
 
-  /** The frame for some input, made from an earlier one where that is right. */
+  /** Creates the frame for an input, based on an earlier frame if possible. */
   frame(input: FrameInput, earlier?: Frame): Frame {
     this.#refuseMissingSummaries(input.asked, earlier?.asked)
-    // What opening costs depends on all that lies below a summary: too much to follow for a figure in a suffix.
+    // The cost of opening depends on everything below a summary, which is too much to track for a number in a suffix.
     if (!earlier || input.openAll || this.options.strategy.showCost) {
       const draft = { shown: new Uint8Array(this.options.registry.slots.length), made: new Map<number, RenderedNode>() }
       this.#walk(draft, 0, draft.shown.length, this.#resolved(input))
@@ -56,7 +56,7 @@ export class Renderer implements SlotSource {
     return this.#update(earlier, input)
   }
 
-  /** Finds the slots that something was asked of: a look-up by path for every slot would cost more than all the rest. */
+  /** Finds the slots with a requested visibility. A lookup by path for every slot would cost more than all the rest. */
   #resolved(input: FrameInput): ResolvedInput {
     const getAsked = new Map<number, Visibility>()
     for (const path of Object.keys(input.asked)) {
@@ -95,7 +95,7 @@ export class Renderer implements SlotSource {
     return earlier.next({ ...draft, context: input.context, asked: input.asked }, changed)
   }
 
-  /** The slots that may look different, in walking order. */
+  /** The slots that may look different, in document order. */
   #suspects(before: VisibilityOverrides, after: VisibilityOverrides): readonly number[] {
     const { byPath, changeable } = this.options.registry
     const suspects = changeable.map((slot) => slot.index)
@@ -121,7 +121,7 @@ export class Renderer implements SlotSource {
     }
   }
 
-  /** Decides how a section is shown, and sees to it that it can be. */
+  /** Decides how a section is shown, and checks that it can be rendered that way. */
   #decide(slot: Slot, input: ResolvedInput, draft: Draft): void {
     if (!this.isEnabled(slot, input.context)) {
       draft.shown[slot.index] = ABSENT
@@ -135,7 +135,7 @@ export class Renderer implements SlotSource {
       return this.#make(slot, 'summary', this.#summaryText(slot, input.context, input), draft)
     }
     draft.made.delete(slot.index)
-    // The text is made later, but what is wrong with it is said by the render.
+    // The text is built later, but the render itself must report what is wrong with it.
     const template = isFull ? this.#bodyOf(slot) : this.#getSummary(slot)
     checkValues(template, this.options.values.of(slot), slot.path)
   }
@@ -152,7 +152,7 @@ export class Renderer implements SlotSource {
     draft.made.delete(slot.index)
   }
 
-  /** Keeps a node with the frame. One that says the same as before stays the one it was. */
+  /** Keeps a node with the frame. If its text is unchanged, the earlier node is reused. */
   #make(slot: Slot, visibility: Visibility, text: string, draft: Draft): void {
     const before = draft.made.get(slot.index)
     if (before?.visibility === visibility && before.text === text) return
@@ -222,13 +222,13 @@ export class Renderer implements SlotSource {
     return composeText(slot, isBlank(text) ? '' : text)
   }
 
-  /** The text of a summary that depends on nothing but the bound values. */
+  /** The text of a summary that depends only on the bound values. */
   #foldedText(slot: Slot): string {
     const template = this.#foldTemplate(slot)
     return template ? fillChecked(template, this.options.values.of(slot)) : this.#summaryText(slot, NO_CONTEXT)
   }
 
-  /** With `input`, also what opening costs where the strategy says so. */
+  /** With `input`, includes the cost of opening if the strategy shows it. */
   #summaryText(slot: Slot, context: SelectorContext, input?: FrameInput): string {
     const summary = fillTemplate(this.#getSummary(slot), this.options.values.of(slot), slot.path)
     const suffix = this.#suffix(slot, context)
@@ -236,7 +236,7 @@ export class Renderer implements SlotSource {
     return `${joinTexts([slot.heading, isBlank(summary) ? '' : summary])}\n\n---\n${suffix}${cost}`
   }
 
-  /** Heading, summary and suffix as one template, where they are the same for all who render with this strategy. */
+  /** Heading, summary and suffix as one template, if they are the same for every render with this strategy. */
   #foldTemplate(slot: Slot): Template | undefined {
     const { registry, strategy } = this.options
     let templates = registry.folds.get(strategy)
@@ -249,7 +249,7 @@ export class Renderer implements SlotSource {
     return (templates[slot.index] = wrapTemplate(`${slot.heading}\n\n`, summary, suffix))
   }
 
-  /** What a section would cost as its summary. */
+  /** The token count of a section when folded. */
   summaryTokens(slot: Slot, input: FrameInput): number {
     return this.options.counter.count(this.#summaryText(slot, input.context, input))
   }
@@ -258,7 +258,7 @@ export class Renderer implements SlotSource {
     return new RenderedNode(slot, visibility, text, this.getTools(slot), this.options.counter)
   }
 
-  /** What a section's summary says with the bound values; nothing if it has none. */
+  /** The section's summary with the bound values, or `undefined` if it has none. */
   getSummary(slot: Slot): string | undefined {
     const summary = this.describeSummary(slot)
     return summary && fillTemplate(summary, this.options.values.of(slot), slot.path)
@@ -278,10 +278,10 @@ export class Renderer implements SlotSource {
   #suffix(slot: Slot, context: SelectorContext): string {
     const { section, path } = slot
     if (section.summarySuffix) return fillChecked(section.summarySuffix, { section_key: path })
-    return this.options.strategy.suffix(this.folded(slot, context))
+    return this.options.strategy.suffix(this.describeFolded(slot, context))
   }
 
-  /** What a section adds once it is open: the text of all that it shows, and its tools' definitions. */
+  /** The cost of opening a section: its text, including what is visible below it, and its tools' definitions. */
   #costLine(slot: Slot, input: FrameInput): string {
     const { counter, registry } = this.options
     const draft: Draft = { shown: new Uint8Array(registry.slots.length), made: new Map() }
@@ -293,7 +293,7 @@ export class Renderer implements SlotSource {
     return `[Opening it costs ${counter.exact ? '' : 'about '}${tokens} tokens.]`
   }
 
-  folded(slot: Slot, context: SelectorContext): FoldedSection {
+  describeFolded(slot: Slot, context: SelectorContext): FoldedSection {
     return new FoldedSlot(this, slot, context)
   }
 
@@ -303,7 +303,7 @@ export class Renderer implements SlotSource {
       .filter((child) => this.isEnabled(child, context))
   }
 
-  /** Whether an enabled section or any enabled one in it has tools. */
+  /** Whether an enabled section or one of its enabled descendants has tools. */
   hasTools(slot: Slot, context: SelectorContext): boolean {
     if (!slot.toolsBelow) return false
     if (slot.section.tools.length > 0 || slot.section.toolsOnDemand || !slot.dynamicBelow) return true
@@ -323,7 +323,7 @@ export class Renderer implements SlotSource {
       if (checked?.[path] === visibility) continue
       if (!isVisibility(visibility)) {
         throw new PromptValidationError(
-          `The visibility asked for section '${path}' is ${describeResult(visibility)}. Use 'full' or 'summary'.`,
+          `The visibility requested for section '${path}' is ${describeResult(visibility)}. Use 'full' or 'summary'.`,
           { path },
         )
       }
@@ -333,27 +333,27 @@ export class Renderer implements SlotSource {
   }
 }
 
-// For suffixes of sections below which nothing depends on the session.
+// For suffixes of sections whose descendants do not depend on the session.
 const NO_CONTEXT: SelectorContext = { session: { has: () => false, get: (slice) => slice.initial } }
 
 interface ResolvedInput extends FrameInput {
   readonly getAsked: ReadonlyMap<number, Visibility>
 }
 
-/** What a frame is made from. */
+/** The inputs of a frame. */
 interface Draft {
   readonly shown: Uint8Array
   readonly made: Map<number, RenderedNode>
 }
 
-/** Heading, body and examples, without those that are empty. */
+/** Heading, body and examples, except empty ones. */
 function composeText(slot: Slot, body: string): string {
   return joinTexts([slot.heading, body, slot.examples])
 }
 
 function noSummary(path: string): PromptValidationError {
   return new PromptValidationError(
-    `Section '${path}' is to be shown as its summary, but it has none. Give it a \`summary\`.`,
+    `Section '${path}' cannot be folded, because it has no summary. Give it a \`summary\`.`,
     { path },
   )
 }
@@ -362,7 +362,7 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text)
 }
 
-/** Asks only when it is asked: an `enabled` below a folded section need not run for strategies that do not care. */
+/** Lazy: an `enabled` selector below a folded section need not run for strategies that ignore tools. */
 class FoldedSlot implements FoldedSection {
   readonly path: string
   readonly #renderer: Renderer

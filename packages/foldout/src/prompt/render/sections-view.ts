@@ -9,13 +9,13 @@ import type { Renderer } from './renderer.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
 
-/** What a caller has asked of a render, apart from the session. */
+/** What the caller of a render asked for, apart from the session. */
 export interface RenderRequest {
   readonly asked: VisibilityOverrides
   readonly budget: TokenBudget | undefined
 }
 
-/** A session for renders without one: every slice is as it begins. */
+/** The session for renders without one: every slice has its initial state. */
 const noSession: SessionReader = { has: () => false, get: (slice) => slice.initial }
 
 interface ViewParts {
@@ -23,7 +23,7 @@ interface ViewParts {
   readonly request: RenderRequest
   readonly session: SessionReader
   readonly opened: VisibilityOverrides
-  /** Before a budget folded anything: what later views go on from. */
+  /** The frame before a budget folded anything. Later views start from it. */
   readonly whole: Frame
   readonly frame: Frame
   readonly budgetTrace: readonly BudgetTrace[]
@@ -45,7 +45,7 @@ export function viewSections(
   return request.budget ? fitBudget(view, request.budget) : view
 }
 
-/** The sections of a prompt as one session has them: decided, and able to say how they would look otherwise. */
+/** The sections of a prompt as one session sees them. Can also tell how they would look otherwise. */
 export class SectionsView implements DisclosureView {
   readonly #parts: ViewParts
   #tools: readonly AnyTool[] | undefined
@@ -70,12 +70,12 @@ export class SectionsView implements DisclosureView {
     return this.#parts.budgetTrace
   }
 
-  /** The same render folded further. */
-  fitted(frame: Frame, budgetTrace: readonly BudgetTrace[]): SectionsView {
+  /** Returns the same render with more sections folded. */
+  withFrame(frame: Frame, budgetTrace: readonly BudgetTrace[]): SectionsView {
     return new SectionsView({ ...this.#parts, frame, budgetTrace })
   }
 
-  /** The tools of the open sections in walking order, then the strategy's if anything is folded. */
+  /** The tools of the open sections in document order, then the strategy's tools if anything is folded. */
   get tools(): readonly AnyTool[] {
     if (this.#tools) return this.#tools
     const { strategy } = this.renderer.options
@@ -85,7 +85,7 @@ export class SectionsView implements DisclosureView {
     return (this.#tools = Object.freeze(tools))
   }
 
-  /** Several sections may have one tool; it is listed once, where the first of them that is open stands. */
+  /** Several sections can have the same tool. It is listed once, at the first of them that is open. */
   #collectTools(): AnyTool[] {
     const { withTools, sharesTools } = this.renderer.options.registry
     const tools: AnyTool[] = []
@@ -95,7 +95,7 @@ export class SectionsView implements DisclosureView {
     return sharesTools ? [...new Set(tools)] : tools
   }
 
-  /** Tools on demand that were opened, in the order in which they were, without those whose name is taken. */
+  /** The opened tools on demand, in the order of opening, except those whose name is taken. */
   #openedTools(offered: readonly AnyTool[]): readonly AnyTool[] {
     const opened = new Map<string, AnyTool>()
     for (const [path, asked] of Object.entries(this.frame.asked)) {
@@ -105,7 +105,7 @@ export class SectionsView implements DisclosureView {
     return [...opened.values()]
   }
 
-  /** The tool on demand that a path names, if its section is open and has it. */
+  /** Finds a tool on demand by path, if its section is open and has it. */
   #findToolAt(path: string): AnyTool | undefined {
     const dot = path.lastIndexOf('.')
     const slot = this.renderer.options.registry.byPath.get(path.slice(0, dot))
@@ -113,7 +113,7 @@ export class SectionsView implements DisclosureView {
     return slot.section.toolsOnDemand.find(path.slice(dot + 1))
   }
 
-  /** A tool on demand by its name, opened or not, from any open section. */
+  /** Finds a tool on demand by name in any open section, whether or not it was opened. */
   findToolOnDemand(name: string): AnyTool | undefined {
     for (const { section } of this.#openWithTools()) {
       const tool = section.toolsOnDemand?.find(name)
@@ -135,7 +135,7 @@ export class SectionsView implements DisclosureView {
   get folded(): readonly FoldedSection[] {
     return this.#slots()
       .filter((slot) => this.frame.at(slot.index) === FOLDED)
-      .map((slot) => this.renderer.folded(slot, this.frame.context))
+      .map((slot) => this.renderer.describeFolded(slot, this.frame.context))
   }
 
   get keys(): readonly string[] {
@@ -158,7 +158,7 @@ export class SectionsView implements DisclosureView {
     return this.#isInFold(slot) ? 'folded' : undefined
   }
 
-  /** Whether a section without a node is enabled and only lies in a folded one. */
+  /** Whether a section without a node is enabled and is only hidden by a folded ancestor. */
   #isInFold(slot: Slot): boolean {
     if (!this.renderer.isEnabled(slot, this.frame.context) || slot.parent === -1) return false
     const parent = getSlot(this.#slots(), slot.parent)
@@ -202,7 +202,7 @@ export class SectionsView implements DisclosureView {
     return joinTexts(this.frame.nodes(slot.index, slot.end).map((node) => node.standalone(node.depth - slot.depth)))
   }
 
-  /** What the section's summary says, without heading and suffix; nothing if it has none. */
+  /** The text of the section's summary, without heading and suffix, or `undefined` if it has none. */
   summary(path: string): string | undefined {
     const slot = this.renderer.options.registry.byPath.get(path)
     return slot && this.renderer.getSummary(slot)
@@ -218,7 +218,7 @@ export class SectionsView implements DisclosureView {
     return viewSections(this.renderer, this.#parts.request, { session, earlier: this })
   }
 
-  /** The tools that lie in folded sections, by name, each with the path of its section. */
+  /** The tools in folded sections by name, each with the path of its section. */
   toolsInFolds(): ReadonlyMap<string, string> {
     const offered = new Set(this.tools.map(({ name }) => name))
     const inFolds = new Map<string, string>()
@@ -231,13 +231,13 @@ export class SectionsView implements DisclosureView {
     return inFolds
   }
 
-  /** Every enabled section in full. */
+  /** Returns a view with every enabled section open. */
   allOpen(): Frame {
     return this.renderer.frame({ context: this.frame.context, asked: NOTHING, openAll: true })
   }
 
-  /** The paths that were asked for but do not exist, and by whom. */
-  ignored(): { readonly path: string; readonly by: 'session' | 'render' }[] {
+  /** The requested paths that do not exist, with the source of each request. */
+  findIgnored(): { readonly path: string; readonly by: 'session' | 'render' }[] {
     const { byPath } = this.renderer.options.registry
     const unknown = (asked: VisibilityOverrides, by: 'session' | 'render') =>
       Object.keys(asked)
@@ -253,7 +253,7 @@ export class SectionsView implements DisclosureView {
 
 const sectionNames = new WeakMap<Registry, ReadonlyMap<string, readonly string[]>>()
 
-/** The paths of a prompt's sections by what a model may call them besides their path: number, title, and both. */
+/** Maps the other names a model may use for a section (its number, its title, or both) to its path. */
 function getSectionNames(registry: Registry): ReadonlyMap<string, readonly string[]> {
   const known = sectionNames.get(registry)
   if (known) return known
@@ -271,14 +271,14 @@ function getSectionNames(registry: Registry): ReadonlyMap<string, readonly strin
 
 const LONGEST_NAME = 1000
 
-/** A name without the marks of a heading, letter case and outer blanks. */
+/** Normalizes a name: no heading marks, lowercase, trimmed. */
 function normalizeName(name: string): string {
   let text = name.slice(0, LONGEST_NAME).trim()
   while (text.startsWith('#')) text = text.slice(1)
   return text.trim().toLowerCase()
 }
 
-/** Later ones win. One that is alone stays itself, so that equal states are seen at a glance. */
+/** Merges overrides; later ones win. A single one is returned as it is, so that equal states stay identical. */
 function mergeLayers(...layers: readonly VisibilityOverrides[]): VisibilityOverrides {
   const filled = layers.filter((layer) => Object.keys(layer).length > 0)
   return filled.length > 1 ? Object.assign({}, ...filled) : (filled[0] ?? NOTHING)

@@ -4,10 +4,10 @@ import { getKind, isPrintable } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
 import type { Slot } from './registry.ts'
 
-/** A function of a section that a render calls. */
+/** The functions of a section that a render calls. */
 type SelectorName = 'enabled' | 'visibility' | 'render'
 
-/** What a selector or a custom renderer returns. What it throws becomes an error that names the section. */
+/** Calls a selector or a custom renderer. Turns what it throws into an error that names the section. */
 export function callSelector(name: SelectorName, slot: Slot, select: () => unknown): unknown {
   let result: unknown
   try {
@@ -19,14 +19,14 @@ export function callSelector(name: SelectorName, slot: Slot, select: () => unkno
       cause: error,
     })
   }
-  // It is refused for what it is; its rejection must not end the process.
+  // A promise is rejected as a result; its own rejection must not end the process.
   if (isThenable(result)) swallow(result)
   return result
 }
 
 export function wrongResult(name: SelectorName, slot: Slot, result: unknown, wanted: string): PromptRenderError {
   const advice = isThenable(result)
-    ? ' A render does not wait: find out what it needs before, and keep that in the session or bind it.'
+    ? ' Rendering is synchronous: load the data before rendering, and keep it in the session or bind it.'
     : ''
   return new PromptRenderError(
     `Section '${slot.path}': its \`${name}\` returned ${describeResult(result)}. It must return ${wanted}.${advice}`,
@@ -34,7 +34,7 @@ export function wrongResult(name: SelectorName, slot: Slot, result: unknown, wan
   )
 }
 
-/** What a value is, for a message. */
+/** Describes a value for a message. */
 export function describeResult(value: unknown): string {
   if (isThenable(value)) return 'a promise'
   if (typeof value === 'string') return `'${shorten(value)}'`
