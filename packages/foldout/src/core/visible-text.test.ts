@@ -52,6 +52,7 @@ describe('visible text', () => {
       'a',
       '1',
       '\u20E3',
+      '\u180B',
       '\r',
     )
     fc.assert(

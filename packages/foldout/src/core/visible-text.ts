@@ -9,10 +9,25 @@
 export function toVisibleText(text: string): string {
   if (PLAIN.test(text)) return text
   const lines = text.replaceAll(HALF_CHARACTERS, '\uFFFD').replaceAll(LINE_BREAKS, '\n')
-  return lines.replaceAll(FLAGS_OR_INVISIBLE, (found: string, flag: string | undefined, at: number) => {
-    if (flag !== undefined) return flag
-    return belongsToShape(lines, at, found) ? found : ''
-  })
+  const kept: string[] = []
+  let before = ''
+  let from = 0
+  const keep = (piece: string): void => {
+    if (piece === '') return
+    kept.push(piece)
+    before = getLastCharacter(piece)
+  }
+  for (const match of lines.matchAll(FLAGS_OR_INVISIBLE)) {
+    const [found, flag] = match
+    const end = match.index + found.length
+    keep(lines.slice(from, match.index))
+    // What was left out does not count as a neighbor, or cleaning a text twice would leave out more.
+    const after = String.fromCodePoint(lines.codePointAt(end) ?? 0)
+    if (flag !== undefined || belongsToShape(found, before, after)) keep(found)
+    from = end
+  }
+  keep(lines.slice(from))
+  return kept.join('')
 }
 
 /** The same for a regular expression, in which leaving a character out would mean something else: it is escaped. */
@@ -45,21 +60,19 @@ const EMOJI_OR_PART = /^[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F]$/u
 const KEYCAP = '\u20E3'
 /** Letters and marks of scripts in which joiners change what a word looks like. */
 const JOINED_LETTER =
-  /^(?=[\p{L}\p{M}])[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]$/u
+  /^(?=[\p{L}\p{M}])(?!\p{Default_Ignorable_Code_Point})[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]$/u
 
 /** Whether an invisible character is part of what is seen around it. */
-function belongsToShape(text: string, at: number, found: string): boolean {
+function belongsToShape(found: string, before: string, after: string): boolean {
   const isJoiner = found === ZERO_WIDTH_JOINER || found === ZERO_WIDTH_NON_JOINER
   const isSelector = found === '\uFE0E' || found === '\uFE0F'
   if (!isJoiner && !isSelector) return false
-  const before = getCharacterBefore(text, at)
-  const after = String.fromCodePoint(text.codePointAt(at + found.length) ?? 0)
   if (isSelector) return EMOJI.test(before) || (/^[\d#*]$/.test(before) && after === KEYCAP)
   if (JOINED_LETTER.test(before) && JOINED_LETTER.test(after)) return true
   return found === ZERO_WIDTH_JOINER && EMOJI_OR_PART.test(before) && EMOJI.test(after)
 }
 
-function getCharacterBefore(text: string, at: number): string {
-  const last = text.charAt(at - 1)
-  return /[\uDC00-\uDFFF]/.test(last) ? text.slice(at - 2, at) : last
+function getLastCharacter(text: string): string {
+  const last = text.at(-1) ?? ''
+  return /[\uDC00-\uDFFF]/.test(last) ? text.slice(-2) : last
 }
