@@ -4,21 +4,22 @@ import type { AnyTool } from '../tools/tool.ts'
 import { MAX_NAME_SHOWN, MAX_REASON } from './limits.ts'
 import type { DisclosureView } from './strategy.ts'
 
-/** What a call asks for, worked out before anything is rendered or done. */
+/** What a call opens, computed before anything is rendered or changed. */
 export interface OpeningPlan {
   readonly keys: readonly string[]
   readonly reason: string
-  /** For each key what has to open: the section itself and every folded section it lies in, outermost first. */
+  /** The sections to open for each key: the section itself and every folded section around it, outermost first. */
   readonly pathsByKey: ReadonlyMap<string, readonly string[]>
-  /** Whether anything that opens has tools, in itself or below. */
+  /** Whether any section that opens has tools, or a section inside it has. */
   readonly hasTools: boolean
 }
 
-/** The paths that a call's keys stand for, or what is wrong with them. */
+/** The paths of the sections that a call asks for, or the failure to return. */
 export type ResolvedKeys = { readonly keys: readonly string[] } | { readonly fault: ToolFailure }
 
 /**
- * Finds the sections that a call asks for. All keys are looked at before anything happens.
+ * Finds the sections that a call asks for. One unknown key makes the whole call fail. With `takesFull: false`, so does a
+ * section that is already open.
  *
  * @example
  * const resolved = resolveKeys(view, [key], { takesFull: false })
@@ -42,7 +43,7 @@ export function resolveKeys(
 }
 
 function describeUnknownSection(view: DisclosureView, key: string): string {
-  // What is open need not be opened: only folded sections are worth naming.
+  // Only folded sections can be opened, so only they are suggested.
   const near = nearest(
     key,
     view.keys.filter((path) => view.state(path) === 'folded'),
@@ -52,7 +53,7 @@ function describeUnknownSection(view: DisclosureView, key: string): string {
 }
 
 /**
- * Plans the opening of folded sections. The keys have been resolved.
+ * Plans the opening of folded sections. Pass keys from {@link resolveKeys}.
  *
  * @example
  * const plan = planOpening(view, ['guide'], 'The user asks how.')
@@ -71,21 +72,21 @@ export function planOpening(view: DisclosureView, keys: readonly string[], reaso
   }
 }
 
-/** Whether the outermost of some sections that open together has tools, in itself or below: then so has the opening. */
+/** Whether sections that open together bring tools: whether the outermost one, or a section inside it, has any. */
 export function bearsTools(view: DisclosureView, [outermost]: readonly string[]): boolean {
   return outermost !== undefined && view.hasTools(outermost)
 }
 
-/** What a plan comes to when it is carried out. */
+/** The outcome of a plan. */
 export interface PlannedOpening {
-  /** The texts that it shows. */
+  /** The text of the opened sections. */
   readonly content: string
-  /** The tools of what it shows, and those that come with it. */
+  /** The tools of the opened sections, and others that become available with them. */
   readonly tools: readonly AnyTool[]
   readonly opening: Opening
 }
 
-/** A plan carried out in a view of its own: the texts it shows, and what a result says of it. */
+/** Computes the outcome of a plan in a copy of the view; nothing is opened yet. */
 export function getOpening(
   view: DisclosureView,
   plan: OpeningPlan,
@@ -105,7 +106,7 @@ export function getOpening(
   }
 }
 
-/** Paths without those that lie in another. */
+/** Leaves out paths that lie inside another of the paths. */
 function getOutermost(paths: readonly string[]): string[] {
   const all = new Set(paths)
   return paths.filter((path) => !getAncestors(path).some((ancestor) => all.has(ancestor)))

@@ -2,16 +2,16 @@ import { nearest, shorten } from '../core/text.ts'
 import { MAX_NAME_SHOWN } from './limits.ts'
 import type { DisclosureStrategy, DisclosureView, OpeningCall } from './strategy.ts'
 
-/** A render, as far as hints need it. A rendered prompt is one. */
+/** The part of a rendered prompt that hints are made from. */
 export interface HintSource {
   readonly view: DisclosureView
   readonly disclosure: DisclosureStrategy
-  /** Tools that exist and are not offered yet, each with the path of the folded section to open for it. */
+  /** Tools that are not offered yet, each with the path of the folded section that brings it. */
   readonly toolsInFolds: ReadonlyMap<string, string>
 }
 
 /**
- * What a model reads that calls a tool of a folded section.
+ * Describes to the model how to get a tool of a folded section that it called.
  *
  * @example
  * const rendered = bound.render({ session })
@@ -36,7 +36,7 @@ function formatCall({ name, arguments: args }: OpeningCall): string {
 }
 
 /**
- * What a model reads that calls a tool that does not exist.
+ * Describes to the model that a tool it called does not exist, and which one it may have meant.
  *
  * @example
  * console.log(describeUnknownTool('refund', ['look'], bound.render({ session })))
@@ -49,7 +49,7 @@ export function describeUnknownTool(name: string, callable: Iterable<string>, so
   return `${missing} Did you mean ${meant}?${path === undefined ? '' : ` Open section '${path}' to get it.`}`
 }
 
-/** The known name that was most likely meant; nothing if none is alike. */
+/** Finds the known name that was most likely meant, or undefined if no name is similar. */
 function findMeant(given: string, known: readonly string[]): string | undefined {
   const name = given.slice(0, MAX_NAME_SHOWN).toLowerCase()
   const related = known.filter((candidate) => isRelated(name, candidate.toLowerCase()))
@@ -63,7 +63,7 @@ function isRelated(name: string, candidate: string): boolean {
   return candidate.includes(name) || name.includes(candidate)
 }
 
-/** How many pairs of letters two words share, from 0 to 1. */
+/** The share of letter pairs that two words have in common, from 0 to 1. */
 function getLikeness(one: string, other: string): number {
   const pairs = getPairs(one)
   const others = getPairs(other)

@@ -4,13 +4,13 @@ import type { Opening } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
 /**
- * How a model that opens sections is answered: `'in-place'`, where the conversation goes on with the text in the result and
- * added tools, or `'restart'`, where the prompt is rendered again.
+ * How an opening is answered: `'in-place'` if the conversation goes on with the text as the call's result and with added
+ * tools, `'restart'` if the prompt is rendered again.
  */
 export type OpeningAnswer = 'in-place' | 'restart'
 
 /**
- * How an opening is answered, depending on whether tools can be added to the conversation.
+ * Chooses how an opening is answered, depending on whether tools can be added to the conversation.
  *
  * @example
  * const mustRender = chooseAnswer(result.opening, adapter.supportsDynamicTools) === 'restart'
@@ -29,14 +29,14 @@ export function applyOpening(session: Session, { paths }: Pick<Opening, 'paths'>
   for (const path of paths) session.dispatch(visibility.events.set({ path, visibility: 'full' }))
 }
 
-/** Whether a session has everything open that an opening opens. */
+/** Whether all sections of an opening are open in a session. */
 export function isApplied(session: Session, { paths }: Pick<Opening, 'paths'>): boolean {
   const opened = session.get(visibility)
   return paths.every((path) => Object.hasOwn(opened, path) && opened[path] === 'full')
 }
 
 /**
- * The tools that a view offers and a conversation does not have yet, in the view's order.
+ * Returns the tools that a view offers and a conversation does not have yet, in the view's order.
  *
  * @example
  * const added = getNewTools(bound.render({ session }), new Set(offered))
@@ -49,7 +49,7 @@ export function getNewTools(
 }
 
 /**
- * What a model reads once sections are open in a new render.
+ * Describes to the model which sections are open in a new render.
  *
  * @example
  * describeOpened({ keys: ['shipping'], tools: false }) // 'Opened: shipping. Its text is now in the system prompt.'
@@ -60,22 +60,22 @@ export function describeOpened({ keys, tools }: { readonly keys: readonly string
   return tools ? `${text}, and ${whose.toLowerCase()} tools are in your tool list.` : `${text}.`
 }
 
-/** What a model reads of sections that it has to ask for again. */
+/** Describes to the model which sections it has to ask for again. */
 export function describeLeft(keys: readonly string[]): string {
   return `Not opened yet: ${keys.join(', ')}. Ask again if you still need ${keys.length === 1 ? 'it' : 'them'}.`
 }
 
-/** What a model reads while openings are collected. */
+/** Describes to the model which sections open with its next reply, while openings are collected. */
 export function describeWaiting(keys: readonly string[]): string {
   const verb = keys.length === 1 ? 'opens' : 'open'
   return `Requested: ${keys.join(', ')}, which ${verb} as soon as you reply without opening more.`
 }
 
-/** What a model reads below a section's text; empty without tools. */
+/** The line below a section's text that names the tools to call; empty without tools. */
 export function describeCallable(tools: readonly AnyTool[]): string {
   return tools.length === 0 ? '' : `Tools you can call now: ${tools.map(({ name }) => name).join(', ')}.`
 }
 
-/** What a model reads of a call that stood behind an opening. */
+/** The result of a call that came after an opening in the same reply. */
 export const NOT_RUN =
   'Not run, because sections were being opened. They are open now; call it again if you still need it.'

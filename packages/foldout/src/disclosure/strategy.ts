@@ -31,9 +31,9 @@ export interface DisclosureView {
   findTool(name: string): AnyTool | undefined
   /** The tools of the open sections at or below a path. */
   toolsIn(path: string): readonly AnyTool[]
-  /** This view with some sections opened. */
+  /** Returns this view with some sections opened. */
   opened(paths: readonly string[]): DisclosureView
-  /** The same prompt as a session has it now: a strategy's tool may be called long after the render that offered it. */
+  /** Returns the view as the session has it now: a strategy's tool may be called long after the render that offered it. */
   at(session: SessionReader): DisclosureView
 }
 
@@ -43,7 +43,7 @@ export interface OpeningCall {
   readonly arguments: unknown
 }
 
-/** What a call of a strategy's tool asks for, whether or not it can be granted. */
+/** The sections that a call of a strategy's tool asks for, whether or not they exist. */
 export interface OpeningRequest {
   /** The keys as the model gave them. */
   readonly keys: readonly string[]
@@ -51,7 +51,7 @@ export interface OpeningRequest {
 }
 
 /**
- * How folded sections speak to the model, and what happens when it asks for one. Pass one in, or write your own: nothing
+ * What a folded section says to the model, and what opening it does. Pass a built-in strategy, or write your own: nothing
  * outside a strategy knows its tools or their arguments.
  *
  * @example
@@ -69,28 +69,28 @@ export interface OpeningRequest {
  */
 export interface DisclosureStrategy {
   readonly name: string
-  /** Every tool it may offer. No tool of a prompt may have such a name. */
+  /** The names of all tools it may offer. A prompt's own tools cannot use them. */
   readonly toolNames: readonly string[]
   /** Whether each summary also says what opening it costs. */
   readonly showCost: boolean
   /** The last line of a summary. */
   suffix(section: FoldedSection): string
-  /** Throws if a render that has something folded cannot be disclosed in this way. */
+  /** Throws if the strategy cannot work with a view that has folded sections. */
   check?(view: DisclosureView): void
-  /** The tools for a render that has something folded. */
+  /** The tools to offer while sections are folded. */
   tools(view: DisclosureView): readonly AnyTool[]
   /**
-   * One of its tools for a view that may not call for it: a tool that was offered once stays callable. Default: the tool of
-   * that name among those that `tools` gives.
+   * Returns one of the strategy's tools, even for a view that no longer needs it, because a tool that was once offered stays
+   * callable. Default: the tool of that name in `tools(view)`.
    */
   findTool?(name: string, view: DisclosureView): AnyTool | undefined
-  /** The calls with which a model opens sections of a view. Default: unknown, and hints only name the tools. */
+  /** The calls with which a model opens sections. Without it, hints to the model only name the strategy's tools. */
   getCalls?(view: DisclosureView, keys: readonly string[]): readonly OpeningCall[]
-  /** What a call asks for. Default: what its result opens. */
+  /** Reads the keys and the reason from a call. Default: the keys that its result opens. */
   describeCall?(call: OpeningCall): OpeningRequest
 }
 
-/** What a call asks for, as far as a strategy can read it: its arguments are the model's, and may be anything. */
+/** Reads a call with a strategy's `describeCall`, safely: the arguments come from a model and may be anything. */
 export function readRequest(strategy: DisclosureStrategy, call: OpeningCall): OpeningRequest {
   try {
     const { keys = [], reason = '' } = strategy.describeCall?.(call) ?? {}
@@ -100,7 +100,7 @@ export function readRequest(strategy: DisclosureStrategy, call: OpeningCall): Op
   }
 }
 
-/** A strategy's tool by its name, whether or not a view calls for it. */
+/** Finds a strategy's tool by its name, whether or not a view needs it. */
 export function findStrategyTool(
   strategy: DisclosureStrategy,
   name: string,
@@ -110,13 +110,13 @@ export function findStrategyTool(
   return strategy.findTool?.(name, view) ?? strategy.tools(view).find((tool) => tool.name === name)
 }
 
-/** What every built-in strategy takes. */
+/** The options of every built-in strategy. */
 export interface StrategyOptions {
-  /** Says below each summary how many tokens opening it costs. Default false. */
+  /** Whether each summary says how many tokens opening the section costs. Default false. */
   readonly showCost?: boolean
 }
 
-/** A strategy whose only option is `showCost`. There is one value for each setting, so that equal renders know each other. */
+/** Creates a strategy whose only option is `showCost`. Each setting is one value, so that caches recognize equal renders. */
 export function strategyWithCost(
   parts: Omit<DisclosureStrategy, 'showCost'>,
 ): (options?: StrategyOptions) => DisclosureStrategy {

@@ -9,10 +9,10 @@ import type { DisclosureView, OpeningCall, OpeningRequest } from './strategy.ts'
 export const READ_SECTION = 'read_section'
 export const OPEN_SECTIONS = 'open_sections'
 
-/** The names no tool of a prompt may take, whichever strategy a render uses. */
+/** Names that a prompt's own tools cannot use, whichever strategy is used. */
 export const DISCLOSURE_TOOL_NAMES: readonly string[] = Object.freeze([OPEN_SECTIONS, READ_SECTION])
 
-const readSectionParams = asking<{ readonly section_key: string }>({
+const readSectionParams = createParams<{ readonly section_key: string }>({
   properties: {
     section_key: {
       type: 'string',
@@ -23,7 +23,7 @@ const readSectionParams = asking<{ readonly section_key: string }>({
   needed: ['section_key'],
 })
 
-const openSectionsParams = asking<{ readonly section_keys: readonly string[]; readonly reason?: string }>({
+const openSectionsParams = createParams<{ readonly section_keys: readonly string[]; readonly reason?: string }>({
   properties: {
     section_keys: {
       type: 'array',
@@ -39,8 +39,8 @@ const openSectionsParams = asking<{ readonly section_keys: readonly string[]; re
   needed: ['section_keys'],
 })
 
-/** A schema that asks the model for every field and no other, but lets a call pass that has what is needed. */
-function asking<T>(fields: {
+/** A schema that shows the model every field as required, but accepts calls that have only the needed ones. */
+function createParams<T>(fields: {
   readonly properties: Readonly<Record<string, JsonSchema>>
   readonly needed: readonly string[]
 }): ToolSchema<T> {
@@ -55,26 +55,26 @@ function asking<T>(fields: {
   return { '~standard': { ...checked['~standard'], jsonSchema: shown['~standard'].jsonSchema } }
 }
 
-// Made once: every render offers its own tools, and only what they do differs.
+// Defined once: the tools of each render differ only in `execute`.
 const readSectionDefinition = defineTool({
   name: READ_SECTION,
   description:
     'Read the full content of a summarized section and get its tools. Do this before you say that something cannot be done.',
   params: readSectionParams,
-  execute: notOffered,
+  execute: failWithoutPrompt,
 })
 const openSectionsDefinition = defineTool({
   name: OPEN_SECTIONS,
   description: 'Open summarized sections to view their full content.',
   params: openSectionsParams,
-  execute: notOffered,
+  execute: failWithoutPrompt,
 })
 
-function notOffered(): ToolResult {
+function failWithoutPrompt(): ToolResult {
   return fail('This tool does not belong to a prompt.')
 }
 
-/** Answers with a section's text; its tools are added to the conversation, or the run restarts where they cannot be. */
+/** Answers with a section's text. The section's tools are added to the conversation, or the run restarts if they cannot be. */
 export function readSectionTool(offered: DisclosureView): AnyTool {
   const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: given }, context) => {
     const view = offered.at(context.session)
@@ -90,7 +90,7 @@ export function readSectionTool(offered: DisclosureView): AnyTool {
   return Object.freeze({ ...readSectionDefinition, execute })
 }
 
-/** Opens several sections at once; the strategy says what that means for those it is given. */
+/** Opens several sections at once; `answer` decides how. */
 export function openSectionsTool(
   offered: DisclosureView,
   answer: (plan: OpeningPlan, view: DisclosureView, context: ToolContext) => ToolResult | Promise<ToolResult>,
@@ -105,7 +105,8 @@ export function openSectionsTool(
 }
 
 /**
- * The result that holds the text, so that the turn can go on. It ends with the tools that can be called now.
+ * Creates a result with the text of the opened sections, so that the conversation goes on. It ends with the names of the tools
+ * that can be called now.
  *
  * @example
  * execute: ({ what }, { session }) => answerInPlace(view.at(session), planOpening(view.at(session), [what], ''))
@@ -117,7 +118,7 @@ export function answerInPlace(view: DisclosureView, plan: OpeningPlan): ToolResu
 }
 
 /**
- * The result that ends the turn: the prompt must be rendered again with the sections open.
+ * Creates a result that ends the turn, so that the prompt is rendered again with the sections open.
  *
  * @example
  * execute: ({ what }, { session }) => answerByRestart(view.at(session), planOpening(view.at(session), [what], ''))
@@ -127,17 +128,17 @@ export function answerByRestart(view: DisclosureView, plan: OpeningPlan): ToolRe
   return { ...ok(describeOpened({ keys: plan.keys, tools: opening.tools.length > 0 })), opening }
 }
 
-/** The call of `read_section` for one section. */
+/** The `read_section` call for one section. */
 export function getReadCall(key: string): OpeningCall {
   return { name: READ_SECTION, arguments: { section_key: key } }
 }
 
-/** The call of `open_sections` for some sections. */
+/** The `open_sections` call for several sections. */
 export function getOpenCall(keys: readonly string[]): OpeningCall {
   return { name: OPEN_SECTIONS, arguments: { section_keys: keys, reason: '' } }
 }
 
-/** What a call of either tool asks for, as far as its arguments can be read. */
+/** Reads the keys and the reason from a call of either tool; the arguments may be anything. */
 export function describeCall({ arguments: args }: OpeningCall): OpeningRequest {
   const { section_key: key, section_keys: keys, reason } = readObject(args)
   return {

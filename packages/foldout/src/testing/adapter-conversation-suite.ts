@@ -3,22 +3,21 @@ import { NO_USAGE, type Evaluation } from '../adapters/contract.ts'
 import { openSections } from '../disclosure/strategies/open-sections.ts'
 import { visibility } from '../session/visibility.ts'
 import type { AdapterSuiteOptions } from './adapter-peer.ts'
-import { LONG_TEXT, calls, deltas, done, opens, toolTexts, type TestCase } from './adapter-stage.ts'
+import { LONG_TEXT, calls, deltas, done, getRequest, opens, toolTexts, type TestCase } from './adapter-stage.ts'
 import { OUTPUT_SCHEMA } from './adapter-prompt.ts'
 
-/** Answers, calls of tools, openings. */
+/** Cases for answers, tool calls and openings. */
 export function conversationCases<Request>(test: TestCase<Request>, options: AdapterSuiteOptions<Request>): void {
   const { supportsDynamicTools, getTools, getResults, getPrefixes, getOutputSchema } = options
 
-  test('text', 'R34 gives the text of an answer', [{ says: LONG_TEXT }], async ({ peer, run }) => {
+  test('text', 'R34 returns the text of an answer', [{ says: LONG_TEXT }], async ({ peer, run }) => {
     expect(peer.adapter.supportsDynamicTools).toBe(supportsDynamicTools)
     expect(await run()).toMatchObject({ status: 'completed', text: LONG_TEXT, expansions: 0 })
-    const [request, ...others] = peer.requests()
-    expect(others).toEqual([])
-    expect(getTools(request!).toSorted()).toEqual(['explode', 'forecast', 'read_section', 'refuse'])
+    expect(peer.requests()).toHaveLength(1)
+    expect(getTools(getRequest(peer, 0)).toSorted()).toEqual(['explode', 'forecast', 'read_section', 'refuse'])
   })
 
-  test('streaming', 'R34 tells the text while it comes', [{ says: LONG_TEXT }], async ({ events, run }) => {
+  test('streaming', 'R34 streams the text as it arrives', [{ says: LONG_TEXT }], async ({ events, run }) => {
     await run()
     const parts = deltas(events)
     expect(parts.length).toBeGreaterThan(2)
@@ -30,19 +29,19 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'tool call',
-    'R37 runs a tool and gives its result back',
+    'R37 runs a tool and sends its result back',
     [calls('forecast', { city: 'Århus "x"\n' }), done],
     async ({ peer, run }) => {
       const result = await run()
       expect(result).toMatchObject({ status: 'completed', text: 'Done.' })
       expect(toolTexts(result)).toEqual([['forecast', 'Århus "x"\n: sun.', false]])
-      expect(getResults(peer.requests()[1]!)).toEqual(['Århus "x"\n: sun.'])
+      expect(getResults(getRequest(peer, 1))).toEqual(['Århus "x"\n: sun.'])
     },
   )
 
   test(
     'parallel calls',
-    'R37 runs the calls of one reply side by side and gives the results in their order',
+    'R37 runs the calls of one reply concurrently and sends the results in the order of the calls',
     [
       { calls: ['Oslo', 'Rome', 'Lima'].map((city) => ({ name: 'forecast', arguments: { city } })) },
       calls('forecast', { city: 'Bonn' }),
@@ -52,7 +51,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const result = await run()
       const texts = ['Oslo: sun.', 'Rome: sun.', 'Lima: sun.', 'Bonn: sun.']
       expect(toolTexts(result).map(([, text]) => text)).toEqual(texts)
-      expect(getResults(peer.requests().at(-1)!)).toEqual(texts)
+      expect(getResults(getRequest(peer, -1))).toEqual(texts)
       const ids = result.messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : []))
       expect(new Set(ids).size).toBe(4)
       expect(result.turns.map(({ type }) => type)).toEqual(['tools', 'tools', 'answer'])
@@ -70,7 +69,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
         ['refuse', 'There is no weather on the moon.', true],
         ['explode', expect.stringContaining('The sensor burned down.'), true],
       ])
-      expect(getResults(peer.requests()[1]!)).toEqual([
+      expect(getResults(getRequest(peer, 1))).toEqual([
         expect.stringContaining('There is no weather on the moon.'),
         expect.stringContaining('The sensor burned down.'),
       ])
@@ -79,13 +78,13 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'bad arguments',
-    'R37 answers arguments that do not fit with what is wrong, and the model can correct them',
+    'R37 answers wrong arguments with what is wrong, so that the model can correct them',
     [calls('forecast', { city: 5 }), calls('forecast', { city: 'Rome' }), done],
     async ({ peer, run }) => {
       const [bad, good] = toolTexts(await run())
       expect(bad).toEqual(['forecast', expect.stringMatching(/^Wrong arguments for tool 'forecast': city /), true])
       expect(good).toEqual(['forecast', 'Rome: sun.', false])
-      expect(getResults(peer.requests()[1]!)[0]).toContain(bad![1])
+      expect(getResults(getRequest(peer, 1))[0]).toContain(bad?.[1])
     },
   )
 
@@ -101,13 +100,13 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
         true,
       ])
       expect(good).toEqual(['forecast', 'Rome: sun.', false])
-      expect(getResults(peer.requests()[1]!)[0]).toContain('are not valid JSON: {"city": "Ro')
+      expect(getResults(getRequest(peer, 1))[0]).toContain('are not valid JSON: {"city": "Ro')
     },
   )
 
   test(
     'hidden tool',
-    'R36 answers a call of a tool that is not disclosed with how to disclose it',
+    'R36 answers a call of a tool in a folded section with how to open the section',
     [calls('measure_rain', { city: 'Rome' }), done],
     async ({ peer, run }) => {
       const result = await run()
@@ -120,14 +119,14 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'opening',
-    'R35 R36 offers the tools of an opened section in the next request, where they can be called',
+    'R35 R36 offers the tools of an opened section in the next request, and they can be called',
     [opens('rain'), calls('measure_rain', { city: 'Rome' }), done],
     async ({ peer, session, events, run }) => {
       const result = await run()
-      const [first, second, third] = peer.requests()
-      expect(getTools(first!)).not.toContain('measure_rain')
-      expect(getTools(second!)).toContain('measure_rain')
-      expect(getTools(third!)).toContain('measure_rain')
+      const second = getRequest(peer, 1)
+      expect(getTools(getRequest(peer, 0))).not.toContain('measure_rain')
+      expect(getTools(second)).toContain('measure_rain')
+      expect(getTools(getRequest(peer, 2))).toContain('measure_rain')
       expect(toolTexts(result).at(-1)).toEqual(['measure_rain', 'rain in Rome: 5.', false])
       expect(session.get(visibility)).toEqual({ rain: 'full' })
       const opening = supportsDynamicTools ? 'injection' : 'restart'
@@ -135,13 +134,13 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(result.expansions).toBe(supportsDynamicTools ? 0 : 1)
       expect(events.filter(({ type }) => type === 'tools/injected')).toHaveLength(supportsDynamicTools ? 1 : 0)
       if (supportsDynamicTools)
-        expect(getResults(second!)).toEqual(['# Rain\n\nAll about rain.\n\nTools you can call now: measure_rain.'])
+        expect(getResults(second)).toEqual(['# Rain\n\nAll about rain.\n\nTools you can call now: measure_rain.'])
     },
   )
 
   test(
     'halting opening',
-    'R33 R34 halts on an opening that needs a new render, and goes on with the usage of both',
+    'R33 R34 restarts on an opening that needs a new render, and adds up the usage of both',
     [
       {
         calls: [
@@ -160,13 +159,13 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
         ['open_sections', false],
         ['forecast', true],
       ])
-      expect(getTools(peer.requests()[1]!)).toEqual(expect.arrayContaining(['measure_rain', 'measure_wind']))
+      expect(getTools(getRequest(peer, 1))).toEqual(expect.arrayContaining(['measure_rain', 'measure_wind']))
     },
   )
 
   test(
     'prefix',
-    'R42 begins every request with what the one before was, over three openings',
+    'R42 begins every request with the previous one, across three openings',
     [
       opens('wind'),
       calls('measure_wind', { city: 'Rome' }),
@@ -181,19 +180,20 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(prefixes).toHaveLength(6)
       const changed = prefixes.slice(1).flatMap((parts, index) =>
         parts.flatMap((part, at) => {
-          const before = prefixes[index]![at]!
-          return part.startsWith(before) ? [] : [{ request: index + 2, part: at, was: before, is: part }]
+          const before = prefixes[index]?.[at]
+          const isSame = before !== undefined && part.startsWith(before)
+          return isSame ? [] : [{ request: index + 2, part: at, was: before, is: part }]
         }),
       )
       expect(changed).toEqual([])
-      expect(prefixes[0]!.every((part) => part.length > 50)).toBe(true)
-      expect(getTools(peer.requests().at(-1)!).slice(-3)).toEqual(['measure_wind', 'measure_rain', 'measure_snow'])
+      expect(prefixes[0]?.every((part) => part.length > 50)).toBe(true)
+      expect(getTools(getRequest(peer, -1)).slice(-3)).toEqual(['measure_wind', 'measure_rain', 'measure_snow'])
     },
   )
 
   test(
     'structured output',
-    'R34 gives the answer as the output schema has it, after the model has fixed it',
+    'R34 returns an answer that fits the output schema, after the model has fixed it',
     [{ says: '{"city":"Rome"}' }, { says: '{"city":"Rome","degrees":21}' }],
     async ({ peer, events, runForOutput }) => {
       expect(await runForOutput()).toMatchObject({ status: 'completed', output: { city: 'Rome', degrees: 21 } })
@@ -223,7 +223,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'returned usage',
-    'R33 R38 returns the usage of an evaluation, so that it counts also where nobody was told of it',
+    'R33 R38 returns the usage of an evaluation, so that it counts even if no event reported it',
     [
       { ...calls('forecast', { city: 'Rome' }), usage: { inputTokens: 100, outputTokens: 10 } },
       { says: 'Done.', usage: { inputTokens: 200, outputTokens: 20 } },
@@ -243,7 +243,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'resume',
-    'R35 R39 goes on from a state with the tools that were opened before',
+    'R35 R39 resumes from a state with the tools that were added before',
     [opens('rain'), done, calls('measure_rain', { city: 'Rome' }), { says: 'Done again.' }],
     async ({ peer, run }) => {
       const { state } = await run()
@@ -251,7 +251,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       const result = await run({ state: written as typeof state, input: 'And in Rome?' })
       expect(result.text).toBe('Done again.')
       expect(toolTexts(result).at(-1)).toEqual(['measure_rain', 'rain in Rome: 5.', false])
-      expect(getTools(peer.requests()[2]!)).toContain('measure_rain')
+      expect(getTools(getRequest(peer, 2))).toContain('measure_rain')
     },
   )
 }

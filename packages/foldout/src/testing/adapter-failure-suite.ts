@@ -2,9 +2,19 @@ import { expect, vi } from 'vitest'
 import { LimitReachedError, RunAbortedError } from '../agent/errors.ts'
 import { FoldoutError } from '../core/errors.ts'
 import type { AdapterSuiteOptions } from './adapter-peer.ts'
-import { LONG_TEXT, calls, deltas, done, retries, thrownBy, toolTexts, type TestCase } from './adapter-stage.ts'
+import {
+  LONG_TEXT,
+  calls,
+  catchError,
+  deltas,
+  done,
+  getRequest,
+  retries,
+  toolTexts,
+  type TestCase,
+} from './adapter-stage.ts'
 
-/** Limits, cancellation, and what goes wrong on the way to the provider and back. The codes are listed at `adapterSuite`. */
+/** Cases for limits, cancellation, and failures of the provider or the connection. The codes are listed at `adapterSuite`. */
 export function failureCases<Request>(
   test: TestCase<Request>,
   { getPrefixes, hasForeignRetries = false }: Pick<AdapterSuiteOptions<Request>, 'getPrefixes' | 'hasForeignRetries'>,
@@ -14,7 +24,7 @@ export function failureCases<Request>(
     'R38 sends no request once the tokens are used up',
     [{ ...calls('forecast', { city: 'Rome' }), usage: { inputTokens: 100, outputTokens: 10 } }, done],
     async ({ peer, run }) => {
-      const error = await thrownBy(run({ limits: { totalTokens: 110 } }))
+      const error = await catchError(run({ limits: { totalTokens: 110 } }))
       expect(error).toBeInstanceOf(LimitReachedError)
       expect(error).toMatchObject({ kind: 'total-tokens' })
       expect(peer.requests()).toHaveLength(1)
@@ -23,12 +33,12 @@ export function failureCases<Request>(
 
   test(
     'cancellation',
-    'R38 ends at once when it is cancelled within a reply, and gives the request up',
+    'R38 ends at once when it is cancelled during a reply, and aborts the request',
     [{ says: LONG_TEXT, ends: { how: 'stalled', where: 'in text' } }],
     async ({ peer, events, run }) => {
       const controller = new AbortController()
       const reason = new Error('The user left.')
-      const running = thrownBy(run({ signal: controller.signal }))
+      const running = catchError(run({ signal: controller.signal }))
       await vi.waitFor(() => expect(deltas(events)).not.toEqual([]), { timeout: 5000, interval: 5 })
       const cancelled = performance.now()
       controller.abort(reason)
@@ -36,32 +46,32 @@ export function failureCases<Request>(
       expect(performance.now() - cancelled).toBeLessThan(500)
       expect(error).toBeInstanceOf(RunAbortedError)
       expect((error as Error).cause).toBe(reason)
-      await vi.waitFor(() => expect(peer.isGivenUp(peer.requests()[0]!)).toBe(true), { timeout: 2000, interval: 5 })
+      await vi.waitFor(() => expect(peer.isGivenUp(getRequest(peer, 0))).toBe(true), { timeout: 2000, interval: 5 })
       expect(peer.requests()).toHaveLength(1)
     },
   )
 
   test(
     'deadline',
-    'R38 ends at the deadline within a reply, and gives the request up',
+    'R38 ends at the deadline during a reply, and aborts the request',
     [{ says: LONG_TEXT, ends: { how: 'stalled', where: 'in text' } }],
     async ({ peer, events, run }) => {
       // Late enough for an adapter that starts a process.
       const deadline = new Date(Date.now() + 5000)
-      const running = thrownBy(run({ deadline }))
+      const running = catchError(run({ deadline }))
       await vi.waitFor(() => expect(deltas(events)).not.toEqual([]), { timeout: 4500, interval: 5 })
       const error = await running
       expect(Date.now() - deadline.getTime()).toBeLessThan(1000)
       expect(error).toBeInstanceOf(LimitReachedError)
       expect(error).toMatchObject({ kind: 'deadline' })
-      await vi.waitFor(() => expect(peer.isGivenUp(peer.requests()[0]!)).toBe(true), { timeout: 2000, interval: 5 })
+      await vi.waitFor(() => expect(peer.isGivenUp(getRequest(peer, 0))).toBe(true), { timeout: 2000, interval: 5 })
       expect(peer.requests()).toHaveLength(1)
     },
   )
 
   test(
     'rate limit',
-    'R34 sends a request again after 429, when the provider says so',
+    'R34 retries a request after 429, when the provider says so',
     [{ refuses: 429, message: 'Slow down.', headers: { 'retry-after': '1' } }, { says: LONG_TEXT }],
     async ({ peer, events, run }) => {
       const started = performance.now()
@@ -75,22 +85,21 @@ export function failureCases<Request>(
 
   test(
     'overload',
-    'R34 sends a request again after 529, within a conversation',
+    'R34 retries a request after 529 in the middle of a conversation',
     [calls('forecast', { city: 'Rome' }), { refuses: 529, headers: { 'retry-after-ms': '5' } }, done],
     async ({ peer, events, run }) => {
       expect(toolTexts(await run())).toEqual([['forecast', 'Rome: sun.', false]])
       expect(retries(events)).toMatchObject([{ attempt: 1, ...(hasForeignRetries ? {} : { delayMs: 5 }) }])
-      const [, second, third] = peer.requests()
-      expect(getPrefixes(third!)).toEqual(getPrefixes(second!))
+      expect(getPrefixes(getRequest(peer, 2))).toEqual(getPrefixes(getRequest(peer, 1)))
     },
   )
 
   test(
     'no capacity',
-    'R34 gives up after some attempts',
+    'R34 gives up after three retries',
     Array.from({ length: 4 }, () => ({ refuses: 503, message: 'Full.', headers: { 'retry-after-ms': '5' } })),
     async ({ peer, events, run }) => {
-      const error = await thrownBy(run())
+      const error = await catchError(run())
       expect(error).toBeInstanceOf(FoldoutError)
       expect(error).toMatchObject({ code: 'adapter-unavailable', message: expect.stringContaining('Full.') })
       expect(retries(events)).toHaveLength(3)
@@ -101,10 +110,10 @@ export function failureCases<Request>(
   for (const status of [400, 401, 403, 404, 422]) {
     test(
       'refusal',
-      `R34 does not send a request again after ${status}, and says why it was refused`,
+      `R34 does not retry a request after ${status}, and says why it was refused`,
       [{ refuses: status, message: 'This will not do.' }, done],
       async ({ peer, events, run }) => {
-        const error = await thrownBy(run())
+        const error = await catchError(run())
         expect(error).toBeInstanceOf(FoldoutError)
         expect(error).toMatchObject({ code: 'adapter-refused' })
         expect((error as Error).message).toContain('This will not do.')
@@ -118,7 +127,7 @@ export function failureCases<Request>(
   for (const how of ['cut', 'closed'] as const) {
     test(
       'cut before text',
-      `R34 sends a request again whose reply was ${how} before any text`,
+      `R34 retries a request whose reply was ${how} before any text`,
       [{ says: LONG_TEXT, ends: { how, where: 'before text' } }, { says: LONG_TEXT }],
       async ({ peer, events, run }) => {
         expect(await run()).toMatchObject({ text: LONG_TEXT })
@@ -130,10 +139,10 @@ export function failureCases<Request>(
 
     test(
       'cut in text',
-      `R34 fails where a reply was ${how} after some of its text was shown`,
+      `R34 fails if a reply was ${how} after some of its text was shown`,
       [{ says: LONG_TEXT, ends: { how, where: 'in text' } }, done],
       async ({ peer, events, run }) => {
-        const error = await thrownBy(run())
+        const error = await catchError(run())
         expect(error).toBeInstanceOf(FoldoutError)
         expect(error).toMatchObject({ code: 'adapter-stream-cut' })
         const shown = deltas(events).join('')

@@ -1,23 +1,23 @@
 import type { ProviderAdapter, Usage } from '../adapters/contract.ts'
 
-/** What a reply costs. */
+/** The tokens that a scripted reply reports as its usage. */
 export type StepUsage = Pick<Usage, 'inputTokens' | 'outputTokens'>
 
-/** A call as a scripted model writes it; `malformed` is sent in place of the arguments, as it is. */
+/** A call that a scripted model makes; `malformed` is sent verbatim in place of the arguments. */
 export interface ScriptedCall {
   readonly name: string
   readonly arguments?: unknown
   readonly malformed?: string
 }
 
-/** How and where a reply ends before it is whole. */
+/** How and where a reply ends before it is complete. */
 export interface EarlyEnd {
   /**
-   * `cut`: the connection is lost; `closed`: the connection is closed in good order, as some proxies do; `stalled`: nothing
-   * more comes, until the request is given up.
+   * `cut`: the connection is lost; `closed`: the connection is closed cleanly, as some proxies do; `stalled`: nothing more
+   * is sent until the client aborts the request.
    */
   readonly how: 'cut' | 'closed' | 'stalled'
-  /** Before any of the text was sent, or after the first part of it. */
+  /** Before any text was sent, or after the first part of it. */
   readonly where: 'before text' | 'in text'
 }
 
@@ -34,17 +34,17 @@ export type ModelStep =
   /** The provider answers with an error of this status. */
   | { readonly refuses: number; readonly message?: string; readonly headers?: Readonly<Record<string, string>> }
 
-/** An adapter and the provider it speaks to. `Request` is a request as the provider got it. */
+/** An adapter and its provider. `Request` is a request as the provider received it. */
 export interface ModelPeer<Request> {
   readonly adapter: ProviderAdapter
-  /** What the provider was asked, in order. */
+  /** The requests that the provider received, in order. */
   requests(): readonly Request[]
-  /** Whether the client gave a request up before it was answered. */
+  /** Whether the client aborted a request before it was answered. */
   isGivenUp(request: Request): boolean
   stop(): Promise<void>
 }
 
-/** The cases of the suite by name, for {@link AdapterSuiteOptions.skips}. */
+/** The names of the suite's cases, for {@link AdapterSuiteOptions.skips}. */
 export type AdapterCase =
   | 'text'
   | 'streaming'
@@ -71,30 +71,30 @@ export type AdapterCase =
   | 'cut in text'
   | 'resume'
 
-/** What {@link adapterSuite} must know of an adapter. */
+/** What {@link adapterSuite} needs to know about an adapter. */
 export interface AdapterSuiteOptions<Request> {
-  /** Makes an adapter with a provider that answers request `n` with step `n` of the script. */
+  /** Creates an adapter with a provider that answers request `n` with step `n` of the script. */
   create(options: { readonly script: readonly ModelStep[] }): Promise<ModelPeer<Request>>
-  /** What the adapter must say of itself. */
+  /** The value that the adapter must have. */
   readonly supportsDynamicTools: boolean
   /**
-   * Whether what the adapter drives sends failed requests again by itself: then the waiting times, unless they are given in
-   * whole seconds, and the reasons are its own. Default false.
+   * Whether the SDK or program behind the adapter retries failed requests itself. If so, its reasons, and its delays unless
+   * the provider asks for whole seconds, are not checked. Default false.
    */
   readonly hasForeignRetries?: boolean
-  /** Names of the tools that a request offers, wherever in it they are. */
+  /** Names of the tools that a request offers, wherever in the request they are. */
   getTools(request: Request): readonly string[]
   /** Texts of the tool results in a request, in order. */
   getResults(request: Request): readonly string[]
   /**
-   * What the provider caches of a request, in the order in which it does. Each part must begin with the same part of the
-   * request before: one part where tools can be added without a change to what comes before them; where they cannot, the
-   * tool list for itself, and all the rest.
+   * The parts of a request that the provider caches, in order. Each part must begin with the same part of the previous
+   * request. Return one part if tools can be added without changing what comes before them; otherwise return the tool list
+   * and the rest as two parts.
    */
   getPrefixes(request: Request): readonly string[]
-  /** The output schema that a request tells the provider. Left out where the provider cannot be told. */
+  /** The output schema that a request contains. Leave it out if the provider does not accept one. */
   getOutputSchema?(request: Request): unknown
-  /** Asked for every request of every case; throws if the provider would not take it. */
+  /** Called for every request of every case; throws if the provider would not accept the request. */
   check?(request: Request): void
   /** Cases that the adapter cannot pass, and why. They are shown as skipped, with the reason. */
   readonly skips?: { readonly [Case in AdapterCase]?: string }

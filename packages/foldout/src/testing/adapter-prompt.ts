@@ -33,7 +33,7 @@ const explode = defineTool({
   },
 })
 
-const folded = (key: string, title: string) =>
+const defineFoldedSection = (key: string, title: string) =>
   defineSection({
     key,
     title,
@@ -57,9 +57,9 @@ const sections = [
     template: 'You are a weather service – “precise” & brief.',
     tools: [forecast, refuse, explode],
   }),
-  folded('rain', 'Rain'),
-  folded('wind', 'Wind'),
-  folded('snow', 'Snow'),
+  defineFoldedSection('rain', 'Rain'),
+  defineFoldedSection('wind', 'Wind'),
+  defineFoldedSection('snow', 'Snow'),
 ]
 
 export const weatherPrompt = definePrompt({ ns: 'suite', key: 'weather', sections }).bind()

@@ -6,18 +6,18 @@ import { createSession, type Session } from '../session/session.ts'
 import type { AdapterCase, AdapterSuiteOptions, ModelPeer, ModelStep } from './adapter-peer.ts'
 import { weatherPrompt, weatherPromptWithOutput } from './adapter-prompt.ts'
 
-/** What a case works with: an adapter, the provider it speaks to, and a way to run a prompt on them. */
+/** What a case works with: an adapter, its provider, and a way to run a prompt on them. */
 export interface Stage<Request> {
   readonly peer: ModelPeer<Request>
   readonly session: Session
-  /** Of all runs so far. */
+  /** The events of all runs so far. */
   readonly events: readonly AgentEvent[]
   run(options?: Partial<AgentOptions>): Promise<AgentResult>
   /** Runs the prompt that has an output schema. */
   runForOutput(): Promise<AgentResult>
 }
 
-/** Tries one case, or shows why it is left out. */
+/** Runs one case, or shows why it is skipped. */
 export type TestCase<Request> = (
   name: AdapterCase,
   title: string,
@@ -28,7 +28,7 @@ export type TestCase<Request> = (
 export function testCaseFor<Request>({ create, check, skips = {} }: AdapterSuiteOptions<Request>): TestCase<Request> {
   return (name, title, script, work) => {
     const reason = skips[name]
-    const why = reason === undefined ? '' : `, left out: ${reason}`
+    const why = reason === undefined ? '' : `, skipped: ${reason}`
     it.skipIf(reason !== undefined)(`${title}${why}`, async () => {
       const peer = await create({ script })
       onTestFinished(() => peer.stop())
@@ -59,7 +59,7 @@ function getStage<Request>(peer: ModelPeer<Request>): Stage<Request> {
   }
 }
 
-/** Long enough to be streamed in several parts, with characters that are easily broken. */
+/** Long enough to be streamed in several parts, with characters that are easy to split wrongly. */
 export const LONG_TEXT =
   'Tomorrow there is sun in “Oslo” – 21 °C, light wind from the west,\nand 👩‍👩‍👧 everywhere outside.'
 
@@ -83,9 +83,17 @@ export function toolTexts({ messages }: AgentResult): readonly ToolText[] {
   )
 }
 
-export function thrownBy(work: Promise<unknown>): Promise<unknown> {
+/** The request with this index, counted from the end if negative. */
+export function getRequest<Request>(peer: ModelPeer<Request>, index: number): Request {
+  const request = peer.requests().at(index)
+  if (request === undefined) throw new Error(`The provider received no request ${index}.`)
+  return request
+}
+
+/** The error that a promise rejects with. */
+export function catchError(work: Promise<unknown>): Promise<unknown> {
   return work.then(
-    () => expect.unreachable('It did not fail.'),
+    () => expect.unreachable('The run did not fail.'),
     (error: unknown) => error,
   )
 }

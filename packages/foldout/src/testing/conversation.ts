@@ -9,7 +9,7 @@ import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Session } from '../session/session.ts'
 
-/** What {@link createConversation} takes. */
+/** The options of {@link createConversation}. */
 export interface ConversationOptions {
   readonly bound: Pick<BoundPrompt, 'render'>
   readonly session: Session
@@ -23,19 +23,19 @@ export interface ConversationOptions {
 export interface Conversation {
   /** The prompt as last rendered. */
   readonly rendered: RenderedPrompt
-  /** Every tool the model may call by now. */
+  /** Every tool that the model may call now. */
   readonly tools: ReadonlyMap<string, AnyTool>
-  /** Every text that has been put before the model, in order. */
+  /** Every text that the model has been shown, in order. */
   readonly texts: readonly string[]
   /** How often the prompt was rendered again. */
   readonly restarts: number
   call(name: string, args: unknown): Promise<ToolResult>
-  /** Opens sections with the calls that the strategy names, one after the other. */
+  /** Opens sections with the calls from the strategy's `getCalls`, one after the other. */
   open(keys: readonly string[]): Promise<readonly ToolResult[]>
 }
 
 /**
- * Begins a conversation without a model.
+ * Creates a conversation without a model, to test a strategy or a prompt call by call.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     texts.push(rendered.text)
     for (const tool of rendered.tools) tools.set(tool.name, tool)
   }
-  /** What is visible can be called, by whatever means it became so. */
+  /** Makes every visible tool callable, however it became visible. */
   const show = (mustRestart: boolean): void => {
     const added = getNewTools(render(), tools)
     if (mustRestart || (added.length > 0 && !dynamicTools)) restart()

@@ -11,18 +11,18 @@ import { defineTool } from '../tools/tool.ts'
 import { createConversation, type Conversation } from './conversation.ts'
 
 /**
- * What the suite must know of a strategy: where it differs from the others on purpose. How it is called it says itself, by
- * `getCalls`; its words are its own, apart from the last lines of summaries.
+ * What {@link disclosureSuite} needs to know about a strategy: the ways in which strategies differ on purpose. The calls come
+ * from the strategy's `getCalls`. Of its texts, only the last lines of summaries are compared.
  */
 export interface DisclosureExpectations {
   /** The tools offered while sections with and without tools are folded. */
   readonly tools: readonly string[]
-  /** What happens on opening a section, by what it has, where tools can be added and where they cannot. */
+  /** How a section without tools (`content`) and one with tools (`tools`) are opened. */
   readonly opens: {
     readonly content: 'in the result' | 'by restart' | 'in a file'
     readonly tools: 'by injection' | 'by restart'
   }
-  /** What becomes of a section that is already full, by what it has. */
+  /** How a call for a section that is already open is answered, without tools and with tools. */
   readonly alreadyFull: {
     readonly content: 'answered' | 'refused'
     readonly tools: 'answered' | 'refused'
@@ -105,11 +105,16 @@ const prompt = definePrompt({
 })
 
 /**
- * What every disclosure strategy must do. Run it on your own; it needs the strategy's `getCalls` and `describeCall`.
+ * Tests what every disclosure strategy must do, on vitest. The strategy needs `getCalls` and `describeCall`.
  *
  * @example
  * ```ts
- * disclosureSuite(unfold(), { tools: ['unfold'], opens: { content: 'in the result', tools: 'by injection' }, … })
+ * disclosureSuite(unfold, {
+ *   tools: ['unfold'],
+ *   opens: { content: 'in the result', tools: 'by injection' },
+ *   alreadyFull: { content: 'refused', tools: 'refused' },
+ *   suffixes,
+ * })
  * ```
  */
 export function disclosureSuite(disclosure: DisclosureStrategy, expected: DisclosureExpectations): void {
@@ -124,11 +129,11 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       const bound = prompt.bind({ product: 'Acme' })
       conversation = createConversation({ bound, session, disclosure, dynamicTools, filesystem })
     })
-    /** Opens sections as the strategy says; the result is that of the last call. */
+    /** Opens sections with the strategy's calls, and returns the result of the last one. */
     const open = async (...keys: string[]): Promise<ToolResult> => {
       const results = await conversation.open(keys)
       const last = results.at(-1)
-      if (!last) throw new Error(`The strategy names no call that opens ${keys.join(', ')}.`)
+      if (!last) throw new Error(`getCalls() of the strategy returns no call that opens ${keys.join(', ')}.`)
       return last
     }
     const getNodeText = (path: string): string | undefined =>
@@ -140,7 +145,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       expect(await filesystem.list('')).toEqual([])
     }
 
-    it('R11 R26 offers its tools after all others, while something is folded', () => {
+    it('R11 R26 offers its tools after all others, while a section is folded', () => {
       expect(getOffered()).toEqual(expected.tools)
       expect(disclosure.toolNames).toEqual(expect.arrayContaining([...expected.tools]))
       const everything = Object.fromEntries(
@@ -153,7 +158,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       expect(open.tools.map(({ name }) => name)).toEqual(['verify', 'add_user', 'add_role'])
     })
 
-    it('R26 its tools describe their fields in the JSON Schema', () => {
+    it('R26 describes the fields of its tools in the JSON Schema', () => {
       for (const { inputSchema } of conversation.rendered.tools) {
         for (const field of Object.values(inputSchema['properties'] as Record<string, { description: string }>)) {
           expect(field.description.length).toBeGreaterThan(10)
@@ -161,7 +166,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       }
     })
 
-    it('R27 its summaries end in its own words', () => {
+    it('R27 ends summaries with its own line', () => {
       const getSuffix = (path: string) => getNodeText(path)?.split('\n---\n')[1]
       expect(getSuffix('guide')).toBe(expected.suffixes.content)
       expect(getSuffix('manual')).toBe(expected.suffixes.contentWithChildren)
@@ -169,7 +174,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       expect(getSuffix('admin')).toBe(expected.suffixes.toolsWithChildren)
     })
 
-    it('R36 R40 names the calls that open a section, and says what they ask for', () => {
+    it('R36 R40 returns the calls that open a section, and reads the keys back from them', () => {
       for (const key of ['guide', 'verify', 'admin.users']) {
         const calls = disclosure.getCalls?.(conversation.rendered.view, [key]) ?? []
         expect(calls.length).toBeGreaterThan(0)
@@ -178,7 +183,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       }
     })
 
-    it('R30 opening a section without tools shows its text', async () => {
+    it('R30 shows the text of a section without tools', async () => {
       const result = await open('guide')
       expect(result.ok).toBe(true)
       if (expected.opens.content === 'in the result') {
@@ -197,7 +202,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       }
     })
 
-    it('R28 R29 R30 opening a section with tools makes them callable, and says so', async () => {
+    it('R28 R29 R30 makes the tools of an opened section callable, and says so', async () => {
       const result = await open('verify')
       expect(result.ok).toBe(true)
       expect(session.get(visibility)).toEqual({ verify: 'full' })
@@ -210,7 +215,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       } else expect(getNodeText('verify')).toBe('## 4 Verify\n\nVerify with care.')
     })
 
-    it('R30 children are shown at their own visibility, and folded ones keep their suffix', async () => {
+    it('R30 shows children at their own visibility, and folded ones keep their last line', async () => {
       await open('manual')
       const file = await filesystem.read(getFile('manual')).catch(() => '')
       const text = [...conversation.texts, file].join('\n')
@@ -220,7 +225,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       expect(text).not.toContain('Nobody sees this.')
     })
 
-    it('R30 content by itself begins at `# Title`, without numbers', async () => {
+    it('R30 begins standalone content at `# Title`, without numbers', async () => {
       const result = await open('manual')
       if (expected.opens.content === 'by restart') return
       const standalone =
@@ -230,7 +235,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       )
     })
 
-    it('R30 opening a section below a folded one opens the folded one too', async () => {
+    it('R30 opens the folded sections around an opened section too', async () => {
       await open('admin.users')
       expect(session.get(visibility)).toEqual({ admin: 'full', 'admin.users': 'full' })
       const text = conversation.texts.join('\n')
@@ -238,12 +243,12 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       expect([...conversation.tools.keys()]).toEqual(expect.arrayContaining(['add_user', 'add_role']))
     })
 
-    it('R36 what becomes visible without a call can be called', async () => {
+    it('R36 makes tools callable that become visible without a call', async () => {
       session.dispatch(visibility.events.set({ path: 'verify', visibility: 'full' }))
       expect(await conversation.call('verify', {})).toMatchObject({ ok: true })
     })
 
-    it('R29 an unknown key fails with the nearest folded sections, and nothing has changed', async () => {
+    it('R29 answers an unknown key with the nearest folded sections, and changes nothing', async () => {
       const result = await open('gide')
       expect(result).toMatchObject({ ok: false, message: expect.stringContaining('gide') as string })
       expect(result.message).toContain('guide')
@@ -251,12 +256,12 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       await expectUnchanged()
     })
 
-    it("R29 a section's number and title are taken as its key", async () => {
+    it("R29 accepts a section's number or title as its key", async () => {
       for (const key of ['4', 'Verify', '## 4 Verify']) {
         const bound = prompt.bind({ product: 'Acme' })
         const own = createSession({ slices: [isOn] })
         const other = createConversation({ bound, session: own, disclosure, dynamicTools, filesystem })
-        // With the call for its path, in which the key is named otherwise.
+        // The call for the section's path, with the path replaced by the other name.
         for (const call of disclosure.getCalls?.(other.rendered.view, ['verify']) ?? []) {
           const args = JSON.parse(JSON.stringify(call.arguments).replace('"verify"', JSON.stringify(key))) as unknown
           expect(await other.call(call.name, args)).toMatchObject({ ok: true, opening: { keys: ['verify'] } })
@@ -265,7 +270,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       }
     })
 
-    it('R29 a disabled section does not exist', async () => {
+    it('R29 treats a disabled section as unknown', async () => {
       expect(await open('manual.secret')).toMatchObject({
         ok: false,
         message: expect.stringContaining('manual.secret') as string,
@@ -278,14 +283,14 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       await expectUnchanged()
     })
 
-    it('R29 a section that is already full', async () => {
+    it('R29 answers or refuses a call for a section that is already open', async () => {
       const result = await open('intro')
       expect(result.ok).toBe(expected.alreadyFull.content === 'answered')
       if (result.ok) expect(result.message).toContain('# Intro\n\nRead me first.')
       await expectUnchanged()
     })
 
-    it('R29 what was opened before is already full, also for a tool offered before', async () => {
+    it('R29 knows that a section is open, even in a tool that was offered before the opening', async () => {
       const [call] = disclosure.getCalls?.(conversation.rendered.view, ['verify']) ?? []
       await open('verify')
       const again = await conversation.call(call?.name ?? '', call?.arguments)
@@ -293,7 +298,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       expect(again).not.toHaveProperty('opening')
     })
 
-    it('R29 one bad key among good ones fails the whole call', async () => {
+    it('R29 fails the whole call if one of several keys is unknown', async () => {
       const calls = disclosure.getCalls?.(conversation.rendered.view, ['guide', 'nope']) ?? []
       if (calls.length > 1) return
       expect(await open('guide', 'nope')).toMatchObject({ ok: false })

@@ -7,30 +7,31 @@ import type { JsonSchema } from '../core/schema/schema.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
 import { TOOL_NAME_PATTERN } from '../tools/tool.ts'
 
-/** A call that a client makes of a tool that it was shown in the list. */
+/** A client's call of a listed tool. */
 export interface ClientCall {
   readonly name: string
   readonly arguments: unknown
 }
 
-/** How a client works that knows nothing but the list. */
+/** How a client that knows only the list finds and runs tools. */
 export interface ExposureDriver {
-  /** Asks what fits a request; nothing where the list says it all. */
+  /** The call that searches for tools; undefined if every tool is listed. */
   toFind(query: string, listed: readonly ListedTool[]): ClientCall | undefined
-  /** Runs a tool under the name that it was found with. */
+  /** The call that runs a tool by the name under which it was found. */
   toRun(tool: string, args: Readonly<Record<string, unknown>>, listed: readonly ListedTool[]): ClientCall
 }
 
-/** What the suite must know of an exposure: where it differs from the others on purpose. */
+/** What {@link exposureSuite} needs to know about an exposure: the ways in which exposures differ on purpose. */
 export interface ExposureExpectations {
-  /** Default: what is listed is called directly, and the rest through the meta tools that are listed. */
+  /** Default: listed tools are called directly, and the others through the listed meta tools. */
   readonly driver?: ExposureDriver
   /**
-   * Whether a tool's result comes back as it is, its failure as one, and its progress and target are seen. Default true. Not for
-   * an exposure whose tools run inside of something else, which gives its own result; there its text must hold the tool's.
+   * Whether the exposure returns a tool's result unchanged, and passes on its failure, progress and target. Default true. Set
+   * it to false for an exposure that runs tools inside something else, such as code, and returns a result of its own; that
+   * result must contain the tool's text.
    */
   readonly lossless?: boolean
-  /** Who counts the tokens of the instructions. Default: a quick estimate. */
+  /** Counts the tokens of the instructions. Default: a quick estimate. */
   readonly counter?: TokenCounter
 }
 
@@ -74,7 +75,7 @@ const echo =
   (name: string): NonNullable<RawTool['call']> =>
   async (args) => ({ content: [{ type: 'text', text: `${name} got ${String(args['text'])}` }] })
 
-/** No word is in two of them, so that whoever searches for one finds it. */
+/** No two descriptions share a word, so that a search for one finds it. */
 const plain = [
   ['mail', 'send_letter', 'Sends a letter by post.'],
   ['mail', 'archive', 'Archives correspondence.'],
@@ -112,7 +113,7 @@ const special: readonly RawTool[] = [
   { name: 'hibernate', source: 'sport', description: 'Sleeps through winter.', call: () => new Promise(() => {}) },
 ]
 
-/** Definitions as some servers have them. One of them makes no tool, the others can be called. */
+/** Malformed definitions, as some servers send them. The first is not usable; the others can be called. */
 const untidy: readonly unknown[] = [
   { source: 'untidy', description: 'Has no name.' },
   {
@@ -147,7 +148,14 @@ function getTools(size: 'small' | 'large'): readonly CatalogInput[] {
   ]
 }
 
-/** What every exposure must do. Run it on your own. */
+/**
+ * Tests what every exposure must do, on vitest.
+ *
+ * @example
+ * ```ts
+ * exposureSuite('hybrid()', () => hybrid())
+ * ```
+ */
 export function exposureSuite(name: string, makeExposure: () => Exposure, expected: ExposureExpectations = {}): void {
   const { driver = metaToolDriver, lossless = true, counter = estimatedTokens } = expected
   const cases = (['small', 'large'] as const).flatMap((size) =>
@@ -182,7 +190,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       make(driver.toRun(tool, args, exposed.list()), context)
     const listText = (): string => JSON.stringify(exposed.list())
 
-    it('R44 lists tools that every provider takes, each once', () => {
+    it('R44 lists tools that every provider accepts, each once', () => {
       const listed = exposed.list()
       expect(new Set(listed.map((tool) => tool.name)).size).toBe(listed.length)
       for (const tool of listed) {
@@ -194,12 +202,12 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
 
     it('R44 explains itself in under 150 tokens', () => {
       expect(counter.count(exposed.instructions)).toBeLessThan(150)
-      // Whatever it names is there.
+      // Every tool that the instructions name is listed.
       for (const named of exposed.instructions.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [])
         expect(listText()).toContain(named)
     })
 
-    it('R44 every tool can be found and run by a client that knows the list alone', async () => {
+    it('R44 lets a client that knows only the list find and run every tool', async () => {
       expect(catalog.broken).toHaveLength(1)
       for (const tool of catalog.tools) {
         if (tool.declared === 'hibernate') continue
@@ -211,7 +219,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       }
     })
 
-    it('R46 a tool that is not listed can be called under its name all the same', async () => {
+    it('R46 accepts a call of an unlisted tool by its name', async () => {
       for (const tool of catalog.tools) {
         if (tool.declared === 'hibernate') continue
         const result = await exposed.call(tool.name, { text: 'hello' }, {})
@@ -220,19 +228,19 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       }
     })
 
-    it('R46 a result comes back with all it has', async () => {
+    it('R46 returns a result unchanged', async () => {
       const result = await run('paint_picture')
       if (lossless) expect(result).toEqual(picture)
       else expect(getText(result)).toContain('A lighthouse.')
     })
 
-    it('R46 a failure comes back as one', async () => {
+    it('R46 returns a failure as a failure', async () => {
       const result = await run('play_violin')
       if (lossless) expect(result).toEqual({ content: [{ type: 'text', text: 'A string broke.' }], isError: true })
       else expect(getText(result)).toContain('A string broke.')
     })
 
-    it('R46 a name that no tool has is answered with the nearest one, as an error', async () => {
+    it('R46 answers an unknown name with an error that suggests the nearest tool', async () => {
       for (const wrong of ['paint_pictur', 'Paint_Pitcure']) {
         const direct = await exposed.call(wrong, {}, {})
         expect(direct.isError).toBe(true)
@@ -244,7 +252,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       }
     })
 
-    it('R46 a name that several tools have is answered with theirs', async () => {
+    it('R46 answers an ambiguous name with the full names', async () => {
       const result = await exposed.call('archive', {}, {})
       expect(result.isError).toBe(true)
       expect(getText(result)).toBe(
@@ -252,7 +260,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       )
     })
 
-    it('R46 an abort rejects at once, whatever the tool does', async () => {
+    it('R46 rejects at once on abort, whatever the tool does', async () => {
       const abort = new AbortController()
       const pending = run('hibernate', {}, { signal: abort.signal })
       setTimeout(() => abort.abort(new Error('no longer needed')), 5)
@@ -260,7 +268,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
     })
 
     if (lossless) {
-      it('R46 progress arrives', async () => {
+      it('R46 passes progress on', async () => {
         const progress: ToolProgress[] = []
         await run('climb_mountain', {}, { onProgress: (step) => progress.push(step) })
         expect(progress).toEqual([
@@ -269,7 +277,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
         ])
       })
 
-      it('R46 what is shown for approval, policy and records is the inner tool and its arguments', async () => {
+      it('R46 names the inner tool and its arguments for approval, policies and records', async () => {
         const call = driver.toRun('paint_picture', { text: 'sea' }, exposed.list())
         const target = exposed.target(call.name, call.arguments)
         expect(target?.entry.qualified).toBe('art/paint_picture')
@@ -286,13 +294,13 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       })
     }
 
-    it('R48 what a client was given is told', async () => {
+    it('R48 reports which tools a client was given', async () => {
       exposed.listed()
       const told = events.find(({ type }) => type === 'tools/listed')
       expect(told).toMatchObject({ client: 'a client', tools: exposed.list().map((tool) => tool.name) })
     })
 
-    it('R49 the list and every answer are the same bytes, whatever the order in which tools came', async () => {
+    it('R49 gives the same bytes in the list and in answers, whatever the order of the tools', async () => {
       const other = getExposure(getTools(size).toReversed())
       expect(JSON.stringify(other.exposed.list())).toBe(listText())
       expect(other.exposed.instructions).toBe(exposed.instructions)
@@ -307,7 +315,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       expect(await other.exposed.call('nothing_of_the_kind', {}, {})).toEqual(asked)
     })
 
-    it('R44 the list grows only behind what it was, and never unannounced', async () => {
+    it('R44 only appends to the list, and announces every change', async () => {
       let announced = 0
       const stop = exposed.onListChanged(() => announced++)
       const tell = exposed.onListChanged(() => {
@@ -334,7 +342,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       expect(announced).toBe(told)
     })
 
-    it('R44 tools that come later can be run, and a changed list is announced', async () => {
+    it('R44 runs tools that are added later, and announces a changed list', async () => {
       let announced = 0
       exposed.onListChanged(() => announced++)
       const before = listText()

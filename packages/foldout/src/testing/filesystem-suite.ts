@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FilesystemError, type Filesystem, type FilesystemErrorReason } from '../files/filesystem.ts'
 
-/** What a filesystem refused: the reason and the sentence. */
+/** The reason and the message with which a filesystem refused something. */
 export async function refusal(work: Promise<unknown>): Promise<readonly [FilesystemErrorReason, string]> {
   try {
     await work
@@ -9,26 +9,33 @@ export async function refusal(work: Promise<unknown>): Promise<readonly [Filesys
     if (error instanceof FilesystemError) return [error.reason, error.message]
     throw error
   }
-  throw new Error('It was not refused.')
+  throw new Error('The filesystem did not refuse it.')
 }
 
-/** What every filesystem must do. `create` makes an empty one for each test. */
+/**
+ * Tests what every filesystem must do, on vitest. `create` returns an empty filesystem each time.
+ *
+ * @example
+ * ```ts
+ * filesystemSuite('createMemoryFilesystem', () => createMemoryFilesystem())
+ * ```
+ */
 export function filesystemSuite(name: string, create: () => Filesystem | Promise<Filesystem>): void {
   describe(`R19 ${name} as a filesystem`, () => {
-    it('R19 gives back what was written, character for character', async () => {
+    it('R19 returns what was written, character for character', async () => {
       const files = await create()
       const texts = ['', 'plain\n', 'a\r\nb', '\ufeffmark', 'ünï – 👩‍👩‍👧', '\0', '${x} $& $1']
       for (const [index, text] of texts.entries()) await files.write(`${index}.txt`, text)
       for (const [index, text] of texts.entries()) expect(await files.read(`${index}.txt`)).toBe(text)
     })
 
-    it('R19 writes half a surrogate pair as the replacement character', async () => {
+    it('R19 writes a lone surrogate as the replacement character', async () => {
       const files = await create()
       await files.write('a', 'x\ud83d')
       expect(await files.read('a')).toBe('x\ufffd')
     })
 
-    it('R19 replaces a file, and makes the folders on the way', async () => {
+    it('R19 replaces a file, and creates the folders on the way', async () => {
       const files = await create()
       await files.write('a/b/c.txt', 'one')
       await files.write('a/b/c.txt', 'two')
@@ -36,13 +43,13 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       expect(await files.stat('a/b')).toEqual({ path: 'a/b', kind: 'folder', size: 0 })
     })
 
-    it('R19 tells sizes in bytes', async () => {
+    it('R19 reports sizes in bytes', async () => {
       const files = await create()
       await files.write('ü.txt', 'ü€😀')
       expect(await files.stat('ü.txt')).toEqual({ path: 'ü.txt', kind: 'file', size: 9 })
     })
 
-    it('R19 lists what lies directly in a folder, by code units', async () => {
+    it('R19 lists the direct contents of a folder, sorted by code units', async () => {
       const files = await create()
       for (const path of ['b.txt', 'a/x/deep.txt', 'a/y.txt', 'a.txt', 'B.txt', '.hidden', 'a-b']) {
         await files.write(path, '12')
@@ -61,7 +68,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       ])
     })
 
-    it('R19 takes . as no part of a path, and nothing or . as the root', async () => {
+    it('R19 ignores . in paths, and treats an empty path or . as the root', async () => {
       const files = await create()
       await files.write('./a/./b', 'x')
       expect(await files.read('a/b')).toBe('x')
@@ -69,7 +76,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       expect(await files.stat('.')).toEqual({ path: '', kind: 'folder', size: 0 })
     })
 
-    it('R19 says of nothing that it is not there', async () => {
+    it('R19 says that a missing file does not exist', async () => {
       const files = await create()
       await files.write('file', '')
       const sentence = (path: string) =>
@@ -82,7 +89,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       }
     })
 
-    it('R19 keeps files and folders apart', async () => {
+    it('R19 distinguishes files from folders', async () => {
       const files = await create()
       await files.write('folder/file', 'kept')
       const folder = ['is-folder', "'folder' is a folder, not a file. Give the path of a file."]
@@ -104,7 +111,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       expect(await files.read('folder/file')).toBe('kept')
     })
 
-    it('R19 removes a file, and the folders that are empty then', async () => {
+    it('R19 removes a file, and the folders that become empty', async () => {
       const files = await create()
       await files.write('a/b/c', '')
       await files.write('a/d', '')
@@ -117,7 +124,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       expect(await files.read('a')).toBe('a file now')
     })
 
-    it('R19 removes a folder with all in it', async () => {
+    it('R19 removes a folder with everything in it', async () => {
       const files = await create()
       for (const path of ['a/b/c', 'a/b/d/e', 'a/f']) await files.write(path, '')
       await files.remove('a/b')
@@ -165,7 +172,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       expect(await files.list('')).toEqual([])
     })
 
-    it('R19 takes names that only look dangerous', async () => {
+    it('R19 accepts names that only look dangerous', async () => {
       const files = await create()
       for (const path of ['...', '..a', 'a..', '~', '__proto__', 'constructor', ' ', '*', '%2e%2e/x']) {
         await files.write(path, path)
@@ -173,7 +180,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       }
     })
 
-    it('R19 keeps changes made at the same time', async () => {
+    it('R19 keeps concurrent changes', async () => {
       const files = await create()
       await files.write('a/0', '')
       const names = Array.from({ length: 20 }, (_, index) => `${index + 1}`)
@@ -181,7 +188,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       expect((await files.list('a')).map((entry) => entry.path)).toEqual(names.map((name) => `a/${name}`).sort())
     })
 
-    it('R19 fills a folder while the last file in it is removed', async () => {
+    it('R19 writes to a folder while its last file is being removed', async () => {
       const files = await create()
       const removeLater = async (steps: number): Promise<void> => {
         for (let step = 0; step < steps; step++) await files.stat('')

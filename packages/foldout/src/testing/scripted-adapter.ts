@@ -2,28 +2,30 @@ import { chatAdapter, type ChatReply } from '../adapters/chat.ts'
 import type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
 import { FoldoutError } from '../core/errors.ts'
 
-/** What a scripted model does when it is asked. */
+/** What a scripted model does in reply to one request. */
 export type ScriptStep =
   | { readonly says: string }
   | { readonly calls: readonly { readonly name: string; readonly arguments: unknown; readonly malformed?: string }[] }
   | { readonly throws: unknown }
 
 /**
- * The model answers.
+ * A step in which the model answers.
  *
  * @example
  * scriptedAdapter([says('Done.')])
  */
 export const says = (text: string): ScriptStep => ({ says: text })
+
 /**
- * The model calls a tool.
+ * A step in which the model calls a tool.
  *
  * @example
  * scriptedAdapter([calls('read_section', { section_key: 'guide' }), says('Done.')])
  */
 export const calls = (name: string, args: unknown = {}): ScriptStep => ({ calls: [{ name, arguments: args }] })
+
 /**
- * The model calls several tools at once.
+ * A step in which the model calls several tools in one reply.
  *
  * @example
  * scriptedAdapter([callsAll(['look', {}], ['take', { item: 'lamp' }]), says('Done.')])
@@ -32,11 +34,11 @@ export const callsAll = (...list: readonly (readonly [name: string, args: unknow
   calls: list.map(([name, args]) => ({ name, arguments: args })),
 })
 
-/** What a scripted model was asked. */
+/** A request that a scripted model received. */
 export interface ScriptedRequest {
   readonly system: string
   readonly messages: readonly Message[]
-  /** Names of the tools offered, in the order in which a provider would get them. */
+  /** Names of the tools offered, in the order in which a provider would receive them. */
   readonly tools: readonly string[]
 }
 
@@ -47,17 +49,17 @@ export interface ScriptedAdapter extends ProviderAdapter {
   assertDone(): void
 }
 
-/** What {@link scriptedAdapter} takes besides its script. */
+/** The options of {@link scriptedAdapter}. */
 export interface ScriptedOptions {
-  /** Default true. */
+  /** Whether tools can be added to a running conversation. Default true. */
   readonly supportsDynamicTools?: boolean
   readonly contextWindow?: number
-  /** For each request. Default: 10 tokens in, 5 out. */
+  /** The usage of each request. Default: 10 input tokens, 5 output tokens. */
   readonly usage?: Usage
 }
 
 /**
- * A model that follows a script and remembers what it was asked, for tests without a provider.
+ * Creates an adapter whose model follows a script and remembers its requests, for tests without a provider.
  *
  * @example
  * const adapter = scriptedAdapter([calls('look'), says('Done.')])
@@ -80,7 +82,10 @@ export function scriptedAdapter(script: readonly ScriptStep[], options: Scripted
         tools: [...tools.map(({ name }) => name), ...addedTools.keys()],
       })
       if (!step)
-        throw new FoldoutError('script-ended', `The script has ${script.length} steps and was asked for one more.`)
+        throw new FoldoutError(
+          'script-ended',
+          `The script has ${script.length} steps, but the model was asked for one more. Add a step, or end the run earlier.`,
+        )
       if ('throws' in step) throw step.throws
       if ('says' in step) emit({ type: 'text/delta', text: step.says })
       const turn = requests.length
@@ -95,7 +100,11 @@ export function scriptedAdapter(script: readonly ScriptStep[], options: Scripted
     requests,
     assertDone() {
       const left = script.length - requests.length
-      if (left > 0) throw new FoldoutError('script-left', `The script has ${left} steps that nobody asked for.`)
+      if (left > 0)
+        throw new FoldoutError(
+          'script-left',
+          `The run ended with ${left} steps of the script left. Remove them, or find out why the run ended early.`,
+        )
     },
   }
 }

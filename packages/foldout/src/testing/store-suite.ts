@@ -23,7 +23,7 @@ const stored = (sequence: number, payload: unknown = sequence): StoredEvent => (
 })
 
 /**
- * Tests what every session store must do, on vitest. `create` gives an empty store each time. Errors are told by their
+ * Tests what every session store must do, on vitest. `create` returns an empty store each time. Errors are recognized by their
  * codes: `store-conflict`, `event-lossy` and `session-invalid`.
  *
  * @example
@@ -44,7 +44,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
     afterEach(() => store.close())
 
     describe('as a journal', () => {
-      it('R25 knows nothing of a session that was never written', async () => {
+      it('R25 has no record of a session that was never written', async () => {
         expect(await store.load('one')).toBeUndefined()
         expect(await store.list()).toEqual([])
         await store.delete('one')
@@ -53,7 +53,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await store.list()).toEqual([])
       })
 
-      it('R25 gives events back as they came, in order', async () => {
+      it('R25 returns events unchanged and in order', async () => {
         const logged: StoredEvent = { sequence: 3, event: { type: 'a/b', payload: { deep: [1, null] } }, scope: 'logs' }
         await store.append('one', [stored(1), stored(2)])
         await store.append('one', [logged])
@@ -71,7 +71,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect((await store.load('one'))?.events[0]?.event).toEqual({ type: 'notes/cleared' })
       })
 
-      it('R25 carries JSON without loss, odd texts and names included', async () => {
+      it('R25 stores JSON without loss, including odd texts and names', async () => {
         const oddities = [
           '',
           'a\0b',
@@ -89,11 +89,11 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         )
         const typed = oddities.map((type, i) => ({ ...stored(events.length + 1 + i), event: { type, payload: null } }))
         await store.append('one', [...events, ...typed])
-        // As text: `toEqual` is led astray by the name `constructor`.
+        // Compared as text, because `toEqual` mishandles the name `constructor`.
         expect(JSON.stringify((await store.load('one'))?.events)).toBe(JSON.stringify([...events, ...typed]))
       })
 
-      it('R25 is not reached by later changes to what went in or came out', async () => {
+      it('R25 is not affected by later changes to values that were passed in or returned', async () => {
         const payload = { list: [1] }
         await store.append('one', [stored(1, payload)])
         payload.list.push(2)
@@ -118,14 +118,14 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await sequences()).toEqual([1])
       })
 
-      it('R25 does not begin a session with events that are refused', async () => {
+      it('R25 does not create a session for events that are refused', async () => {
         await expect(store.append('one', [stored(2)])).rejects.toMatchObject({ code: 'store-conflict' })
         await expect(store.save('one', createSession().snapshot(), 1)).rejects.toMatchObject({ code: 'store-conflict' })
         expect(await store.list()).toEqual([])
         expect(await store.load('one')).toBeUndefined()
       })
 
-      it('R25 refuses what JSON would lose, and writes nothing of the batch', async () => {
+      it('R25 refuses values that JSON would lose, and writes nothing of the batch', async () => {
         await store.append('one', [stored(1)])
         await expect(store.append('one', [stored(2), stored(3, { when: new Date(0) })])).rejects.toMatchObject({
           code: 'event-lossy',
@@ -166,15 +166,15 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
       })
     })
 
-    describe('side by side', () => {
-      it('R25 keeps sessions apart and lists them in order', async () => {
+    describe('with several sessions', () => {
+      it('R25 keeps sessions separate and lists them in order', async () => {
         const ids = ['b', 'a', 'a/b', "it's", '%', '__proto__', 'Zoë', '😀', 'a b', '10', '9']
         for (const id of ids) await store.append(id, [stored(1, id)])
         expect(await store.list()).toEqual([...ids].sort())
         for (const id of ids) expect((await store.load(id))?.events).toEqual([stored(1, id)])
       })
 
-      it('R25 forgets a deleted session and no other', async () => {
+      it('R25 deletes one session and no other', async () => {
         await store.append('one', [stored(1), stored(2)])
         await store.append('two', [stored(1)])
         await store.delete('one')
@@ -200,7 +200,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         return again
       }
 
-      it('R25 resumes a session with the same state and logs, and goes on the same way', async () => {
+      it('R25 resumes a session with the same state and logs, and continues the same way', async () => {
         const first = await open()
         first.dispatch(visibility.events.set({ path: 'context', visibility: 'full' }))
         first.dispatch(total.events.added(2))
@@ -226,7 +226,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await store.list()).toEqual([])
       })
 
-      it('R24 R25 keeps a restore: state goes back, logs and later events stay', async () => {
+      it('R24 R25 keeps a restore: the state goes back, logs and later events stay', async () => {
         const first = await open()
         first.dispatch(total.events.added(1))
         const before = first.snapshot()
@@ -254,7 +254,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(third.get(notes).length).toBe(2)
       })
 
-      it('R24 R25 keeps a committed transaction whole and of an abandoned one only what logs keep', async () => {
+      it('R24 R25 keeps a committed transaction, and of an abandoned one only the events in logs', async () => {
         const first = await open()
         const kept = first.begin()
         const dropped = first.begin()
@@ -273,14 +273,14 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         ])
       })
 
-      it('R25 writes nothing for a transaction that is open', async () => {
+      it('R25 writes nothing for an open transaction', async () => {
         const first = await open()
         first.begin().session.dispatch(total.events.added(1))
         await first.saved()
         expect(await store.load('one')).toBeUndefined()
       })
 
-      it('R25 compacts the journal to a snapshot and goes on from it', async () => {
+      it('R25 compacts the journal to a snapshot and continues from it', async () => {
         const first = await open()
         for (let i = 1; i <= 5; i++) first.dispatch(total.events.added(i))
         const compacting = first.compact()
@@ -297,7 +297,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect((await reopened(second)).get(total).sum).toBe(116)
       })
 
-      it('R25 refuses the events of a second writer; the first goes on', async () => {
+      it('R25 refuses the events of a second writer; the first continues', async () => {
         const [first, second] = [await open(), await open()]
         first.dispatch(total.events.added(1))
         await first.saved()
@@ -309,7 +309,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         await expect(second.saved()).rejects.toMatchObject({ code: 'store-conflict' })
       })
 
-      it('R25 does not bring back a session that was deleted meanwhile', async () => {
+      it('R25 does not bring back a session that was deleted in the meantime', async () => {
         const first = await open()
         first.dispatch(total.events.added(1))
         await first.saved()

@@ -5,20 +5,20 @@ import type { OpeningPlan } from '../engine.ts'
 import type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions } from '../strategy.ts'
 import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSectionsTool } from '../tools.ts'
 
-/** What {@link contextFiles} takes. */
+/** The options of {@link contextFiles}. */
 export interface ContextFilesOptions extends StrategyOptions {
-  /** Where the files are written. Default `context`. */
+  /** The folder that the files are written to. Default `context`. */
   readonly folder?: string
   /**
-   * The tool of the prompt with which the model reads the files. Default `read_file`, which the file tools of
-   * `foldout/files` bring. `false` where the model reads files by other means, such as tools of its host.
+   * The tool of the prompt with which the model reads the files. Default `read_file`, one of the file tools of `foldout/files`.
+   * Pass `false` if the model reads files by other means, such as tools of its host.
    */
   readonly readTool?: string | false
 }
 
 /**
- * One tool, `open_sections`. Sections without tools are written to files for the model to read, and the turn goes on; they
- * stay folded. If any section asked for has tools, the run restarts with all of them open.
+ * A strategy with one tool, `open_sections`. Sections without tools are written to files for the model to read; they stay
+ * folded, and the conversation goes on. If any requested section has tools, the run restarts with all of them open.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export function contextFiles(options: ContextFilesOptions = {}): DisclosureStrat
   })
 }
 
-/** A file that the model cannot read is worse than an error that the developer can. */
+/** An error at render time is better than a file that the model cannot read. */
 function refuseUnreadable(view: DisclosureView, readTool: string): void {
   const written = view.folded.find((section) => !section.hasTools)
   if (!written || view.findTool(readTool)) return
@@ -68,7 +68,7 @@ function suffix({ path, childKeys, hasTools }: FoldedSection, file: string): str
     : `[This section is summarized. Call \`open_sections\` with key "${path}" to write content (including subsections: ${children}) to ${file}.]`
 }
 
-type Failed = (key: string, error: unknown) => ToolFailure
+type DescribeFailure = (key: string, error: unknown) => ToolFailure
 interface ContextFile {
   readonly key: string
   readonly path: string
@@ -82,27 +82,28 @@ async function writeFiles(
   filesystem: Filesystem | undefined,
 ): Promise<ToolResult> {
   if (!filesystem) return fail('Cannot write context files: no filesystem available.')
-  const failed: Failed = (key, error) => fail(`Failed to write context for '${key}': ${getErrorMessage(error)}`)
+  const describeFailure: DescribeFailure = (key, error) =>
+    fail(`Failed to write context for '${key}': ${getErrorMessage(error)}`)
   const files: ContextFile[] = []
   // Everything is rendered before anything is written.
   for (const [key, paths] of plan.pathsByKey) {
     try {
       files.push({ key, path: getFile(key), text: view.opened(paths).content(paths[0] ?? key) })
     } catch (error) {
-      return failed(key, error)
+      return describeFailure(key, error)
     }
   }
-  const fault = await writeAll(files, filesystem, failed)
+  const fault = await writeAll(files, filesystem, describeFailure)
   if (fault) return fault
   const written = files.map(({ path }) => path)
   return ok(`Section content written to: ${written.join(', ')}`, { writtenFiles: written })
 }
 
-/** Writes all files or none: the model must not find half a set. */
+/** Writes all files or none, so that the model never finds an incomplete set. */
 async function writeAll(
   files: readonly ContextFile[],
   filesystem: Filesystem,
-  failed: Failed,
+  describeFailure: DescribeFailure,
 ): Promise<ToolFailure | undefined> {
   const undo: (() => Promise<void>)[] = []
   for (const { key, path, text } of files) {
@@ -112,7 +113,7 @@ async function writeAll(
       undo.push(() => (before === undefined ? filesystem.remove(path) : filesystem.write(path, before)))
     } catch (error) {
       for (const restore of undo.toReversed()) await restore().catch(() => undefined)
-      return failed(key, error)
+      return describeFailure(key, error)
     }
   }
   return undefined

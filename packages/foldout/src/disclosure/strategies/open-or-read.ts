@@ -16,8 +16,8 @@ import {
 } from '../tools.ts'
 
 /**
- * Two tools: `open_sections` for sections with tools, `read_section` for the others. Each is offered only while a folded
- * section calls for it.
+ * A strategy with two tools: `open_sections` for sections with tools, `read_section` for the others. Each is offered only
+ * while a folded section needs it.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export const openOrRead = strategyWithCost({
   describeCall,
 })
 
-/** Goes on where every section asked for has tools, as `read_section` would; one that has none restarts the run for all. */
+/** Answers in place if every section has tools, as `read_section` would; one section without tools restarts the run for all. */
 function createOpenTool(offered: DisclosureView): AnyTool {
   return openSectionsTool(offered, (plan, view) =>
     [...plan.pathsByKey.values()].every((paths) => bearsTools(view, paths))
@@ -53,7 +53,7 @@ function createOpenTool(offered: DisclosureView): AnyTool {
   )
 }
 
-/** The folded sections that a key lies in, outermost first: the first is the one whose summary the model sees. */
+/** The folded sections around a key, outermost first; the first is the one whose summary the model sees. */
 function getFolded(view: DisclosureView, key: string): readonly string[] {
   return [...getAncestors(key), key].filter((path) => view.state(path) === 'folded')
 }

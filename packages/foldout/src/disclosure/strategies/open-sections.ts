@@ -3,7 +3,7 @@ import { openSuffix } from '../suffix.ts'
 import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSectionsTool } from '../tools.ts'
 
 /**
- * One tool, `open_sections`. It always ends the turn, and the run restarts with the sections open.
+ * A strategy with one tool, `open_sections`. A call always ends the turn, and the run restarts with the sections open.
  *
  * @example
  * ```ts
