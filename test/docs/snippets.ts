@@ -3,7 +3,8 @@
 // - `<!-- continues -->` before a fence joins the snippet to the one above it.
 // - `<!-- not run: why -->` compiles the snippet without running it.
 // - `expression // => value` asserts what the expression gives.
-// - Names that a snippet uses and does not declare come from `preambles/<page>.ts`.
+// - Names that a snippet uses and does not declare are imported from `preambles/<page>.ts`.
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
@@ -15,7 +16,7 @@ export interface Snippet {
 }
 
 const repository = join(import.meta.dirname, '../..')
-const generated = join(import.meta.dirname, 'generated')
+const generated = join(import.meta.dirname, 'generated/pages')
 
 export const pages: readonly string[] = [
   'README.md',
@@ -55,6 +56,15 @@ export function writeModules(): ReadonlyMap<Snippet, string> {
   return files
 }
 
+/** Compiles the modules of a project, and returns what the compiler says. */
+export function compile(project: string): string {
+  const { stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
+    cwd: repository,
+    encoding: 'utf8',
+  })
+  return stdout
+}
+
 function toModule({ page, code }: Snippet): string {
   const name = basename(page, '.md')
   const preamble = join(import.meta.dirname, 'preambles', `${name}.ts`)
@@ -67,22 +77,26 @@ function toModule({ page, code }: Snippet): string {
   )
   return [
     `// From ${page}. Do not edit.`,
-    ...(used.length > 0 ? [`import { ${used.join(', ')} } from '../preambles/${name}.ts'`] : []),
-    ...(checked === code ? [] : [`import { check } from '../check.ts'`]),
+    ...(used.length > 0 ? [`import { ${used.join(', ')} } from '../../preambles/${name}.ts'`] : []),
+    ...(checked === code ? [] : [`import { check } from '../../check.ts'`]),
     checked,
     'export {}',
     '',
   ].join('\n')
 }
 
-function readExports(file: string): readonly string[] {
+/** The names that a preamble declares and exports, or passes on from a package. */
+export function readExports(file: string): readonly string[] {
   const text = readFileSync(file, 'utf8')
+  const declared = text.matchAll(/^export (?:declare )?(?:const|function|async function|class|type|interface) (\w+)/gm)
+  const passedOn = text.matchAll(/^export \{ (.+) \} from/gm)
   return [
-    ...text.matchAll(/^export (?:declare )?(?:const|function|async function|class|type|interface) (\w+)/gm),
-  ].flatMap(([, name]) => (name === undefined ? [] : [name]))
+    ...[...declared].flatMap(([, name]) => (name === undefined ? [] : [name])),
+    ...[...passedOn].flatMap(([, names]) => names?.split(', ') ?? []),
+  ]
 }
 
-function isDeclared(word: string, code: string): boolean {
+export function isDeclared(word: string, code: string): boolean {
   const declared = new RegExp(`\\b(?:const|let|function|class|type|interface) ${word}\\b`)
   const imported = new RegExp(`import [^']*\\b${word}\\b[^']*from`)
   const destructured = new RegExp(`\\b(?:const|let) [{[][^=]*\\b${word}\\b[^=]*[}\\]] =`)

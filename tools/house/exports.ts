@@ -10,6 +10,8 @@ export interface PublicExport {
   readonly path: string
   readonly hasDoc: boolean
   readonly hasExample: boolean
+  /** The code of its `@example` blocks. */
+  readonly examples: readonly string[]
 }
 
 type Sources = ReadonlyMap<string, Source>
@@ -30,15 +32,18 @@ function listExports(entry: Source, sources: Sources): readonly PublicExport[] {
     const declared = findDeclaration(entry, name, sources)
     const kind = item.isType || declared?.isType === true ? 'type' : 'value'
     const doc = declared?.doc ?? ''
+    const isForeign = declared?.isForeign === true
     const path = declared?.path ?? item.moduleRequest?.value ?? entry.path
+    const examples = readExamples(doc)
     return [
       {
         entry: getEntryName(entry),
         name,
         kind,
         path,
-        hasDoc: doc !== '',
-        hasExample: doc.includes('@example'),
+        hasDoc: isForeign || doc !== '',
+        hasExample: isForeign || examples.length > 0,
+        examples,
       } as const,
     ]
   })
@@ -62,10 +67,24 @@ function isStar({ importName }: Export): boolean {
   return kind === 'AllButDefault'
 }
 
+/** The code of each `@example` in a doc comment, with or without a fence around it. */
+function readExamples(doc: string): readonly string[] {
+  const text = doc.replaceAll(/^[ \t]*\* ?/gm, '')
+  return text
+    .split(/^@example\b[ \t]*/m)
+    .slice(1)
+    .map((part) => {
+      const fenced = /```\w*\n([\s\S]*?)\n```/.exec(part)
+      return fenced?.[1] ?? part.split(/^@\w+/m)[0]?.trim() ?? ''
+    })
+}
+
 interface Declaration {
   readonly path: string
   readonly isType: boolean
   readonly doc: string
+  /** Whether another package declares it, which documents it there. */
+  readonly isForeign?: boolean
 }
 
 /** Follows re-exports, also by way of an import, to the file that declares a name. */
@@ -90,7 +109,8 @@ function findDeclaration(source: Source, name: string, sources: Sources): Declar
 
 function findIn(source: Source, target: string, name: string, sources: Sources): Declaration | undefined {
   const path = resolveImport(source.path, target)
-  const next = path === undefined ? undefined : sources.get(path)
+  if (path === undefined) return { path: target, isType: false, doc: '', isForeign: true }
+  const next = sources.get(path)
   return next && findDeclaration(next, name, sources)
 }
 

@@ -124,7 +124,7 @@ export const NO_USAGE: Usage = Object.freeze({
  *
  * @example
  * ```ts
- * usage = addUsage(usage, reply.usage)
+ * const total = addUsage(usage, reply.usage)
  * ```
  */
 export function addUsage(one: Usage, other: Usage): Usage {
@@ -165,7 +165,7 @@ export type ModelEvent =
  * @example
  * ```ts
  * const outcome: TurnOutcome = await evaluation.callTools(reply.message.toolCalls)
- * if (outcome.type === 'halt') return { type: 'halted', usage }
+ * const isOver = outcome.type === 'halt'
  * ```
  */
 export type TurnOutcome =

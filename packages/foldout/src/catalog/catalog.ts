@@ -74,7 +74,7 @@ export interface Catalog {
  * of is listed in `broken` and costs the others nothing.
  *
  * @example
- * const catalog = createCatalog([setLight, ...(await toolsFromMcp(transport, { source: 'mail' })).tools])
+ * const catalog = createCatalog([setLight, ...(await toolsFromMcp(client, { server: 'mail' }))])
  * const { hits } = await catalog.search('send a message')
  */
 export function createCatalog(tools: readonly CatalogInput[], options: CatalogOptions = {}): Catalog {

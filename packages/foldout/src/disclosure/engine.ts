@@ -23,7 +23,7 @@ export type ResolvedKeys = { readonly keys: readonly string[] } | { readonly fau
  *
  * @example
  * const resolved = resolveKeys(view, [key], { takesFull: false })
- * if ('fault' in resolved) return resolved.fault
+ * const result = 'fault' in resolved ? resolved.fault : answerInPlace(view, planOpening(view, resolved.keys, ''))
  */
 export function resolveKeys(
   view: DisclosureView,

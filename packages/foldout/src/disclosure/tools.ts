@@ -109,7 +109,10 @@ export function openSectionsTool(
  * that can be called now.
  *
  * @example
- * execute: ({ what }, { session }) => answerInPlace(view.at(session), planOpening(view.at(session), [what], ''))
+ * const execute = ({ key }: { key: string }, { session }: ToolContext): ToolResult => {
+ *   const now = view.at(session)
+ *   return answerInPlace(now, planOpening(now, [key], ''))
+ * }
  */
 export function answerInPlace(view: DisclosureView, plan: OpeningPlan): ToolResult {
   const { content, tools, opening } = getOpening(view, plan, { halts: false })
@@ -121,7 +124,10 @@ export function answerInPlace(view: DisclosureView, plan: OpeningPlan): ToolResu
  * Creates a result that ends the turn, so that the prompt is rendered again with the sections open.
  *
  * @example
- * execute: ({ what }, { session }) => answerByRestart(view.at(session), planOpening(view.at(session), [what], ''))
+ * const execute = ({ key }: { key: string }, { session }: ToolContext): ToolResult => {
+ *   const now = view.at(session)
+ *   return answerByRestart(now, planOpening(now, [key], ''))
+ * }
  */
 export function answerByRestart(view: DisclosureView, plan: OpeningPlan): ToolResult {
   const { opening } = getOpening(view, plan, { halts: true })

@@ -21,7 +21,7 @@ const SKILL_FILE = 'SKILL.md'
  *
  * @example
  * ```ts
- * const skills = await skillSections(createHostFilesystem({ root: 'skills' }))
+ * const skills = await skillSections(createHostFilesystem('skills'))
  * const prompt = definePrompt({ ns: 'agents', key: 'support', sections: [role, ...skills] })
  * ```
  */

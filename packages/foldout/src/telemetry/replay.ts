@@ -7,8 +7,9 @@ import type { SectionCost, ToolCost } from './section-costs.ts'
  *
  * @example
  * ```ts
- * const { saved } = advise(recordings, { bound })[0]
- * console.log(`${saved.tokens} tokens, ${saved.requests} requests, ${saved.restarts} restarts`)
+ * for (const { saved } of advise(recordings, { bound })) {
+ *   console.log(`${saved.tokens} tokens, ${saved.requests} requests, ${saved.restarts} restarts`)
+ * }
  * ```
  */
 export interface Saving {

@@ -7,8 +7,10 @@ import type { SimulationStep } from './simulate/simulate.ts'
  *
  * @example
  * ```ts
- * const steps = toSimulationSteps(recording.runs[0])
- * const { billedTokens } = await simulate({ prompt: bound, steps }, { strategy: openSections() })
+ * for (const run of recording.runs) {
+ *   const steps = toSimulationSteps(run)
+ *   const { billedTokens } = await simulate({ prompt: bound, steps }, { strategy: openSections() })
+ * }
  * ```
  */
 export function toSimulationSteps(run: RecordedRun): readonly SimulationStep[] {

@@ -24,7 +24,8 @@ export interface ClaudeAgentSdk {
   /** Version of `@anthropic-ai/claude-agent-sdk`. */
   readonly version: string
   query(input: { readonly prompt: string; readonly options: Readonly<Record<string, unknown>> }): SdkQuery
-  readonly Server: new (info: ServerInfo, options: { readonly capabilities: object }) => SdkServer
+  /** Its `setRequestHandler` is typed more strictly than the adapter needs, so it is not declared here. */
+  readonly Server: new (info: ServerInfo, options: { readonly capabilities: object }) => NotifyingServer
   readonly ListToolsRequestSchema: unknown
   readonly CallToolRequestSchema: unknown
 }
@@ -45,8 +46,11 @@ export interface SdkQuery {
 }
 
 /** The low-level `Server`: unlike `McpServer` it passes JSON Schemas on as they are. */
-export interface SdkServer {
+export interface SdkServer extends NotifyingServer {
   setRequestHandler(schema: unknown, handler: (request: SdkRequest) => Promise<unknown>): void
+}
+
+interface NotifyingServer {
   sendToolListChanged(): Promise<void>
 }
 

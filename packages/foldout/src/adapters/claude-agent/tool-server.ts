@@ -36,7 +36,7 @@ export function createToolServer(
   const instance = new sdk.Server(
     { name: SERVER_NAME, version: '1' },
     { capabilities: { tools: { listChanged: true } } },
-  )
+  ) as SdkServer
   let listed: (() => void) | undefined
   instance.setRequestHandler(sdk.ListToolsRequestSchema, async () => {
     // After the list has been sent, so that it is there before the answer to the call that changed it.

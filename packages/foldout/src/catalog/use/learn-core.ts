@@ -89,6 +89,7 @@ const WRAPPING_TOKENS = 12
  * clients or uses nothing is, which `evidence` says.
  *
  * @example
+ * const recorder = createCatalogRecorder(catalog)
  * const { core, evidence } = learnCore(recorder.recording(), { max: 5 })
  * if (evidence.isEnough) console.log(core)
  */

@@ -133,7 +133,7 @@ export interface Simulation extends Charge {
  *
  * @example
  * ```ts
- * const run = { prompt: bound, steps: toSimulationSteps(recording.runs[0]) }
+ * const run = { prompt: bound, steps: [{ opens: ['refunds'] }, { answers: 80 }] }
  * const now = await simulate(run, { strategy: readSection(), cache: 'anthropic' })
  * const then = await simulate(run, { strategy: readSection(), cache: 'anthropic', visibility: { refunds: 'full' } })
  * console.log(`Showing refunds would save ${now.billedTokens - then.billedTokens} tokens.`)

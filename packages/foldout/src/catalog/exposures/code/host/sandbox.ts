@@ -61,8 +61,8 @@ const PEERS = ['quickjs-wasi', 'sucrase']
  * @example
  * ```ts
  * const sandbox = createSandbox({ limits: { timeMs: 2_000 } })
- * const add = ({ a, b }) => a + b
- * const { value } = await sandbox.run('return await add({ a: 1, b: 2 })', { functions: new Map([['add', add]]) })
+ * const double: SandboxFunction = (args) => Number(args) * 2
+ * const { value } = await sandbox.run('return await double(21)', { functions: new Map([['double', double]]) })
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {

@@ -1,0 +1,3 @@
+import type { AnthropicClient } from 'foldout/anthropic'
+
+export declare const AnthropicBedrock: new () => AnthropicClient

@@ -1,0 +1,3 @@
+import type { PromptOverrides } from 'foldout/overrides'
+
+export declare const overrides: PromptOverrides
