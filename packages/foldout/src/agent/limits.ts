@@ -7,10 +7,10 @@ export const DEFAULT_MAX_EXPANSIONS = 10
 /** Times that a model is asked to fix an answer that does not fit the prompt's output. Option `maxRepairs` of `runAgent`. */
 export const DEFAULT_MAX_REPAIRS = 2
 
-/** Calls of one reply that run at the same time. */
+/** Calls of one reply that run at the same time. Option `maxParallelCalls` of `runAgent`. */
 export const DEFAULT_PARALLEL_CALLS = 16
 
-/** Calls of one reply that are run at all; the model is told that the rest were not. */
+/** Calls of one reply that are run at all; the model is told that the rest were not. Option `maxCallsPerReply` of `runAgent`. */
 export const DEFAULT_CALLS_PER_REPLY = 256
 
 /** Characters of malformed arguments that an answer repeats. */

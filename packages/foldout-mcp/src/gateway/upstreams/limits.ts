@@ -1,7 +1,7 @@
 /** How many servers are started at the same time. Starting a process is mostly work for the processor. */
 export const MOST_STARTING = 8
 
-/** How long a server may take to start and to list its tools, unless the user says otherwise. */
+/** How long a server may take to start and to list its tools. Option `--timeout` of `foldout`. */
 export const DEFAULT_TIMEOUT_MS = 30_000
 
 /** How much of what a server writes to its standard error is kept, to be shown when it fails. */
