@@ -30,6 +30,18 @@ const TRANSIENT_TYPES =
 // Answered with 429, but waiting does not help.
 const FINAL_TYPES = /^(insufficient_quota|billing_error|billing_not_active)$/
 
+// Answered with 400, whatever the form of the request.
+const REFUSED_FOR_GOOD =
+  /context[ _](length|window)|too long|too many tokens|maximum (context|number of tokens)|credit|billing|quota|balance|api[ _]key|content[ _](policy|filter|management)|safety|flagged|moderat|(usage|violat\w+).{0,40}polic|invalid_prompt|model[ _]not[ _]found|model.{0,80}does not exist/i
+
+/**
+ * Whether an answer with status 400 has a reason that another form of the same request would not change: it is too long,
+ * the account has no credit, the model does not exist, or the content is not allowed.
+ */
+export function isRefusedForGood(said: string): boolean {
+  return REFUSED_FOR_GOOD.test(said)
+}
+
 /** For a reply that ended before it was whole. Inside an attempt it means: ask again, unless text was shown. */
 export function cutStream(adapter: string, message: string, cause?: unknown): AdapterError {
   return new AdapterError('adapter-stream-cut', message, { adapter, cause })

@@ -9,7 +9,7 @@ import { modelMessages } from './ai-sdk/messages.ts'
 import { wireConversation } from './anthropic/conversation.ts'
 import type { ChatRequest } from './chat.ts'
 import type { Message } from './contract.ts'
-import { responseInput } from './openai/responses-input.ts'
+import { toResponseInput } from './openai/responses-input.ts'
 
 const image = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
 const messages: readonly Message[] = [
@@ -62,7 +62,7 @@ describe('pictures in the result of a tool', () => {
   })
 
   it('R37 reach OpenAI as input images', () => {
-    expect(responseInput(request, { isNative: false, hasReasoning: false }).at(-1)).toEqual({
+    expect(toResponseInput(request, { isNative: false, hasReasoning: false }).at(-1)).toEqual({
       type: 'function_call_output',
       call_id: 'c1',
       output: [

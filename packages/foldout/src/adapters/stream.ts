@@ -48,6 +48,18 @@ export function measureText(text: unknown): number {
   return typeof text === 'string' ? text.length : 0
 }
 
+/** About the number of characters of a JSON value, found without recursion. */
+export function measureJson(value: unknown): number {
+  const waiting = [value]
+  let characters = 0
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    characters += typeof next === 'string' ? next.length : 1
+    if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) waiting.push(inner)
+  }
+  return characters
+}
+
 function createTooLarge(adapter: string, cause?: unknown): AdapterError {
   return new AdapterError(
     'adapter-reply-too-large',

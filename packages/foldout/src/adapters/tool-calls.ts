@@ -8,12 +8,16 @@ export interface WrittenCall {
   readonly id: string
   readonly name: string
   readonly text: string
+  /** Whether the reply ended before the model was finished. */
+  readonly isCut?: boolean
 }
 
 /** Reads a call whose arguments came as text. */
-export function readToolCall({ id, name, text }: WrittenCall): ToolCall {
-  // Some models write nothing if a tool has no params.
-  if (text.trim() === '') return { id, name, arguments: {} }
+export function readToolCall({ id, name, text, isCut = false }: WrittenCall): ToolCall {
+  if (text.trim() === '') {
+    // Some models write nothing if a tool has no params. In a reply that was cut off, the arguments may not have come.
+    return isCut ? { id, name, arguments: undefined, malformed: text } : { id, name, arguments: {} }
+  }
   try {
     return toToolCall({ id, name, input: JSON.parse(text), text })
   } catch {
@@ -36,7 +40,7 @@ export function toToolCall(call: {
 }
 
 /** Whether lists and objects are nested deeper than this, found without recursion. */
-function isDeeperThan(value: unknown, levels: number): boolean {
+export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     const containers = level.filter((each) => typeof each === 'object' && each !== null)

@@ -200,7 +200,8 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(events.filter(({ type }) => type === 'output/refused')).toHaveLength(1)
       const sent = peer.requests()
       expect(sent).toHaveLength(2)
-      if (getOutputSchema) for (const request of sent) expect(getOutputSchema(request)).toMatchObject(OUTPUT_SCHEMA)
+      // Some endpoints let a model call no tools while they enforce a schema, so they are told it for the fix alone.
+      if (getOutputSchema) expect(sent.map(getOutputSchema).at(-1)).toMatchObject(OUTPUT_SCHEMA)
     },
   )
 

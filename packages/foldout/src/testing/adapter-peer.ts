@@ -92,7 +92,10 @@ export interface AdapterSuiteOptions<Request> {
    * and the rest as two parts.
    */
   getPrefixes(request: Request): readonly string[]
-  /** The output schema that a request contains. Leave it out if the provider does not accept one. */
+  /**
+   * The output schema that a request contains. At the latest, the request to fix an answer must contain it. Leave this out if
+   * the provider does not accept one.
+   */
   getOutputSchema?(request: Request): unknown
   /** Called for every request of every case; throws if the provider would not accept the request. */
   check?(request: Request): void

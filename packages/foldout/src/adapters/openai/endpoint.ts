@@ -13,6 +13,8 @@ export interface Endpoint {
   readonly model: string
   readonly toolAdditions: ToolAdditions
   readonly reasoning: boolean
+  /** Sent as `prompt_cache_key`. */
+  readonly cacheKey: string | undefined
   readonly maxRetries: number | undefined
   readonly parameters: Readonly<Record<string, Json>>
   readonly features: Features

@@ -1,17 +1,27 @@
 import type { ModelEvent } from '../contract.ts'
-import { toFailure } from '../failure.ts'
+import { isRefusedForGood, toFailure } from '../failure.ts'
+import { findQuirk, type Quirk } from './quirks.ts'
 
 /** What an endpoint may not support. Each feature is used until the endpoint refuses it. */
-export type Feature = 'added-tools' | 'output-format' | 'reasoning'
+export type Feature =
+  | 'added-tools'
+  | 'cache-key'
+  | 'format-beside-tools'
+  | 'output-format'
+  | 'passed-reasoning'
+  | 'reasoning'
+
+/** What one request uses: features of the endpoint, and quirks that it allows for. */
+export type Using = ReadonlySet<Feature | Quirk>
 
 export interface Features {
   /**
-   * Sends a request that uses the features. If the endpoint refuses it because of one, it is sent without that one; if that
-   * succeeds, the feature is not used with this endpoint again.
+   * Sends a request that uses the features. If the endpoint refuses it because of one, it is sent without that one; if the
+   * refusal tells of a quirk, it is sent in a way that allows for it. What made it succeed is remembered.
    */
   send<T>(
-    wanted: readonly Feature[],
-    request: (using: ReadonlySet<Feature>) => Promise<T>,
+    wanted: readonly (Feature | Quirk)[],
+    request: (using: Using) => Promise<T>,
     emit: (event: ModelEvent) => void,
   ): Promise<T>
 }
@@ -22,6 +32,8 @@ interface Refusal {
   readonly warning: string
 }
 
+const FORMAT = /response_format|response mime type|json_schema|json mode|text\.format|structured output|guided|grammar/i
+
 // The first to suspect comes first: an answer may list what the endpoint does support.
 const REFUSALS: Readonly<Record<Feature, Refusal>> = {
   'added-tools': {
@@ -29,10 +41,23 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
     warning:
       "The endpoint does not support tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
   },
+  'cache-key': {
+    named: /prompt_cache_key/i,
+    warning: 'The endpoint does not support prompt_cache_key. From now on it is not sent. Leave out promptCacheKey.',
+  },
+  'format-beside-tools': {
+    named: FORMAT,
+    warning:
+      'The endpoint does not support structured output while tools are offered. From now on the shape of the answer is then only requested in the prompt, and checked when it is read.',
+  },
   'output-format': {
-    named: /response_format|json_schema|text\.format|structured output|guided/i,
+    named: FORMAT,
     warning:
       'The endpoint does not support structured output. From now on the shape of the answer is only requested in the prompt, and checked when it is read.',
+  },
+  'passed-reasoning': {
+    named: /\breasoning(_content|_details)?\b/i,
+    warning: 'The endpoint does not take back the reasoning of earlier replies. From now on it is left out.',
   },
   reasoning: {
     named: /encrypted[ _]content/i,
@@ -43,21 +68,33 @@ const REFUSALS: Readonly<Record<Feature, Refusal>> = {
 const FEATURES = Object.keys(REFUSALS) as readonly Feature[]
 
 export function createFeatures(): Features {
-  const refused = new Set<Feature>()
+  const refused = new Set<Feature | Quirk>()
+  const learned = new Set<Quirk>()
   return {
     async send(wanted, request, emit) {
-      const using = new Set(wanted.filter((feature) => !refused.has(feature)))
+      const using = new Set([...wanted.filter((feature) => !refused.has(feature)), ...learned])
       const dropped: Feature[] = []
+      const found: Quirk[] = []
+      // Each pass drops a feature or adds a quirk, and there are only a few.
       for (;;) {
         try {
           const answer = await request(using)
+          for (const quirk of found) learned.add(quirk)
           for (const feature of dropped) {
             refused.add(feature)
             emit({ type: 'warning', message: REFUSALS[feature].warning })
           }
           return answer
         } catch (error) {
-          const feature = getSuspect(error, using)
+          const said = readRefusal(error)
+          if (said === undefined) throw error
+          const quirk = findQuirk(said, using)
+          if (quirk !== undefined) {
+            using.add(quirk)
+            found.push(quirk)
+            continue
+          }
+          const feature = getSuspect(said, using)
           if (feature === undefined) throw error
           using.delete(feature)
           dropped.push(feature)
@@ -67,14 +104,18 @@ export function createFeatures(): Features {
   }
 }
 
-function getSuspect(error: unknown, using: ReadonlySet<Feature>): Feature | undefined {
+/** What an endpoint said that refused a request, unless it would refuse every other form of it as well. */
+function readRefusal(error: unknown): string | undefined {
   const failure = toFailure(error)
   if (failure?.status !== 400 && failure?.status !== 422) return undefined
   const { param = '', code = '' } = error as { readonly param?: unknown; readonly code?: unknown }
   const said = [failure.message, param, code].join(' ')
-  if (/context_length|context (length|window)/i.test(said)) return undefined
-  const named = FEATURES.find((feature) => REFUSALS[feature].named.test(said))
-  if (named !== undefined && using.has(named)) return named
+  return isRefusedForGood(said) ? undefined : said
+}
+
+function getSuspect(said: string, using: Using): Feature | undefined {
+  const named = FEATURES.find((feature) => using.has(feature) && REFUSALS[feature].named.test(said))
+  if (named !== undefined) return named
   // Servers have many wordings for an item that they do not know, and most do not repeat its name.
   return using.has('added-tools') ? 'added-tools' : undefined
 }

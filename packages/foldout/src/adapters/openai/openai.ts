@@ -16,7 +16,10 @@ interface CommonOptions {
   readonly maxRetries?: number
   /** Tokens that input and output may have together. */
   readonly contextWindow?: number
-  /** More fields for every request, as the interface names them: `{ temperature: 0, reasoning: { effort: 'low' } }`. */
+  /**
+   * More fields for every request, as the interface names them: `{ temperature: 0, reasoning: { effort: 'low' } }`. Its
+   * `tools` are tools that the provider runs itself, such as `{ type: 'web_search' }`, and are offered beside the others.
+   */
   readonly parameters?: Readonly<Record<string, Json>>
 }
 
@@ -43,6 +46,11 @@ export interface OpenAIOptions extends CommonOptions {
    * OpenAI's Responses, unless the server answers that it does not know them.
    */
   readonly toolAdditions?: ToolAdditions
+  /**
+   * Sent as `prompt_cache_key`: requests with the same key are routed to the same cache. Use one key for conversations that
+   * begin alike. Default: none is sent.
+   */
+  readonly promptCacheKey?: string
   /** Whether to ask for encrypted reasoning and pass it back (Responses only). Default: by the model's name. */
   readonly reasoning?: boolean
 }
@@ -82,6 +90,7 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
     name: 'openai',
     toolAdditions: isChat ? 'plain' : toolAdditions,
     reasoning: options.reasoning ?? REASONING_MODELS.test(model),
+    cacheKey: options.promptCacheKey,
     client: createLazyClient(client ?? { apiKey, baseURL, fetch }),
   })
 }
@@ -100,6 +109,7 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdap
     name,
     toolAdditions: 'plain',
     reasoning: false,
+    cacheKey: undefined,
     client: createLazyClient({ baseURL, apiKey, fetch, isForeign: true }),
   })
 }
@@ -107,7 +117,7 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdap
 function createAdapter(
   isChat: boolean,
   { model, maxRetries, parameters = {}, contextWindow }: CommonOptions,
-  rest: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'client'>,
+  rest: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'client'>,
 ): ProviderAdapter {
   const endpoint: Endpoint = { ...rest, model, maxRetries, parameters, features: createFeatures() }
   return chatAdapter({

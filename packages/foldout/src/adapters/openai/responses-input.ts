@@ -6,6 +6,7 @@ import { getAddedTools, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
+type OutputItem = OpenAI.Responses.ResponseOutputItem
 
 /** Marks what the Responses interface gave as its own, to be sent back as it was. */
 export const NATIVE_ADAPTER = 'openai-responses'
@@ -18,27 +19,27 @@ export interface InputOptions {
 }
 
 /** The conversation as the Responses interface takes it. */
-export function responseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
+export function toResponseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
   const additions = getAddedTools(request)
   return request.messages.flatMap((message, index): readonly Item[] => {
     switch (message.role) {
       case 'user':
         return [{ role: 'user', content: message.text }]
       case 'assistant':
-        return assistantItems(message, hasReasoning)
+        return toAssistantItems(message, hasReasoning)
       case 'tool':
-        return [{ type: 'function_call_output', call_id: message.callId, output: resultOutput(message) }]
+        return [{ type: 'function_call_output', call_id: message.callId, output: toResultOutput(message) }]
       default: {
         const added = additions.get(index) ?? []
         return isNative && added.length > 0
-          ? [{ type: 'additional_tools', role: 'developer', tools: added.map(responseTool) }]
+          ? [{ type: 'additional_tools', role: 'developer', tools: added.map(toResponseTool) }]
           : []
       }
     }
   })
 }
 
-function resultOutput(message: ToolMessage): OpenAI.Responses.ResponseInputItem.FunctionCallOutput['output'] {
+function toResultOutput(message: ToolMessage): OpenAI.Responses.ResponseInputItem.FunctionCallOutput['output'] {
   const text = toResultText(message)
   if (!message.images?.length) return text
   const images = message.images.map(({ mimeType, data }) => ({
@@ -48,16 +49,31 @@ function resultOutput(message: ToolMessage): OpenAI.Responses.ResponseInputItem.
   return [{ type: 'input_text', text }, ...images]
 }
 
-function assistantItems({ text, toolCalls, native }: AssistantMessage, hasReasoning: boolean): readonly Item[] {
-  if (hasReasoning && native?.adapter === NATIVE_ADAPTER) return native.content as unknown as Item[]
-  return [...(text === '' ? [] : [{ role: 'assistant', content: text } as const]), ...toolCalls.map(functionCall)]
+function toAssistantItems({ text, toolCalls, native }: AssistantMessage, hasReasoning: boolean): readonly Item[] {
+  const items = native?.adapter === NATIVE_ADAPTER ? (native.content as unknown as readonly OutputItem[]) : []
+  if (hasReasoning && items.some(({ type }) => type === 'reasoning')) return items as Item[]
+  const calls = toolCalls.map(toFunctionCall)
+  const messages = items.filter((item) => item.type === 'message')
+  if (messages.length === 0) return [...(text === '' ? [] : [{ role: 'assistant', content: text } as const]), ...calls]
+  return [...messages.flatMap(toPlainMessage), ...calls]
 }
 
-function functionCall({ id, name, arguments: input, malformed }: ToolCall): Item {
+/** A message without its id, which the provider would look for together with the reasoning before it. */
+function toPlainMessage(message: OpenAI.Responses.ResponseOutputMessage): readonly Item[] {
+  const content = getMessageText(message)
+  const { phase } = message
+  return content === '' ? [] : [{ role: 'assistant', content, ...(phase ? { phase } : {}) }]
+}
+
+export function getMessageText({ content }: OpenAI.Responses.ResponseOutputMessage): string {
+  return (content ?? []).map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join('')
+}
+
+function toFunctionCall({ id, name, arguments: input, malformed }: ToolCall): Item {
   return { type: 'function_call', call_id: id, name, arguments: malformed ?? JSON.stringify(input ?? {}) }
 }
 
-export function responseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {
+export function toResponseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {
   // Not strict, which is the default here: its subset of JSON Schema lacks much of what tools use.
   return { type: 'function', name, description, parameters: toToolParameters(inputSchema, 'openai'), strict: false }
 }

@@ -7,8 +7,8 @@ import { withRetries } from '../retry.ts'
 import { measureText, readStream } from '../stream.ts'
 import { createCallIds, getAddedTools, readToolCall } from '../tool-calls.ts'
 import { isOpenAI, type Endpoint } from './endpoint.ts'
-import type { Feature } from './features.ts'
-import { NATIVE_ADAPTER, responseInput, responseTool } from './responses-input.ts'
+import type { Feature, Using } from './features.ts'
+import { NATIVE_ADAPTER, getMessageText, toResponseInput, toResponseTool } from './responses-input.ts'
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
@@ -24,11 +24,10 @@ export async function completeResponse(endpoint: Endpoint, request: ChatRequest)
     async (emit, signal) => {
       const stream = await endpoint.features.send(
         wanted,
-        (using) =>
-          client.responses.create(responseBody(endpoint, request, using, isNative || using.has('added-tools')), {
-            signal,
-            maxRetries: 0,
-          }),
+        (using) => {
+          const body = toResponseBody(endpoint, request, { using, isNative: isNative || using.has('added-tools') })
+          return client.responses.create(body, { signal, maxRetries: 0 })
+        },
         emit,
       )
       const events = readStream(stream, { adapter, signal, measure: measureEvent })
@@ -45,13 +44,23 @@ function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: Ope
   // Responses does not take a list as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
   if (endpoint.reasoning) wanted.push('reasoning')
+  if (endpoint.cacheKey !== undefined) wanted.push('cache-key')
   return wanted
 }
 
-function responseBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlySet<Feature>, isNative: boolean): Body {
+function toResponseBody(
+  endpoint: Endpoint,
+  request: ChatRequest,
+  { using, isNative }: { readonly using: Using; readonly isNative: boolean },
+): Body {
   const { system, output } = request
-  const { text, ...parameters } = endpoint.parameters
-  const tools = [...request.tools, ...(isNative ? [] : [...getAddedTools(request).values()].flat())].map(responseTool)
+  const { text, tools: serverTools, ...parameters } = endpoint.parameters
+  const added = isNative ? [] : [...getAddedTools(request).values()].flat()
+  const tools = [
+    // Tools that the provider runs itself.
+    ...(Array.isArray(serverTools) ? (serverTools as unknown as OpenAI.Responses.Tool[]) : []),
+    ...[...request.tools, ...added].map(toResponseTool),
+  ]
   const format =
     output && using.has('output-format')
       ? { format: { type: 'json_schema', name: 'output', schema: { ...output.jsonSchema }, strict: false } as const }
@@ -60,6 +69,7 @@ function responseBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlyS
   return {
     store: false,
     ...(using.has('reasoning') ? { include: ['reasoning.encrypted_content'] } : {}),
+    ...(endpoint.cacheKey !== undefined && using.has('cache-key') ? { prompt_cache_key: endpoint.cacheKey } : {}),
     ...parameters,
     model: endpoint.model,
     stream: true,
@@ -67,7 +77,7 @@ function responseBody(endpoint: Endpoint, request: ChatRequest, using: ReadonlyS
     ...(system === '' ? {} : { instructions: system }),
     ...(tools.length > 0 ? { tools } : {}),
     // Last, so that each request begins with the bytes of the one before.
-    input: responseInput(request, { isNative, hasReasoning: using.has('reasoning') }),
+    input: toResponseInput(request, { isNative, hasReasoning: using.has('reasoning') }),
   }
 }
 
@@ -94,6 +104,10 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
       case 'response.refusal.delta':
         show(event.delta)
         break
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        if (event.delta) emit({ type: 'reasoning/delta', text: event.delta })
+        break
       case 'response.output_item.added':
         if (event.item.type === 'message' && hasText) show('\n\n')
         break
@@ -112,26 +126,32 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
     }
   }
   if (response === undefined) throw cutStream(adapter, 'The connection closed before the reply was finished.')
-  if (response.status === 'incomplete') {
+  const isCut = response.status === 'incomplete'
+  if (isCut) {
     const why = response.incomplete_details?.reason ?? 'no reason was given'
     emit({ type: 'warning', message: `The model stopped before it was finished: ${why}.` })
   }
-  const message = toMessage(items.size > 0 ? inOrder(items) : (response.output ?? []), conversation)
+  const message = toMessage(items.size > 0 ? sortItems(items) : (response.output ?? []), { conversation, isCut })
   if (!hasText) show(message.text)
   return { message, usage: response.usage ? toUsage(response.usage) : NO_USAGE }
 }
 
 /** Servers may leave out positions; some leave the items out of the last event. */
-function inOrder(items: ReadonlyMap<number, Item>): readonly Item[] {
+function sortItems(items: ReadonlyMap<number, Item>): readonly Item[] {
   return [...items].sort(([one], [other]) => one - other).map(([, item]) => item)
 }
 
-function toMessage(output: readonly Item[], conversation: readonly Message[]): AssistantMessage {
+function toMessage(
+  output: readonly Item[],
+  { conversation, isCut }: { readonly conversation: readonly Message[]; readonly isCut: boolean },
+): AssistantMessage {
   const toId = createCallIds(conversation)
   const kept = output.map((item) => (item.type === 'function_call' ? { ...item, call_id: toId(item.call_id) } : item))
   const toolCalls = kept
     .filter((item) => item.type === 'function_call')
-    .map((item) => readToolCall({ id: item.call_id, name: item.name, text: item.arguments ?? '' }))
+    .map(({ call_id: id, name, arguments: text, status }) =>
+      readToolCall({ id, name, text: text ?? '', isCut: isCut || status === 'incomplete' }),
+    )
   const native = toNative(kept)
   return { role: 'assistant', text: getText(kept), toolCalls, ...(native === undefined ? {} : { native }) }
 }
@@ -139,19 +159,22 @@ function toMessage(output: readonly Item[], conversation: readonly Message[]): A
 function getText(output: readonly Item[]): string {
   return output
     .filter((item) => item.type === 'message')
-    .map(({ content }) => (content ?? []).map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join(''))
+    .map(getMessageText)
     .filter((text) => text !== '')
     .join('\n\n')
 }
 
 /**
- * The items as they came, if there is reasoning among them, which must go back with what followed it. The provider stores
- * nothing, so reasoning whose content is not in the item itself cannot go back.
+ * The items as they came, if a plain message would lose something of them: reasoning, which must go back with what
+ * followed it, or the phase of a message. The provider stores nothing, so reasoning whose content is not in the item itself
+ * cannot go back; nor can reasoning that nothing followed because the reply was cut off.
  */
 function toNative(output: readonly Item[]): AssistantMessage['native'] {
-  const reasoning = output.filter((item) => item.type === 'reasoning')
-  if (reasoning.length === 0 || !reasoning.every((item) => item.encrypted_content)) return undefined
-  return { adapter: NATIVE_ADAPTER, content: output as unknown as Json }
+  const end = output.findLastIndex((item) => item.type !== 'reasoning') + 1
+  const isWhole = output.every((item) => item.type !== 'reasoning' || Boolean(item.encrypted_content))
+  const kept = output.slice(0, end).filter((item) => isWhole || item.type !== 'reasoning')
+  const isPlain = kept.every((item) => item.type !== 'reasoning' && !('phase' in item && item.phase))
+  return isPlain ? undefined : { adapter: NATIVE_ADAPTER, content: kept as unknown as Json }
 }
 
 function measureEvent(event: StreamEvent): number {

@@ -1,0 +1,100 @@
+import type { OpenAI } from 'openai'
+import { sha256Hex } from '../../core/hash.ts'
+import { isPlainObject, type Json } from '../../core/json/json.ts'
+import type { AssistantMessage, Message, ToolCall } from '../contract.ts'
+import { toResultText } from '../tool-calls.ts'
+import type { Using } from './features.ts'
+import { getHost } from './quirks.ts'
+
+type ChatMessage = OpenAI.ChatCompletionMessageParam
+type ChatCall = OpenAI.ChatCompletionMessageFunctionToolCall
+
+/** What a reply has beside its text and its calls, which goes back as it came. */
+export interface ChatExtras {
+  /** Fields of the message: `reasoning_content` and others. */
+  readonly fields: Readonly<Record<string, Json>>
+  /** `extra_content` of calls, by the id of the call. */
+  readonly calls: Readonly<Record<string, Json>>
+}
+
+/** Marks what one server gave as its own: others refuse fields that they do not know. */
+export function getNativeAdapter(baseURL: string): string {
+  return `openai-chat:${getHost(baseURL)}`
+}
+
+/** Whether a conversation has reasoning that this server gave. */
+export function hasReasoning(messages: readonly Message[], adapter: string): boolean {
+  return messages.some(
+    (message) => message.role === 'assistant' && Object.keys(readExtras(message, adapter).fields).length > 0,
+  )
+}
+
+/** The conversation as Chat Completions takes it. */
+export function toChatMessages(messages: readonly Message[], adapter: string, using: Using): ChatMessage[] {
+  const sent: ChatMessage[] = []
+  const toId = using.has('short-call-ids') ? toShortId : (id: string): string => id
+  for (const message of messages) {
+    if (message.role === 'user') {
+      if (using.has('reply-before-user') && sent.at(-1)?.role === 'tool')
+        sent.push({ role: 'assistant', content: 'OK.' })
+      sent.push({ role: 'user', content: message.text })
+    } else if (message.role === 'tool') {
+      sent.push({ role: 'tool', tool_call_id: toId(message.callId), content: toResultText(message) })
+    } else if (message.role === 'assistant') {
+      sent.push(toAssistantMessage(message, readExtras(message, adapter), { using, toId }))
+    }
+  }
+  return sent
+}
+
+function toAssistantMessage(
+  { text, toolCalls }: AssistantMessage,
+  extras: ChatExtras,
+  { using, toId }: { readonly using: Using; toId(this: void, id: string): string },
+): ChatMessage {
+  const fields = using.has('passed-reasoning') ? extras.fields : {}
+  if (toolCalls.length === 0) return { role: 'assistant', content: text, ...fields }
+  const needsReasoning = using.has('reasoning-required') && !Object.hasOwn(fields, 'reasoning_content')
+  return {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(needsReasoning ? { reasoning_content: '' } : {}),
+    ...fields,
+    tool_calls: toChatCalls(toolCalls, extras, using).map((call) => ({ ...call, id: toId(call.id) })),
+  }
+}
+
+// Google provides it for calls that none of its models made.
+const ANY_SIGNATURE = { google: { thought_signature: 'skip_thought_signature_validator' } }
+
+function toChatCalls(toolCalls: readonly ToolCall[], { calls }: ChatExtras, using: Using): readonly ChatCall[] {
+  const needsSignature = using.has('signature-required') && Object.keys(calls).length === 0
+  return toolCalls.map((call, index) => {
+    const { id, name } = call
+    let extra: Json | undefined = Object.hasOwn(calls, id) ? calls[id] : undefined
+    if (needsSignature && index === 0) extra = ANY_SIGNATURE
+    return {
+      id,
+      type: 'function',
+      function: { name, arguments: formatArguments(call) },
+      ...(extra === undefined ? {} : { extra_content: extra }),
+    }
+  })
+}
+
+/** Servers that put calls into a template of their own read the arguments, and fail if they are not valid JSON. */
+function formatArguments({ arguments: input, malformed }: ToolCall): string {
+  return JSON.stringify(malformed === undefined ? (input ?? {}) : { malformed })
+}
+
+function toShortId(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9)
+}
+
+/** What was kept of a reply; nothing if another server gave it. */
+function readExtras({ native }: AssistantMessage, adapter: string): ChatExtras {
+  const content: unknown = native?.adapter === adapter ? native.content : undefined
+  if (!isPlainObject(content)) return { fields: {}, calls: {} }
+  const { fields, calls } = content as Partial<ChatExtras>
+  return { fields: isPlainObject(fields) ? fields : {}, calls: isPlainObject(calls) ? calls : {} }
+}

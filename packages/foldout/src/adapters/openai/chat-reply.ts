@@ -1,0 +1,213 @@
+import type { OpenAI } from 'openai'
+import { isPlainObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import type { ChatReply } from '../chat.ts'
+import {
+  NO_USAGE,
+  type AssistantMessage,
+  type Message,
+  type ModelEvent,
+  type ToolCall,
+  type Usage,
+} from '../contract.ts'
+import { cutStream } from '../failure.ts'
+import { MAX_ARGUMENTS_DEPTH } from '../limits.ts'
+import { measureJson } from '../stream.ts'
+import { createCallIds, isDeeperThan, readToolCall, toToolCall } from '../tool-calls.ts'
+import type { ChatExtras } from './chat-messages.ts'
+
+type Chunk = OpenAI.ChatCompletionChunk
+
+/** A part of a reply. Compatible servers send more than the SDK's types have, and other types. */
+interface Delta {
+  /** A text, or a list of parts (Mistral). */
+  readonly content?: unknown
+  readonly refusal?: unknown
+  readonly reasoning_content?: unknown
+  readonly reasoning?: unknown
+  readonly reasoning_details?: unknown
+  readonly tool_calls?: unknown
+}
+
+interface CallDelta {
+  readonly index?: unknown
+  readonly id?: unknown
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null
+  readonly extra_content?: unknown
+}
+
+export interface ReadOptions {
+  readonly adapter: string
+  /** The name under which the reply's extras are kept. */
+  readonly nativeAdapter: string
+  readonly conversation: readonly Message[]
+  emit(this: void, event: ModelEvent): void
+}
+
+/** Reads a streamed reply of Chat Completions to its end. */
+export async function readChatReply(chunks: AsyncIterable<Chunk>, options: ReadOptions): Promise<ChatReply> {
+  const { adapter, nativeAdapter, conversation, emit } = options
+  const calls = createCallReader()
+  const reasoning = createReasoningReader()
+  let text = ''
+  let usage = NO_USAGE
+  let finishReason: string | null | undefined
+  for await (const chunk of chunks) {
+    if (chunk.usage) usage = toUsage(chunk.usage)
+    const choice = chunk.choices?.[0]
+    if (choice === undefined) continue
+    const delta: Delta = choice.delta ?? {}
+    const said = readContent(delta.content ?? delta.refusal)
+    const thought = reasoning.read(delta) || said.reasoning
+    if (thought !== '') emit({ type: 'reasoning/delta', text: thought })
+    if (said.text !== '') {
+      text += said.text
+      emit({ type: 'text/delta', text: said.text })
+    }
+    for (const call of toList(delta.tool_calls)) calls.read(call as CallDelta)
+    finishReason = choice.finish_reason ?? finishReason
+  }
+  if (finishReason === undefined || finishReason === null) {
+    throw cutStream(adapter, 'The connection closed before the reply was finished.')
+  }
+  const isCut = finishReason === 'length' || finishReason === 'content_filter'
+  if (isCut) emit({ type: 'warning', message: `The model stopped before it was finished: ${finishReason}.` })
+  const { toolCalls, extras } = calls.finish(createCallIds(conversation), isCut)
+  const native = toNative(nativeAdapter, { fields: reasoning.finish(), calls: extras })
+  return { message: { role: 'assistant', text, toolCalls, ...native }, usage }
+}
+
+/** How many characters a chunk adds to a reply. */
+export function measureChunk({ choices }: Chunk): number {
+  return measureJson(choices?.[0]?.delta)
+}
+
+/** The text of a part, and its reasoning where a server has both in one list. */
+function readContent(content: unknown): { readonly text: string; readonly reasoning: string } {
+  if (typeof content === 'string') return { text: content, reasoning: '' }
+  let text = ''
+  let reasoning = ''
+  for (const part of toList(content)) {
+    if (!isPlainObject(part)) continue
+    if (typeof part['text'] === 'string' && part['type'] === 'text') text += part['text']
+    if (part['type'] === 'thinking') reasoning += readThinking(part['thinking'])
+  }
+  return { text, reasoning }
+}
+
+function readThinking(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking
+  return toList(thinking)
+    .map((part) => (isPlainObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('')
+}
+
+interface CallInParts {
+  id: string
+  name: string
+  text: string
+  /** Arguments that came as an object rather than as text. */
+  input: unknown
+  extra: unknown
+}
+
+/** Puts the calls of a reply together from their parts. */
+function createCallReader() {
+  const calls: CallInParts[] = []
+  const latest = new Map<unknown, CallInParts>()
+  return {
+    read(delta: CallDelta | null): void {
+      const { id, function: called, index = 0, extra_content: extra } = delta ?? {}
+      const given = typeof id === 'string' ? id : ''
+      let call = latest.get(index)
+      // Some servers give every call of a turn the same index; only the id tells them apart.
+      if (call === undefined || (given !== '' && call.id !== '' && given !== call.id)) {
+        call = { id: given, name: '', text: '', input: undefined, extra: undefined }
+        latest.set(index, call)
+        calls.push(call)
+      }
+      const { name, arguments: input } = called ?? {}
+      call.id ||= given
+      if (typeof name === 'string') call.name ||= name
+      if (typeof input === 'string') call.text += input
+      else call.input = input ?? call.input
+      call.extra = extra ?? call.extra
+    },
+    finish(
+      toId: (id: unknown) => string,
+      isCut: boolean,
+    ): { readonly toolCalls: readonly ToolCall[]; readonly extras: ChatExtras['calls'] } {
+      const toolCalls: ToolCall[] = []
+      const extras: [string, Json][] = []
+      for (const { name, text, input, extra, id: given } of calls) {
+        const id = toId(given)
+        if (isKept(extra)) extras.push([id, extra])
+        const isRead = text === '' && input !== undefined
+        toolCalls.push(isRead ? toToolCall({ id, name, input }) : readToolCall({ id, name, text, isCut }))
+      }
+      return { toolCalls, extras: Object.fromEntries(extras) }
+    },
+  }
+}
+
+/** Puts the reasoning of a reply together, under each of the names that servers have for it. */
+function createReasoningReader() {
+  const texts = { reasoning_content: '', reasoning: '' }
+  const details: Record<string, Json>[] = []
+  return {
+    /** The text that a part adds. */
+    read({ reasoning_content: content, reasoning, reasoning_details: parts }: Delta): string {
+      if (typeof content === 'string') texts.reasoning_content += content
+      if (typeof reasoning === 'string') texts.reasoning += reasoning
+      for (const part of toList(parts)) if (isPlainObject(part) && isKept(part)) addDetail(details, part as JsonObject)
+      // Some servers send the same text under both names.
+      return ([content, reasoning].find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? ''
+    },
+    finish(): ChatExtras['fields'] {
+      const fields = Object.entries(texts).filter(([, text]) => text !== '')
+      // The details have the text too.
+      if (details.length > 0) return { reasoning_details: details }
+      return Object.fromEntries(fields)
+    },
+  }
+}
+
+/** Details are streamed as well: the text of one is the sum of its parts. */
+function addDetail(details: Record<string, Json>[], part: JsonObject): void {
+  const last = details.at(-1)
+  const isNext = last !== undefined && last['type'] === part['type'] && last['index'] === part['index']
+  const field = ['text', 'summary'].find((name) => typeof part[name] === 'string' || typeof last?.[name] === 'string')
+  if (!isNext || field === undefined) {
+    details.push({ ...part })
+    return
+  }
+  const known = Object.entries(part).filter(([, value]) => value !== null)
+  Object.assign(last, Object.fromEntries(known), { [field]: `${toText(last[field])}${toText(part[field])}` })
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Whether a server's value is kept: one that is nested too deep could not be sent back. */
+function isKept<T>(value: T): value is T & Json & {} {
+  return value !== undefined && value !== null && !isDeeperThan(value, MAX_ARGUMENTS_DEPTH)
+}
+
+function toNative(adapter: string, extras: ChatExtras): Pick<AssistantMessage, 'native'> {
+  const { fields, calls } = extras
+  if (Object.keys(fields).length === 0 && Object.keys(calls).length === 0) return {}
+  return { native: { adapter, content: { fields, calls } } }
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function toUsage(usage: OpenAI.CompletionUsage): Usage {
+  return {
+    inputTokens: usage.prompt_tokens ?? 0,
+    outputTokens: usage.completion_tokens ?? 0,
+    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+    cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
+  }
+}
