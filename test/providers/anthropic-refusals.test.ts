@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { anthropic, type AnthropicOptions } from '../../packages/foldout/src/entries/anthropic.ts'
 import { ask, toolNamed, type Asked } from '../../packages/foldout/src/adapters/anthropic/harness.fixtures.ts'
 import type { Message, ModelEvent, ProviderAdapter } from '../../packages/foldout/src/adapters/contract.ts'
+import type { JsonSchema } from '../../packages/foldout/src/core/schema/schema.ts'
 import { outputSpec } from '../../packages/foldout/src/prompt/output.ts'
 import { startStrictServer, type Block, type Refusal, type Reply, type StrictServer } from './anthropic-server.ts'
 
@@ -353,5 +354,51 @@ describe('anthropic caching', () => {
     const marks = JSON.stringify(getRequest(0).body).match(/"cache_control":\{[^}]*\}/g)
     expect(new Set(marks)).toEqual(new Set(['"cache_control":{"type":"ephemeral","ttl":"1h"}']))
     expect(marks).toHaveLength(3)
+  })
+})
+
+describe('anthropic tools', () => {
+  const place = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+  const point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }
+
+  it.each<[string, JsonSchema]>([
+    ['oneOf', { oneOf: [place, point] }],
+    ['anyOf', { type: 'object', anyOf: [place, point] }],
+    ['allOf', { type: 'object', properties: { a: { type: 'string' } }, allOf: [place, point] }],
+    ['a union in a union', { anyOf: [{ oneOf: [place, point] }, { type: 'object' }] }],
+    ['nothing', {}],
+    ['an object without properties', { type: 'object' }],
+  ])('are accepted with any schema, from the start and when they are added: %s', async (_, inputSchema) => {
+    const tool = { ...toolNamed('look'), inputSchema }
+    const adapter = await start([{ content: [use('toolu_1')] }, { content: [text('Done.')] }])
+    await ask(adapter, { tools: [tool], results: () => ({ text: 'Found.', adds: { ...tool, name: 'dig' } }) })
+    expect(server?.refused).toEqual([])
+    const { tools = [], messages } = getRequest(1).body
+    const [addition] = messages.at(-1)?.content ?? []
+    const definition = (addition?.['tool'] as { readonly definition: unknown }).definition
+    for (const sent of [...tools, definition])
+      expect(sent).toMatchObject({ input_schema: { type: 'object', properties: expect.anything() } })
+  })
+
+  it('may be some of the provider, which come first and stay as they are', async () => {
+    const search = { type: 'web_search_20260318', name: 'web_search', max_uses: 2 } as const
+    const found: Block = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
+    const call: Block = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'Oslo' } }
+    const adapter = await start([{ content: [call, found, use('toolu_1')] }, { content: [text('Done.')] }], {
+      serverTools: [search],
+      cache: false,
+    })
+    const { recorded } = await ask(adapter, { tools: [toolNamed('look')] })
+    expect(recorded[0]).toMatchObject({ toolCalls: [{ id: 'toolu_1', name: 'look' }] })
+    const { tools = [], messages } = getRequest(1).body
+    expect(tools).toMatchObject([search, { name: 'look' }])
+    expect(messages[1]?.content).toEqual([call, found, use('toolu_1')])
+    expect(server?.refused).toEqual([])
+  })
+
+  it('of the provider are not changed where they are marked for the cache', async () => {
+    const search = Object.freeze({ type: 'web_search_20260318', name: 'web_search' } as const)
+    await ask(await start([{ content: [text('Yes.')] }], { serverTools: [search] }))
+    expect(getRequest(0).body.tools).toEqual([{ ...search, cache_control: { type: 'ephemeral' } }])
   })
 })

@@ -20,6 +20,7 @@ const messages: readonly Message[] = [
 const request = { system: '', tools: [], addedTools: new Map(), messages } as unknown as ChatRequest
 const wiring = {
   model: 'claude-opus-5-5',
+  serverTools: [],
   additions: 'plain' as const,
   cacheControl: undefined,
   keepsThinking: false,

@@ -4,5 +4,6 @@ export {
   type AnthropicClient,
   type AnthropicOptions,
   type AnthropicParameters,
+  type AnthropicServerTool,
   type AnthropicToolAdditions,
 } from '../adapters/anthropic/anthropic.ts'

@@ -51,6 +51,16 @@ export type AnthropicParameters = Readonly<
 export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
 
 /**
+ * A tool that Anthropic defines, as its interface takes it.
+ *
+ * @example
+ * ```ts
+ * const search: AnthropicServerTool = { type: 'web_search_20260318', name: 'web_search', max_uses: 5 }
+ * ```
+ */
+export type AnthropicServerTool = Exclude<Anthropic.Beta.Messages.BetaToolUnion, Anthropic.Beta.Messages.BetaTool>
+
+/**
  * How long the provider keeps what it cached after it was last used.
  *
  * @example
@@ -85,6 +95,8 @@ export interface AnthropicOptions {
   readonly maxTokens?: number
   /** How often a failed request is sent again. Default 3. */
   readonly maxRetries?: number
+  /** Tools that Anthropic runs, such as its web search. They are offered before those of the prompt. */
+  readonly serverTools?: readonly AnthropicServerTool[]
   /** Default `auto`. */
   readonly toolAdditions?: AnthropicToolAdditions
   /**

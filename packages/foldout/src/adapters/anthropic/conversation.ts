@@ -4,6 +4,7 @@ import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
 import { getAddedTools } from '../tool-calls.ts'
+import { toToolParameters } from '../tool-schemas.ts'
 import { extendPrefix, isThinking, readNative } from './native.ts'
 import type { Additions } from './request.ts'
 
@@ -13,11 +14,14 @@ type ToolParam = Anthropic.Beta.Messages.BetaTool
 type AdditionParam = Anthropic.Beta.Messages.BetaRequestToolAdditionBlock
 type ResultParam = Anthropic.Beta.Messages.BetaToolResultBlockParam
 type TextParam = Anthropic.Beta.Messages.BetaTextBlockParam
+type ServerTool = Exclude<Anthropic.Beta.Messages.BetaToolUnion, ToolParam>
 type CacheControl = Anthropic.Beta.Messages.BetaCacheControlEphemeral
 
 /** How a conversation is written down for the Messages interface. */
 export interface WireOptions {
   readonly model: string
+  /** Tools that the provider runs. */
+  readonly serverTools: readonly ServerTool[]
   readonly additions: Additions
   /** Marks what the provider should cache, unless it should cache nothing. */
   readonly cacheControl: CacheControl | undefined
@@ -29,7 +33,7 @@ export interface WireOptions {
 
 /** In the order in which the provider caches: what comes first stays the same longest. */
 export interface WireParams {
-  tools?: ToolParam[]
+  tools?: (ToolParam | ServerTool)[]
   system?: TextParam[]
   messages: MessageParam[]
 }
@@ -49,7 +53,7 @@ export function wireConversation(request: ChatRequest, options: WireOptions): Wi
   const { additions, cacheControl } = options
   const added = getAddedTools(request)
   const later = [...added.values()].flat().map(toolParam)
-  const tools = request.tools.map(toolParam)
+  const tools = [...options.serverTools.map((tool) => ({ ...tool })), ...request.tools.map(toolParam)]
   const initial = tools.length
   if (additions === 'plain') tools.push(...later)
   // The interface refuses a text of nothing but whitespace.
@@ -75,7 +79,7 @@ export function wireConversation(request: ChatRequest, options: WireOptions): Wi
 }
 
 function toolParam({ name, description, inputSchema }: AnyTool): ToolParam {
-  return { name, description, input_schema: { ...inputSchema, type: 'object' } }
+  return { name, description, input_schema: toToolParameters(inputSchema, 'anthropic') }
 }
 
 /** What is said to the model between two of its replies. */

@@ -27,7 +27,7 @@ export interface Memory {
 }
 
 export function createMemory(options: AnthropicOptions): Memory {
-  const { toolAdditions = 'auto', cache = true, parameters } = options
+  const { toolAdditions = 'auto', cache = true, serverTools = [], parameters } = options
   const refusedOutputs = new WeakSet<object>()
   const refusedThinking = new Set<string>()
   let additions: Additions = toolAdditions === 'plain' ? 'plain' : 'inline'
@@ -41,6 +41,7 @@ export function createMemory(options: AnthropicOptions): Memory {
     },
     refusedOutputs,
     wiring: {
+      serverTools,
       cacheControl: getCacheControl(cache),
       // Models with a budget for thinking want the last reply to begin with it, and take it wherever it was made.
       keepsThinking: parameters?.thinking?.type === 'enabled',

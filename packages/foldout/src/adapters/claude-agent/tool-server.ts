@@ -1,5 +1,6 @@
 import type { ToolImage } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
+import { toToolParameters } from '../tool-schemas.ts'
 import type { ClaudeAgentSdk, SdkRequest, SdkServer } from './sdk.ts'
 
 export const SERVER_NAME = 'foldout'
@@ -45,8 +46,8 @@ export function createToolServer(
       tools: [...tools()].map(({ name, description, inputSchema }) => ({
         name,
         description,
-        // As it is, but for what MCP demands.
-        inputSchema: inputSchema['type'] === 'object' ? inputSchema : { ...inputSchema, type: 'object' },
+        // The executable sends it on to Anthropic.
+        inputSchema: toToolParameters(inputSchema, 'anthropic'),
         _meta: { 'anthropic/maxResultSizeChars': MAX_RESULT_CHARS },
       })),
     }
