@@ -375,8 +375,8 @@ describe('anthropic tools', () => {
     expect(server?.refused).toEqual([])
     const { tools = [], messages } = getRequest(1).body
     const [addition] = messages.at(-1)?.content ?? []
-    const definition = (addition?.['tool'] as { readonly definition: unknown }).definition
-    for (const sent of [...tools, definition])
+    const added = addition?.['tool'] as { readonly definition: unknown } | undefined
+    for (const sent of [...tools, added?.definition])
       expect(sent).toMatchObject({ input_schema: { type: 'object', properties: expect.anything() } })
   })
 

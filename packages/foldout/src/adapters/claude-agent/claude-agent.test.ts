@@ -53,6 +53,7 @@ describe('a query', () => {
       tools: [],
       permissionMode: 'dontAsk',
       persistSession: false,
+      strictMcpConfig: true,
       verbatimPrompts: true,
       model: 'claude-x',
       cwd: '/here',

@@ -1,4 +1,5 @@
-import { NO_USAGE, type ProviderAdapter } from '../contract.ts'
+import { NO_USAGE, type Evaluation, type ProviderAdapter } from '../contract.ts'
+import { getOutputOptions } from './output.ts'
 import { runQuery } from './query.ts'
 import type { Progress } from './query-state.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type ClaudeAgentSdk,
   type SdkSystemMessage,
 } from './sdk.ts'
+import { findResumption, isSessionLost } from './sessions.ts'
 import { SERVER_NAME, type ToolServer } from './tool-server.ts'
 import { getPrompt } from './transcript.ts'
 
@@ -37,6 +39,11 @@ export interface ClaudeAgentOptions {
   readonly dynamicTools?: boolean
   /** How long to wait for the executable to list added tools, in milliseconds. Default 5000. */
   readonly relistTimeoutMs?: number
+  /**
+   * Whether the executable keeps its sessions on disk. A conversation then goes on in its session, with the model's thinking,
+   * pictures and cache, and not from a transcript. Default false.
+   */
+  readonly persistSession?: boolean
   /**
    * Any other option of the SDK's `query()`. By default the executable has no tools or settings of its own, takes the
    * prompt word for word and does not write its session to disk.
@@ -73,7 +80,10 @@ const GATES = [
  * they are in the very next request. Once an executable has not announced it, the adapter reports that it does not support
  * dynamic tools.
  *
- * A query takes a single prompt, so everything that was said before is sent along as a transcript.
+ * A query takes a single prompt, so everything that was said before is sent along as a transcript, unless `persistSession`
+ * is set and the session is still there.
+ *
+ * Where a prompt has an output, the executable holds the model to its schema.
  *
  * @example
  * ```ts
@@ -83,6 +93,7 @@ const GATES = [
  */
 export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter {
   const { model, options = {}, relistTimeoutMs = RELIST_TIMEOUT_MS } = settings
+  const keepsSession = (options['persistSession'] ?? settings.persistSession) === true
   const runsTogether = !GATES.some((gate) => options[gate] !== undefined)
   let sdk = settings.sdk
   let isDynamic = settings.dynamicTools ?? canListToolsAgain(sdk?.version ?? getInstalledVersion())
@@ -95,7 +106,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
     async evaluate(evaluation) {
       sdk ??= await loadSdk()
       const loaded = sdk
-      const { system, tools, addedTools, messages, emit } = evaluation
+      const { tools, addedTools, messages, emit } = evaluation
       const offered = new Map([...tools.map((tool) => [tool.name, tool] as const), ...addedTools])
       const progress: Progress = { conversation: [...messages], offered, usage: NO_USAGE }
       let canRelist = true
@@ -108,31 +119,50 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
           message: `The executable of the Claude Agent SDK ${loaded.version} does not announce ${LIST_CHANGED_CAPABILITY}, so tools cannot be added to a running query. When tools are added, the conversation goes on in a new query.`,
         })
       }
+      let resumption = keepsSession ? findResumption(messages) : undefined
       for (;;) {
         await evaluation.beforeRequest()
-        const end = await runQuery({
-          sdk: loaded,
-          evaluation,
-          progress,
-          runsTogether,
-          relistTimeoutMs,
-          onInit,
-          canRelist: () => canRelist,
-          start: (server, abortController) =>
-            loaded.query({
-              prompt: getPrompt(progress.conversation),
-              options: { ...queryOptions(settings, system, server), abortController },
-            }),
-        })
-        if (end.type !== 'restart') return end
+        const { session, prompt = getPrompt(progress.conversation) } = resumption ?? {}
+        resumption = undefined
+        try {
+          const end = await runQuery({
+            sdk: loaded,
+            evaluation,
+            progress,
+            runsTogether,
+            relistTimeoutMs,
+            hasOutput: evaluation.output !== undefined,
+            keepsSession,
+            isResumed: session !== undefined,
+            onInit,
+            canRelist: () => canRelist,
+            start: (server, abortController) =>
+              loaded.query({
+                prompt,
+                options: {
+                  ...queryOptions(settings, evaluation, server),
+                  ...getResumeOptions(session),
+                  abortController,
+                },
+              }),
+          })
+          if (end.type !== 'restart') return end
+        } catch (error) {
+          if (session === undefined || !isSessionLost(error)) throw error
+        }
       }
     },
   }
 }
 
+/** The session is forked, so that it stays as it is for others that go on from the same message. */
+function getResumeOptions(session: string | undefined): Record<string, unknown> {
+  return session === undefined ? {} : { resume: session, forkSession: true }
+}
+
 function queryOptions(
-  { model, cwd, options = {}, ...settings }: ClaudeAgentOptions,
-  system: string,
+  { model, cwd, persistSession = false, options = {}, ...settings }: ClaudeAgentOptions,
+  { system, output }: Evaluation,
   server: ToolServer,
 ): Record<string, unknown> {
   const allowed = (options['allowedTools'] as readonly string[] | undefined) ?? []
@@ -140,8 +170,10 @@ function queryOptions(
     settingSources: [],
     tools: [],
     permissionMode: 'dontAsk',
-    persistSession: false,
+    persistSession,
+    strictMcpConfig: true,
     verbatimPrompts: true,
+    ...getOutputOptions(output),
     ...(model === undefined ? {} : { model }),
     ...(cwd === undefined ? {} : { cwd }),
     ...options,

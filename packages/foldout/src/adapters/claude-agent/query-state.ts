@@ -20,6 +20,12 @@ export interface QuerySettings {
   /** Whether the calls of one reply are run as one, or each when the executable asks for it. */
   readonly runsTogether: boolean
   readonly relistTimeoutMs: number
+  /** Whether the executable was asked for a structured answer. */
+  readonly hasOutput: boolean
+  /** Whether the executable keeps its session, so that replies should say which one they belong to. */
+  readonly keepsSession: boolean
+  /** Whether the query goes on with an earlier session. */
+  readonly isResumed: boolean
   start(server: ToolServer, controller: AbortController): SdkQuery
   onInit(message: SdkSystemMessage): void
   /** Whether the executable can list tools again. */
@@ -37,6 +43,8 @@ export interface QueryState {
   /** How the query ends. What comes after it is settled is not looked at. */
   readonly end: Deferred<QueryEnd>
   usage: Usage
+  /** The session's id, once the executable has told it. */
+  session: string | undefined
   /** What the executable named as the reason why there is no reply. */
   failureReason: string | undefined
   /** Whether the next request was allowed: asked before the answer that lets the executable go on, and not again after it. */
@@ -56,6 +64,7 @@ export function createQueryState(settings: QuerySettings): QueryState {
     turns: createTurns(),
     end: createDeferred(),
     usage: NO_USAGE,
+    session: undefined,
     failureReason: undefined,
     isAllowed: true,
     isTextShown: false,

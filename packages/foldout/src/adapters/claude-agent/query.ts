@@ -1,6 +1,7 @@
-import { addUsage, NO_USAGE } from '../contract.ts'
+import { addUsage, NO_USAGE, type AssistantMessage } from '../contract.ts'
 import { createAnsweringServer, takeResults } from './answers.ts'
 import { createCutFailure, toResultFailure, toThrownFailure } from './failures.ts'
+import { hasOutputCall, withoutOutputCall } from './output.ts'
 import { createQueryState, keepMessage, type QueryEnd, type QuerySettings, type QueryState } from './query-state.ts'
 import { getCalls, type Reply } from './replies.ts'
 import type {
@@ -11,6 +12,7 @@ import type {
   SdkStreamMessage,
   SdkSystemMessage,
 } from './sdk.ts'
+import { withSession } from './sessions.ts'
 import { readModelUsage } from './usage.ts'
 
 const QUIET_MS = 100
@@ -111,6 +113,8 @@ async function takeStreamed(query: QueryState, message: SdkStreamMessage): Promi
     query.isTextShown = true
     query.settings.evaluation.emit({ type: 'text/delta', text: event.delta.text })
   }
+  if (event.delta?.type === 'thinking_delta' && event.delta.thinking)
+    query.settings.evaluation.emit({ type: 'reasoning/delta', text: event.delta.thinking })
   if (message.abandoned_blocks !== undefined) {
     // The stream was cut off and the executable asks again; what was shown of it cannot be taken back.
     if (query.isTextShown) throw createCutFailure()
@@ -122,7 +126,10 @@ async function takeStreamed(query: QueryState, message: SdkStreamMessage): Promi
 
 async function takeSystem(query: QueryState, message: SdkSystemMessage): Promise<void> {
   const { settings } = query
-  if (message.subtype === 'init') settings.onInit(message)
+  if (message.subtype === 'init') {
+    query.session = message.session_id
+    settings.onInit(message)
+  }
   if (message.subtype === 'status' && message.status === 'requesting') await beginRequest(query)
   if (message.subtype === 'api_retry') {
     const { attempt = 1, retry_delay_ms: delayMs = 0, error_status: status, error = 'unknown' } = message
@@ -143,20 +150,40 @@ async function beginRequest(query: QueryState): Promise<void> {
 /** Takes a reply that is whole. */
 async function finish(query: QueryState, reply: Reply | undefined): Promise<void> {
   if (reply === undefined) return
-  const { message, usage } = reply
+  const { usage } = reply
+  const isOutput = query.settings.hasOutput && hasOutputCall(reply.message)
+  const message = toKept(query, isOutput ? withoutOutputCall(reply.message) : reply.message)
   query.isSent = false
   query.usage = addUsage(query.usage, usage)
   query.settings.evaluation.emit({ type: 'reply/received', message, usage })
-  await keepMessage(query, message)
+  // The answer itself comes with the result of the query.
+  if (!isOutput || message.toolCalls.length > 0) await keepMessage(query, message)
   query.turns.add(message.toolCalls, true)
 }
 
-function conclude(query: QueryState, result: SdkResultMessage): QueryEnd {
+/** A reply that may be the last says which session it ends. */
+function toKept({ session, settings }: QueryState, message: AssistantMessage): AssistantMessage {
+  if (!settings.keepsSession || session === undefined || message.toolCalls.length > 0) return message
+  return withSession(message, session, settings.progress.conversation)
+}
+
+async function conclude(query: QueryState, result: SdkResultMessage): Promise<QueryEnd> {
+  const { settings } = query
   query.isConcluded = true
-  if (result.is_error || result.subtype !== 'success') throw toResultFailure(result, query.failureReason)
-  const all = readModelUsage(result.modelUsage)
+  // A model that does not give its answer in the form it was asked for has given one in text, which is checked like any other.
+  const isUnstructured = result.subtype === 'error_max_structured_output_retries'
+  if (!isUnstructured && (result.is_error || result.subtype !== 'success'))
+    throw toResultFailure(result, query.failureReason)
+  // A session that was resumed counts what it used before, too.
+  const all = settings.isResumed ? NO_USAGE : readModelUsage(result.modelUsage)
   if (all.inputTokens + all.outputTokens > 0) query.usage = all
-  const last = query.settings.progress.conversation.at(-1)
+  if (result.structured_output !== undefined && settings.hasOutput) {
+    const text = JSON.stringify(result.structured_output)
+    settings.evaluation.emit({ type: 'text/delta', text })
+    await keepMessage(query, toKept(query, { role: 'assistant', text, toolCalls: [] }))
+    return { type: 'final', text, usage: NO_USAGE }
+  }
+  const last = settings.progress.conversation.at(-1)
   const text = last?.role === 'assistant' && last.text !== '' ? last.text : (result.result ?? '')
   return { type: 'final', text, usage: NO_USAGE }
 }

@@ -83,6 +83,7 @@ export interface SdkBlock {
 export interface SdkSystemMessage {
   readonly type: 'system'
   readonly subtype: string
+  readonly session_id?: string
   readonly capabilities?: readonly string[]
   readonly status?: string | null
   readonly attempt?: number
@@ -99,7 +100,7 @@ export interface SdkStreamMessage {
   readonly event: {
     readonly type: string
     readonly message?: { readonly id: string; readonly usage?: SdkUsage }
-    readonly delta?: { readonly type?: string; readonly text?: string }
+    readonly delta?: { readonly type?: string; readonly text?: string; readonly thinking?: string }
     readonly usage?: SdkUsage
   }
 }
@@ -130,6 +131,7 @@ export interface SdkResultMessage {
   readonly subtype: string
   readonly is_error: boolean
   readonly result?: string
+  readonly structured_output?: unknown
   readonly errors?: readonly string[]
   readonly api_error_status?: number | null
   readonly modelUsage?: Readonly<Record<string, SdkModelUsage>>
