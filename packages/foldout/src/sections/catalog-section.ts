@@ -13,21 +13,22 @@ import { toToolResult } from '../tools/call-result.ts'
 import type { Opening, ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
 
-/** How a catalog becomes a section. */
+/** Options of {@link catalogSection}. */
 export interface CatalogSectionOptions<Key extends string> {
-  /** Default `tools`. */
+  /** The key of the section. Default `tools`. */
   readonly key?: Key
-  /** Default `Tools`. */
+  /** The title of the section. Default `Tools`. */
   readonly title?: string
-  /** How the catalog is listed. Default `auto()`. */
+  /** The exposure that decides which tools are listed. Default `auto()`. */
   readonly expose?: Exposure
-  /** With a summary the section is folded at first, and its tools come with its opening. */
+  /** A summary. With one, the section starts folded, and opening it adds its tools. */
   readonly summary?: string
 }
 
 /**
- * Puts a catalog into a prompt, as a section. Its tools are those that the exposure lists; the others are found and run through
- * them, as over MCP. A tool that the exposure adds to its list joins the conversation where the adapter can add tools.
+ * Creates a section for a catalog. The section offers the tools that the exposure lists; the model finds and runs all other
+ * tools through them, as over MCP. A tool that the exposure lists later is added to the conversation if the adapter can add
+ * tools.
  *
  * @example
  * const prompt = definePrompt({ ns: 'support', key: 'agent', sections: [role, catalogSection(catalog, { expose: hybrid() })] })
@@ -61,17 +62,17 @@ interface Shelf {
   readonly catalog: Catalog
   readonly expose: Exposure
   readonly key: string
-  /** As the prompt shows it at first. */
+  /** The catalog as the prompt first shows it. */
   readonly shown: ExposedCatalog
-  /** As each session sees it: an exposure may remember what its client does. */
+  /** The catalog as each session sees it, because an exposure may track what its client does. */
   readonly conversations: WeakMap<object, Conversation>
 }
 
 interface Conversation {
   readonly exposed: ExposedCatalog
-  /** The tools that have joined it, by name, as of the last call. */
+  /** The tools that were added to the conversation, by name, as of the last call. */
   joined: ReadonlySet<string>
-  /** Those that a call has offered to it so far. */
+  /** The tools that calls have offered to the conversation so far. */
   readonly offered: Set<string>
 }
 
@@ -79,14 +80,14 @@ function exposeTo(catalog: Catalog, expose: Exposure, key: string, joined: reado
   return expose.expose(catalog, { id: `prompt:${key}`, takesListChanges: true, joined })
 }
 
-/** The catalog as a session sees it, made once for each. */
+/** Returns the catalog as a session sees it, created once for each session. */
 function getConversation(shelf: Shelf, path: string, { session }: ToolContext): Conversation {
   const entries = getJoined(shelf, path, session)
   const joined = new Set(entries.map(({ name }) => name))
   const identity = getSessionIdentity(session)
   const known = shelf.conversations.get(identity)
   if (known && goesOn(known, joined)) {
-    // Tools that were announced are in its list now.
+    // The announced tools are now in the list.
     if (joined.size > known.joined.size) known.exposed.listed()
     known.joined = joined
     return known
@@ -99,7 +100,7 @@ function getConversation(shelf: Shelf, path: string, { session }: ToolContext): 
   return conversation
 }
 
-/** Whether a session is as it was left, or further. It is not if it was taken back to a snapshot. */
+/** Whether a session has only moved forward since the last call. After a restore it has not. */
 function goesOn({ exposed, joined: before }: Conversation, joined: ReadonlySet<string>): boolean {
   const listed = new Set(exposed.list().map(({ name }) => name))
   return [...before].every((name) => joined.has(name)) && [...joined].every((name) => listed.has(name))
@@ -110,7 +111,7 @@ function createSectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
   return defineTool({
     name,
     description,
-    // The catalog checks arguments, and is more forgiving and more telling than a schema.
+    // The catalog checks the arguments; it is more lenient than a schema, and its messages are more helpful.
     params: shownOnly(inputSchema),
     target(args) {
       const target = shelf.shown.target(name, args)
@@ -138,7 +139,7 @@ async function run(shelf: Shelf, name: string, args: unknown, context: ToolConte
   return { ...result, opening }
 }
 
-/** The tools that were opened one by one so far. */
+/** The tools on demand that the session has opened. */
 function getJoined({ catalog }: Shelf, path: string, session: SessionReader): readonly CatalogEntry[] {
   return Object.entries(session.get(visibility)).flatMap(([opened, asked]) => {
     if (asked !== 'full' || !opened.startsWith(`${path}.`)) return []

@@ -3,14 +3,14 @@ import { defineSection, type Section } from '../prompt/section.ts'
 
 /** Options of {@link filesSection}. */
 export interface FilesSectionOptions<Key extends string> extends FileToolsOptions {
-  /** Default `files`. */
+  /** The key of the section. Default `files`. */
   readonly key?: Key
-  /** Default `Files`. */
+  /** The title of the section. Default `Files`. */
   readonly title?: string
 }
 
 /**
- * Makes a section that gives the model the files of the run: how to use them, and the tools for it.
+ * Creates a section that lets the model use the files of the run: instructions, and the file tools.
  *
  * @example
  * ```ts

@@ -70,8 +70,8 @@ describe('skills', () => {
     const { text } = bound.render({
       visibility: { 'pdf-forms': 'full', 'pdf-forms.logo-png': 'full', 'pdf-forms.big-csv': 'full' },
     })
-    expect(text).toContain('logo.png\n\nThis file is not text, or too long to be shown (1 KB).')
-    expect(text).toContain('big.csv\n\nThis file is not text, or too long to be shown (293 KB).')
+    expect(text).toContain('logo.png\n\nThis file is not text, or is too long to show (1 KB).')
+    expect(text).toContain('big.csv\n\nThis file is not text, or is too long to show (293 KB).')
   })
 
   it.each([

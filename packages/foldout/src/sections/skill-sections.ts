@@ -7,17 +7,17 @@ import { readSkill } from './skill.ts'
 
 /** Options of {@link skillSections}. */
 export interface SkillSectionsOptions {
-  /** Where the skills lie: each in a folder of its own with a `SKILL.md`. Default: the root. */
+  /** The folder that contains the skills, each in its own folder with a `SKILL.md`. Default: the root. */
   readonly folder?: string
-  /** Told of each skill that cannot be used. Default: the first one is thrown. */
+  /** Called for each skill that cannot be used. Default: the first error is thrown. */
   readonly onBroken?: (error: FoldoutError) => void
 }
 
 const SKILL_FILE = 'SKILL.md'
 
 /**
- * Makes a section for each skill in a folder: its description while it is folded, its text once it is open, and below that
- * its files, each folded.
+ * Creates a section for each skill in a folder. It shows the skill's description while folded, and its text when open. The
+ * skill's files are folded sections below it.
  *
  * @example
  * ```ts
@@ -69,11 +69,11 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
     if (file.path === path) continue
     children.push(await fileSection(filesystem, file, folder, keys))
   }
-  // Text as it is: a skill may speak of ${placeholders} that are none of the prompt's.
+  // Literal text: a skill may mention ${placeholders} that do not belong to the prompt.
   return defineSection({
     key: name,
     title: name,
-    // A custom renderer that returns nothing would leave the section out.
+    // If a custom renderer returned nothing, the section would be left out.
     render: () => body || description,
     summary: escapeTemplate(description),
     visibility: 'summary',
@@ -81,7 +81,7 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
   })
 }
 
-/** All files in a folder and the folders below it, in order. It keeps a list of folders, as deep as they may be. */
+/** Lists all files in a folder and its subfolders, in order. Iterative, so that deep folders cannot exhaust the stack. */
 async function listFilesBelow(filesystem: Filesystem, folder: string): Promise<readonly FileEntry[]> {
   const files: FileEntry[] = []
   const waiting = (await filesystem.list(folder)).toReversed()
@@ -91,7 +91,7 @@ async function listFilesBelow(filesystem: Filesystem, folder: string): Promise<r
     if (files.length > MAX_SKILL_FILES) {
       throw new FoldoutError(
         'skill-invalid',
-        `${folder}: it has more than ${MAX_SKILL_FILES} files. Keep what the model need not read elsewhere.`,
+        `${folder}: it has more than ${MAX_SKILL_FILES} files. Move files that the model need not read elsewhere.`,
       )
     }
   }
@@ -107,7 +107,7 @@ async function fileSection(
   const name = toOneLine(file.path.slice(folder.length + 1))
   const text = await readText(filesystem, file)
   const size = `${Math.max(1, Math.ceil(file.size / 1024))} KB`
-  const shown = text === '' ? '(empty)' : (text ?? `This file is not text, or too long to be shown (${size}).`)
+  const shown = text === '' ? '(empty)' : (text ?? `This file is not text, or is too long to show (${size}).`)
   return defineSection({
     key: freeKey(name, keys),
     title: name,
@@ -117,7 +117,7 @@ async function fileSection(
   })
 }
 
-/** Nothing for what is not text: bytes that are not UTF-8 cannot be read as such, and text has no NUL. */
+/** Returns `undefined` for a file that is not text: one that is not UTF-8 or contains a NUL character. */
 async function readText(filesystem: Filesystem, file: FileEntry): Promise<string | undefined> {
   if (file.size > MAX_SKILL_FILE_BYTES) return undefined
   try {
@@ -129,14 +129,14 @@ async function readText(filesystem: Filesystem, file: FileEntry): Promise<string
   }
 }
 
-/** A file's name as the title of a section: line breaks in it would begin lines of their own in the prompt. */
+/** Turns a file name into a section title. Line breaks in it would start new lines in the prompt. */
 function toOneLine(name: string): string {
   return name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 const MAX_NAME_IN_KEY = 200
 
-/** A key made of a file's name; a number tells apart those that would be alike. */
+/** Derives a key from a file name. A number distinguishes equal keys. */
 function freeKey(name: string, taken: Set<string>): string {
   const base =
     name

@@ -3,7 +3,7 @@ import { importPeer } from '../core/peer.ts'
 import { KEY_PATTERN, shorten } from '../core/text.ts'
 import { MAX_FRONT_MATTER } from './limits.ts'
 
-/** What a `SKILL.md` says. */
+/** The content of a `SKILL.md`. */
 export interface Skill {
   readonly name: string
   readonly description: string
@@ -14,8 +14,8 @@ export interface Skill {
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/
 
 /**
- * Reads a `SKILL.md`: YAML between two lines of `---`, then Markdown. `path` is for error messages. Needs the package
- * `yaml`.
+ * Parses a `SKILL.md`: YAML between two lines of `---`, then Markdown. `path` is used in error messages. Requires the
+ * package `yaml`.
  *
  * @example
  * ```ts
@@ -43,16 +43,16 @@ export async function readSkill(text: string, path: string): Promise<Skill> {
   const name = fields.get('name')
   const description = fields.get('description')
   if (typeof name !== 'string' || !KEY_PATTERN.test(name))
-    throw invalid("its front matter needs a 'name' of 1 to 64 lower-case letters, digits, hyphens and underscores.")
+    throw invalid("its front matter needs a 'name' of 1 to 64 lowercase letters, digits, hyphens and underscores.")
   if (typeof description !== 'string' || description.trim() === '')
     throw invalid("its front matter needs a 'description': what the skill does and when to use it.")
   return { name, description: description.trim(), body: body.trim() }
 }
 
-/** The fields of front matter, by name. */
+/** Parses the fields of the front matter. */
 async function readFields(front: string): Promise<ReadonlyMap<unknown, unknown>> {
   const { isMap, isNode, isScalar, parseDocument } = await importPeer('yaml', () => import('yaml'))
-  // The parser compares each key with all before it, which takes quadratic time. Duplicates are found below.
+  // The parser's check for duplicates takes quadratic time, so they are found below.
   const document = parseDocument(front, { uniqueKeys: false })
   const [error] = document.errors
   if (error) throw error
@@ -60,7 +60,7 @@ async function readFields(front: string): Promise<ReadonlyMap<unknown, unknown>>
   if (!isMap(document.contents)) return fields
   for (const { key, value } of document.contents.items) {
     const name: unknown = isScalar(key) ? key.value : key
-    if (fields.has(name)) throw new TypeError(`the key '${shorten(String(name))}' is there twice.`)
+    if (fields.has(name)) throw new TypeError(`the key '${shorten(String(name))}' occurs twice.`)
     const isRead = name === 'name' || name === 'description'
     fields.set(name, isRead && isNode(value) ? value.toJS(document) : undefined)
   }

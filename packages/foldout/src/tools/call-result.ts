@@ -1,14 +1,14 @@
 import { isPlainObject } from '../core/json/json.ts'
 import { fail, ok, type ToolImage, type ToolResult } from './result.ts'
 
-/** One piece of a tool's answer, as MCP has it: text, an image, audio, a link to a resource, a resource. */
+/** One part of a tool's answer in the MCP format: text, an image, audio, a resource link or an embedded resource. */
 export interface ToolContent {
   readonly type: string
   readonly [field: string]: unknown
 }
 
 /**
- * A tool's answer, as MCP has it. Fields that are not named here are kept too.
+ * A tool's answer in the MCP format. Other fields are kept too.
  *
  * @example
  * const answer: CallResult = { content: [{ type: 'text', text: 'Sent.' }], structuredContent: { id: 7 } }
@@ -20,25 +20,25 @@ export interface CallResult {
   readonly [field: string]: unknown
 }
 
-/** An answer of one text. */
+/** Creates an answer with one text. */
 export function createTextResult(text: string): CallResult {
   return { content: [{ type: 'text', text }] }
 }
 
-/** A failure of one text that the model can act on. */
+/** Creates a failed answer with one text that the model can act on. */
 export function createErrorResult(message: string): CallResult {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
 
-/** Reads what a tool gave as an answer. One without content, which some servers leave out, gets an empty list. */
+/** Reads a tool's return value as an answer. Content that the server left out becomes an empty list. */
 export function readCallResult(name: string, given: unknown): CallResult {
   if (!isPlainObject(given)) return createErrorResult(`Tool '${name}' failed: it did not return a result.`)
   return Array.isArray(given['content']) ? (given as CallResult) : { ...given, content: [] }
 }
 
-/** Turns an answer into a result for a conversation, which carries text and pictures. The whole answer goes along. */
+/** Turns an answer into a result for a conversation, which can hold text and images. The result includes the whole answer. */
 export function toToolResult(answer: CallResult): ToolResult {
-  // Some servers have holes in their lists.
+  // Some servers send lists with null entries.
   const content = answer.content.filter((piece) => isPlainObject(piece) && typeof piece.type === 'string')
   const message = describeContent(content, answer.structuredContent)
   if (answer.isError === true) return { ...fail(message), answer }
@@ -46,7 +46,7 @@ export function toToolResult(answer: CallResult): ToolResult {
   return { ...ok(message, answer), ...(images.length > 0 ? { images } : {}), answer }
 }
 
-/** Turns a result into an answer as MCP has it. `isStructured` says that the tool declares what its values look like. */
+/** Turns a result into an answer in the MCP format. `isStructured` tells that the tool declares the schema of its values. */
 export function toCallResult(result: ToolResult, options: { readonly isStructured?: boolean } = {}): CallResult {
   if (result.answer) return result.answer
   if (!result.ok) return createErrorResult(result.message)
@@ -56,7 +56,7 @@ export function toCallResult(result: ToolResult, options: { readonly isStructure
   return isStructured ? { content, structuredContent: result.value } : { content }
 }
 
-/** Wraps an answer as it is, for a caller that turns it back: its words are not put together. */
+/** Wraps an answer unchanged, for a caller that unwraps it: its texts are not joined. */
 export function wrapAnswer(answer: CallResult): ToolResult {
   return answer.isError === true ? { ...fail(''), answer } : { ...ok('', answer), answer }
 }
@@ -67,7 +67,7 @@ function toImages({ type, mimeType, data }: ToolContent): readonly ToolImage[] {
 
 function describeContent(content: readonly ToolContent[], structuredContent: unknown): string {
   const parts = content.map(describePiece)
-  // A tool with structured content need not say it in words as well.
+  // A tool with structured content need not repeat it as text.
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent))
   return parts.join('\n\n') || 'Done.'
 }

@@ -233,8 +233,8 @@ describe('executeTool', () => {
     const tool = changing('a', ({ filesystem, session }) => {
       finished = (async () => {
         await late.passed
-        expect(() => session.dispatch(cart.events.added('late'))).toThrow('This transaction was abandoned before')
-        await expect(filesystem!.write('late.txt', '')).rejects.toThrow('This transaction was abandoned before')
+        expect(() => session.dispatch(cart.events.added('late'))).toThrow('This transaction was already abandoned')
+        await expect(filesystem!.write('late.txt', '')).rejects.toThrow('This transaction was already abandoned')
       })()
       return fail('Too slow.')
     })

@@ -4,21 +4,21 @@ import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../cor
 import { fail, type ToolFailure, type ToolResult } from './result.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 
-/** What a caller may add to a call. */
+/** Options of {@link executeTool}. */
 export interface ExecuteOptions {
-  /** What the tool is called in messages. Default: its own name. */
+  /** The tool's name in messages. Default: its own name. */
   readonly name?: string
-  /** Called in the same breath in which the call takes effect, so that a store writes both or neither. */
+  /** Called synchronously with the commit of the call, so that a store writes both or neither. */
   readonly onSettled?: (result: ToolResult) => void
-  /** What the model reads of arguments that do not fit. Default: each failing place and the whole schema. */
+  /** Formats the message about invalid arguments. Default: each issue, and the whole schema. */
   readonly describeFault?: (issues: readonly StandardSchemaV1.Issue[]) => string
-  /** Asked when the arguments fit and before the tool runs: a failure ends the call. */
+  /** Called with valid arguments before the tool runs. Returning a failure ends the call. */
   readonly approve?: () => Promise<ToolFailure | undefined>
 }
 
 /**
- * Runs one call of a tool as a transaction. Whatever goes wrong becomes a failure the model can read, and then session
- * and in-memory files are as before the call; on success what the tool did takes effect at once.
+ * Runs one call of a tool as a transaction. Every error becomes a failure that the model can read, and the session and
+ * in-memory files then stay unchanged. On success, the tool's changes take effect at once.
  *
  * @example
  * const result = await executeTool(sendMail, { to: 'ada@example.com' }, context)
@@ -44,7 +44,7 @@ export async function executeTool(
   })
   if (result.ok) {
     try {
-      // Refused where another call has changed a file that this one read and changed.
+      // Rejected if another call has changed a file that this call read and changed.
       files?.commit()
     } catch (error) {
       result = fail(`Tool '${name}' failed: ${getErrorMessage(error)}`)
@@ -60,7 +60,7 @@ export async function executeTool(
   return result
 }
 
-/** Checks arguments by a tool's schema. What its JSON Schema can tell is told in one language, whatever library it is of. */
+/** Checks arguments against a tool's schema. Issues that its JSON Schema finds have the same wording for every library. */
 async function checkArguments(tool: AnyTool, args: unknown): Promise<StandardSchemaV1.Result<unknown>> {
   const { vendor, validate } = tool.params['~standard']
   const checked = await validate(args)
@@ -69,7 +69,7 @@ async function checkArguments(tool: AnyTool, args: unknown): Promise<StandardSch
   return told.length > 0 ? { issues: told } : checked
 }
 
-/** What one call consists of. */
+/** The parts of one call. */
 export interface CallSteps extends Pick<ExecuteOptions, 'approve'> {
   readonly name: string
   readonly signal: AbortSignal | undefined
@@ -79,8 +79,8 @@ export interface CallSteps extends Pick<ExecuteOptions, 'approve'> {
 }
 
 /**
- * Takes one call from its arguments to its result: checks them once, asks for approval, runs the tool, and ends as soon as the
- * signal aborts. Every call of every tool comes through here. It never rejects.
+ * Runs one call from its arguments to its result: checks the arguments once, asks for approval, runs the tool, and ends as
+ * soon as the signal aborts. Every call of every tool goes through here. It never rejects.
  */
 export async function executeCall(steps: CallSteps): Promise<ToolResult> {
   const { name, signal } = steps

@@ -106,7 +106,7 @@ describe('R18 params of tools, as all providers take them', () => {
     expect(() => define(params)).toThrow(
       new FoldoutError(
         'tool-invalid',
-        "The params of tool 'tool' are not a schema of an object. Models call tools with named arguments: wrap it in one, as in z.object({ value: … }).",
+        "The params of tool 'tool' are not the schema of an object. Models call tools with named arguments: wrap the schema in an object, as in z.object({ value: … }).",
       ),
     )
   })

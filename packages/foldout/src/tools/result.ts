@@ -1,56 +1,73 @@
 import type { CallResult } from './call-result.ts'
 import type { AnyTool } from './tool.ts'
 
-/** What a tool answers. `message` is what the model reads; `value` is for programs. */
+/** The result of a tool call. The model reads `message`; programs read `value`. */
 export type ToolResult<Value = unknown> = ToolSuccess<Value> | ToolFailure
 
+/** A successful tool call. Create it with {@link ok}. */
 export interface ToolSuccess<Value = unknown> {
   readonly ok: true
   readonly message: string
   readonly value: Value
-  /** Pictures that the model sees beside the message, where its provider takes them in a tool's result. */
+  /** Images for the model, if its provider accepts images in tool results. */
   readonly images?: readonly ToolImage[]
   /**
-   * What the call opens. Only disclosure tools restart a run for it; what other tools open is left out where tools cannot be
-   * added to a conversation, because the model has another way to them.
+   * The sections and tools that the call opens. Only disclosure tools restart a run for an opening. Where tools cannot be
+   * added to a conversation, the openings of other tools are skipped, because the model has another way to reach them.
    */
   readonly opening?: Opening
-  /** The whole answer as MCP has it, where it is more than text and pictures. Catalogs and MCP clients get it unchanged. */
+  /** The whole answer in the MCP format, if it has more than text and images. Catalogs and MCP clients get it unchanged. */
   readonly answer?: CallResult
 }
 
+/** An image in the result of a tool. */
 export interface ToolImage {
   readonly mimeType: string
-  /** Base64. */
+  /** The image data in Base64. */
   readonly data: string
 }
 
+/** A failed tool call. Create it with {@link fail}. */
 export interface ToolFailure {
   readonly ok: false
   readonly message: string
-  /** The whole answer as MCP has it, where it is more than text. */
+  /** The whole answer in the MCP format, if it has more than text. */
   readonly answer?: CallResult
 }
 
-/** What a model has asked to see, found to be in order, and not yet applied. */
+/** A valid request of the model to open sections, not yet applied. */
 export interface Opening {
-  /** The keys as the model gave them. */
+  /** The keys exactly as the model wrote them. */
   readonly keys: readonly string[]
   readonly reason: string
-  /** Every section that becomes full, ancestors before what lies in them. */
+  /** The paths of all sections that the opening opens, ancestors first. */
   readonly paths: readonly string[]
-  /** The tools that the opening adds to those offered so far. */
+  /** The tools that the opening adds. */
   readonly tools: readonly AnyTool[]
-  /** Whether the prompt must be re-rendered, whatever the adapter can do: the result does not hold the text. */
+  /** Whether the run must restart with a re-rendered prompt, because the result does not contain the sections' text. */
   readonly halts: boolean
 }
 
-/** A success. `value` may be left out where the message says it all. */
+/**
+ * Creates a successful result. Leave out `value` if the message is enough.
+ *
+ * @example
+ * ```ts
+ * const result = ok('Sent to Ada.', { id: 7 })
+ * ```
+ */
 export function ok<Value = undefined>(message: string, value?: Value): ToolSuccess<Value> {
   return { ok: true, message, value: value as Value }
 }
 
-/** A failure the model can read and act on. It never ends a run. */
+/**
+ * Creates a failed result that the model can read and act on. It never ends a run.
+ *
+ * @example
+ * ```ts
+ * const result = fail("There is no user 'bob'. Look up the name with find_user first.")
+ * ```
+ */
 export function fail(message: string): ToolFailure {
   return { ok: false, message }
 }

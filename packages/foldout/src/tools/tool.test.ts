@@ -96,10 +96,10 @@ describe('R18 tools', () => {
     const define = (params: unknown) => () =>
       defineTool({ name: 't', description: '', params: params as never, execute: () => ok('') })
     expect(define(v.object({ a: v.string() }))).toThrow(
-      "The params of tool 't' are a valibot schema that cannot say itself as JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.",
+      "The params of tool 't' are a valibot schema that cannot be converted to JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.",
     )
     expect(define(z.object({ when: z.date() }))).toThrow(
-      "The params of tool 't' cannot be said as JSON Schema: Date cannot be represented in JSON Schema.",
+      "The params of tool 't' cannot be converted to JSON Schema: Date cannot be represented in JSON Schema.",
     )
   })
 

@@ -17,78 +17,83 @@ import type { Session } from '../session/session.ts'
 import type { Filesystem } from '../files/filesystem.ts'
 import type { ToolResult } from './result.ts'
 
-/** What is known of the prompt a tool was offered by. A rendered prompt is one. */
+/** The prompt that offered a tool, as the tool sees it. A rendered prompt implements it. */
 export interface PromptView {
   readonly text: string
   readonly tools: readonly AnyTool[]
-  /** Paths of the sections shown as summaries. */
+  /** The paths of the folded sections. */
   readonly summarized: readonly string[]
-  /** The path of the open section that offers a tool, by the tool's name. */
+  /** Finds the open section that offers a tool, by the tool's name, and returns its path. */
   findSection(tool: string): string | undefined
 }
 
+/** What a tool receives along with its params. */
 export interface ToolContext {
   readonly session: Session
-  /** Aborts when the run is cancelled or the call's time is over. */
+  /** Aborts when the run is canceled or the call times out. */
   readonly signal: AbortSignal
-  /** When the run must be finished. */
+  /** The deadline of the run. */
   readonly deadline: Date | undefined
   readonly filesystem: Filesystem | undefined
   /** The prompt as the model last saw it. */
   readonly prompt: PromptView | undefined
 }
 
+/** An example call that the model sees while the tool's section is open. */
 export interface ToolExample<Input = unknown> {
-  /** What the call is for. */
+  /** The purpose of the call. */
   readonly description: string
   readonly input: Input
-  /** The message the model would get. */
+  /** The message that the model would receive. */
   readonly output: string
 }
 
-/** A tool that runs in the end, and what it gets. */
+/** The tool that a call finally runs, with its arguments. */
 export interface CallTarget {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
+/** A tool that a model can call. Define it with {@link defineTool}. */
 export interface Tool<Name extends string = string, Params extends ToolSchema = ToolSchema, Value = unknown> {
   readonly name: Name
   readonly description: string
   readonly params: Params
-  /** What reaches the model's provider: the params as JSON Schema, with overridden descriptions where there are any. */
+  /** The JSON Schema of the params that the provider receives, including overridden descriptions. */
   readonly inputSchema: JsonSchema
   readonly result: StandardSchemaV1<unknown, Value> | undefined
   readonly examples: readonly ToolExample[]
-  /** Whether it must not run beside other calls of the same turn. */
+  /** Whether the tool must not run in parallel with other calls of the same turn. */
   readonly exclusive: boolean
-  /** The tool that a call runs in the end and with what, where it is another: for approval, policy and records. */
+  /** For a tool that runs other tools: finds the tool that a call finally runs, for approval, policies and recordings. */
   readonly target: ((params: unknown) => CallTarget | undefined) | undefined
   // Method syntax keeps `execute` bivariant, so that every tool is an AnyTool.
   execute(params: OutputOf<Params>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
 
+/** A tool with any name, params and value. */
 export type AnyTool = Tool<string, ToolSchema, unknown>
 
-/** The schema that a tool's params make: themselves, or a raw JSON Schema, whose values nothing is known of. */
+/** The schema of a tool's params. The values of a raw JSON Schema are untyped. */
 export type ParamsSchema<P> = P extends ToolSchema ? P : ToolSchema<Readonly<Record<string, unknown>>>
 
+/** Options of {@link defineTool}. */
 export interface ToolOptions<Name extends string, Params extends ToolSchema | JsonSchema, Value> {
-  /** 1 to 64 letters, digits, underscores and hyphens. */
+  /** The name: 1 to 64 letters, digits, underscores and hyphens. */
   readonly name: Name
-  /** What the model reads to decide when to call it. */
+  /** Tells the model what the tool does and when to call it. */
   readonly description: string
-  /** Any Standard Schema that can say itself as JSON Schema, or a JSON Schema. Default: no params. */
+  /** The params: any Standard Schema that converts to JSON Schema, or a JSON Schema. Default: no params. */
   readonly params?: Params
-  /** The shape of the value, for programs and for callers that want typed results. */
+  /** The schema of the value, for programs and callers that need typed results. */
   readonly result?: StandardSchemaV1<unknown, Value>
-  /** Shown below the section's body while the section is open. */
+  /** Example calls, shown below the section's body while the section is open. */
   readonly examples?: readonly ToolExample<InputOf<ParamsSchema<NoInfer<Params>>>>[]
-  /** Whether it must not run beside other calls of the same turn. Default false. */
+  /** Whether the tool must not run in parallel with other calls of the same turn. Default false. */
   readonly exclusive?: boolean
-  /** What a call comes down to, for a tool that runs others. */
+  /** For a tool that runs other tools: finds the tool that a call finally runs. */
   readonly target?: (params: unknown) => CallTarget | undefined
-  /** Returns `ok(message, value)` or `fail(message)`. What it throws becomes a failure. */
+  /** Runs the tool and returns `ok(message, value)` or `fail(message)`. A thrown error becomes a failure. */
   execute(params: OutputOf<ParamsSchema<Params>>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
 
@@ -96,6 +101,19 @@ export const TOOL_NAME_PATTERN = /^[a-zA-Z0-9_-]{1,64}$/
 
 const NO_PARAMS: JsonSchema = deepFreeze({ type: 'object', properties: {}, additionalProperties: false })
 
+/**
+ * Defines a tool that models can call: a name, a description, params as a schema, and the function that runs.
+ *
+ * @example
+ * ```ts
+ * const getWeather = defineTool({
+ *   name: 'get_weather',
+ *   description: 'Returns the current weather of a city.',
+ *   params: z.object({ city: z.string() }),
+ *   execute: ({ city }) => ok(`It is sunny in ${city}.`),
+ * })
+ * ```
+ */
 export function defineTool<
   const Name extends string,
   Params extends ToolSchema | JsonSchema = { readonly type: 'object' },
@@ -131,10 +149,10 @@ function toolSchema(name: string, params: ToolSchema | JsonSchema): ToolSchema {
   const advice =
     vendor === 'valibot'
       ? ' Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.'
-      : ' Give the JSON Schema itself, or use fromJsonSchema().'
+      : ' Pass the JSON Schema itself, or use fromJsonSchema().'
   throw new FoldoutError(
     'tool-invalid',
-    `The params of tool '${name}' are a ${vendor} schema that cannot say itself as JSON Schema, which the model needs.${advice}`,
+    `The params of tool '${name}' are a ${vendor} schema that cannot be converted to JSON Schema, which the model needs.${advice}`,
   )
 }
 
@@ -146,17 +164,17 @@ function getInputSchema(name: string, params: ToolSchema): JsonSchema {
   } catch (error) {
     throw new FoldoutError(
       'tool-invalid',
-      `The params of tool '${name}' cannot be said as JSON Schema: ${getErrorMessage(error)}. Use types that JSON has, and turn them into others in execute().`,
+      `The params of tool '${name}' cannot be converted to JSON Schema: ${getErrorMessage(error)}. Use types that JSON has, and convert them in execute().`,
       { cause: error },
     )
   }
   throw new FoldoutError(
     'tool-invalid',
-    `The params of tool '${name}' are not a schema of an object. Models call tools with named arguments: wrap it in one, as in z.object({ value: … }).`,
+    `The params of tool '${name}' are not the schema of an object. Models call tools with named arguments: wrap the schema in an object, as in z.object({ value: … }).`,
   )
 }
 
-/** What a provider is told of a tool, in the order in which it is counted and hashed. */
+/** The definition of a tool that a provider receives, with its fields in the order for counting and hashing. */
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
@@ -167,7 +185,7 @@ export function toolDefinition(tool: ToolDefinition): ToolDefinition {
   return { name: tool.name, description: tool.description, inputSchema: tool.inputSchema }
 }
 
-/** What a tool's definition costs in every request that offers it. */
+/** Counts the tokens that a tool's definition adds to every request that offers it. */
 export function toolTokens(tool: ToolDefinition, counter: TokenCounter): number {
   return counter.count(definitionText(tool))
 }
