@@ -89,7 +89,7 @@ describe('the bundle', () => {
         console.log(error.code, error.message)
       }`
     expect(run(source)).toBe(
-      `peer-missing The package '${name}' is needed here and is not installed. Run: npm install ${name}`,
+      `peer-missing The package '${name}' is required here and is not installed. Run: npm install ${name}`,
     )
   })
 

@@ -1,7 +1,7 @@
 /**
- * Runs work and waits for its result, or rejects with the signal's reason as soon as the signal aborts: work that ignores
- * its signal must not hold up its caller. The listener is removed when the work settles, so that one long-lived signal can
- * serve any number of calls.
+ * Runs work and resolves with its result, or rejects with the signal's reason as soon as the signal aborts: work that
+ * ignores its signal must not block the caller. The listener is removed when the work settles, so that one long-lived
+ * signal can serve any number of calls.
  */
 export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   if (!signal) return work()
@@ -14,7 +14,7 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Pro
     try {
       pending = work()
     } catch (error) {
-      // A throw before the first promise would leave the listener on the signal.
+      // If the work throws synchronously, the listener must not stay on the signal.
       stopListening()
       throw error
     }

@@ -1,7 +1,7 @@
 /**
- * How many characters must be inserted, deleted or replaced to make one word of another, or `Infinity` if more than `most`.
- * Only what lies within `most` of the diagonal is worked out, and no further than it can still matter, so that words that
- * have little in common cost little.
+ * Returns how many characters must be inserted, deleted or replaced to turn one word into another, or `Infinity` if more
+ * than `most`. Only cells within `most` of the diagonal are computed, and only while they can still matter, so that
+ * dissimilar words cost little.
  */
 export function getEditDistance(a: string, b: string, most: number = Infinity): number {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
@@ -18,7 +18,7 @@ export function getEditDistance(a: string, b: string, most: number = Infinity): 
   const height = longEnd - start
   if (width === 0) return height <= most ? height : Infinity
   const band = Math.min(most, height)
-  // The distances of the beginnings of the short word to the beginning of the long one that the row stands for.
+  // The distances between the prefixes of the short word and the row's prefix of the long word.
   const row = Uint32Array.from({ length: width + 1 }, (_, column) => column)
   for (let y = 1; y <= height; y++) {
     const from = Math.max(1, y - band)
@@ -29,7 +29,7 @@ export function getEditDistance(a: string, b: string, most: number = Infinity): 
     let least = left
     row[from - 1] = left
     for (let x = from; x <= to; x++) {
-      // What lies above the end of the band was not worked out.
+      // The cell above the end of the band was not computed.
       const above = x === y + band ? FAR : (row[x] ?? FAR)
       const replaced = short.charCodeAt(start + x - 1) === code ? diagonal : diagonal + 1
       left = Math.min(replaced, above + 1, left + 1)
@@ -43,5 +43,5 @@ export function getEditDistance(a: string, b: string, most: number = Infinity): 
   return distance <= most ? distance : Infinity
 }
 
-/** More than any distance, and far from the end of 32 bits. */
+/** Larger than any distance, and far below the 32-bit limit. */
 const FAR = 2 ** 30

@@ -81,8 +81,8 @@ export type ErrorCode =
   | 'transaction-restore'
 
 /**
- * The base of every error Foldout throws. `code` is stable and made for programs; the message is made for people: it says
- * what is wrong and how to fix it.
+ * The base class of every error that Foldout throws. Programs use `code`, which is stable; people read the message, which
+ * says what is wrong and how to fix it.
  *
  * @example
  * ```ts
@@ -112,9 +112,9 @@ export class FoldoutError extends Error {
  * ```
  */
 export interface PromptErrorDetails {
-  /** Dotted path of the section at fault, if it is one section's fault. */
+  /** The dotted path of the section at fault, if there is one. */
   readonly path?: string | undefined
-  /** Name of the placeholder at fault, without `${` and `}`. */
+  /** The name of the placeholder at fault, without `${` and `}`. */
   readonly placeholder?: string | undefined
   readonly cause?: unknown
 }
@@ -131,7 +131,7 @@ abstract class PromptError extends FoldoutError {
 }
 
 /**
- * The definition of a prompt, the values bound to it or an override of it is invalid.
+ * Thrown if the definition of a prompt, the values bound to it or one of its overrides is invalid.
  *
  * @example
  * ```ts
@@ -149,7 +149,7 @@ export class PromptValidationError extends PromptError {
 }
 
 /**
- * A valid prompt could not be rendered with these values and this session.
+ * Thrown if a valid prompt cannot be rendered with these values and this session.
  *
  * @example
  * ```ts
@@ -167,19 +167,19 @@ export class PromptRenderError extends PromptError {
 }
 
 /**
- * What a thrown value says, whatever was thrown: an error's message, or the value as text. Never throws, and cuts what is
- * longer than {@link MAX_ERROR_MESSAGE}.
+ * Returns the message of any thrown value: an error's message, or the value as text. Never throws. Cuts messages longer
+ * than {@link MAX_ERROR_MESSAGE}.
  */
 export function getErrorMessage(thrown: unknown): string {
   const message = attempt(() => (isErrorLike(thrown) ? thrown.message : undefined))
   const text = typeof message === 'string' ? message : (attempt(() => String(thrown)) ?? describeUnprintable(thrown))
   if (text.length <= MAX_ERROR_MESSAGE) return text
-  // Never half of a surrogate pair, which some providers refuse.
+  // Never half of a surrogate pair, which some providers reject.
   const shown = text.slice(0, MAX_ERROR_MESSAGE).replace(/[\ud800-\udbff]$/, '')
   return `${shown}… (${text.length - shown.length} more characters)`
 }
 
-/** A short name of a thrown value that says nothing of its content: an error's code, or its name. Never throws. */
+/** Returns a short name of a thrown value that reveals nothing of its content: an error's code or name. Never throws. */
 export function getErrorType(thrown: unknown): string {
   if (!isErrorLike(thrown)) return typeof thrown
   const type = attempt(() => ('code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name))
@@ -188,7 +188,7 @@ export function getErrorType(thrown: unknown): string {
 
 const MAX_ERROR_TYPE = 200
 
-/** `instanceof` runs foreign code where the value is a proxy. */
+/** `instanceof` runs foreign code if the value is a proxy. */
 function isErrorLike(thrown: unknown): thrown is Error {
   return attempt(() => thrown instanceof Error) ?? false
 }

@@ -1,5 +1,5 @@
-/** How many characters of what was thrown a message repeats: it may end up in a prompt, a log or an answer. The rest is cut. */
+/** How many characters of a thrown value a message repeats, since it may end up in a prompt, a log or an answer. The rest is cut. */
 export const MAX_ERROR_MESSAGE = 10_000
 
-/** How long searches of files run before they let others run, in milliseconds. */
+/** How long a file search runs before it yields to other work, in milliseconds. */
 export const TIME_SLICE_MS = 8

@@ -17,7 +17,7 @@ describe('importPeer', () => {
   ])('R25 says how to install what is missing: %j', async (message, code) => {
     await expect(importPeer('libsql', failing(message, code))).rejects.toMatchObject({
       code: 'peer-missing',
-      message: "The package 'libsql' is needed here and is not installed. Run: npm install libsql",
+      message: "The package 'libsql' is required here and is not installed. Run: npm install libsql",
       cause: { code },
     })
   })
@@ -48,7 +48,7 @@ describe('checkPeer', () => {
   it('R25 says how to install what is missing, without loading it', () => {
     const resolve = failWith("Cannot find package 'libsql' imported from /app/index.js", 'ERR_MODULE_NOT_FOUND')
     expect(() => checkPeer('libsql', resolve)).toThrow(
-      "The package 'libsql' is needed here and is not installed. Run: npm install libsql",
+      "The package 'libsql' is required here and is not installed. Run: npm install libsql",
     )
   })
 

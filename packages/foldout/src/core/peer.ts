@@ -1,6 +1,6 @@
 import { FoldoutError, getErrorMessage } from './errors.ts'
 
-/** Loads an optional package, `importPeer('libsql', () => import('libsql'))`, or says how to install it. */
+/** Loads an optional package, as in `importPeer('libsql', () => import('libsql'))`, or throws an error that says how to install it. */
 export async function importPeer<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load()
@@ -16,7 +16,7 @@ export async function importPeer<Module>(name: string, load: () => Promise<Modul
 
 /**
  * Throws the same error at once if an optional package is not installed, without loading it: `checkPeer('libsql',
- * import.meta.resolve)`. Where nothing can be resolved, such as in a bundle, it is told when the package is used.
+ * import.meta.resolve)`. Where packages cannot be resolved, as in a bundle, the error comes when the package is used.
  */
 export function checkPeer(name: string, resolve: ((name: string) => unknown) | undefined): void {
   try {
@@ -29,7 +29,7 @@ export function checkPeer(name: string, resolve: ((name: string) => unknown) | u
 function createMissingError(name: string, cause: unknown): FoldoutError {
   return new FoldoutError(
     'peer-missing',
-    `The package '${name}' is needed here and is not installed. Run: npm install ${name}`,
+    `The package '${name}' is required here and is not installed. Run: npm install ${name}`,
     { cause },
   )
 }
@@ -37,6 +37,6 @@ function createMissingError(name: string, cause: unknown): FoldoutError {
 function isMissing(error: unknown, name: string): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const isNotFound = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
-  // The package may be there and lack a dependency of its own, which the quotes tell apart from a name that contains it.
+  // The package may be installed and lack one of its own dependencies. The quotes rule out a longer name that contains it.
   return isNotFound && (getErrorMessage(error).includes(`'${name}'`) || getErrorMessage(error).includes(`'${name}/`))
 }

@@ -1,11 +1,11 @@
 import { PromptRenderError, PromptValidationError } from './errors.ts'
 
-/** Values that may stand in a template. Objects and lists must be formatted by the caller first. */
+/** Values that a template can print. The caller must format objects and arrays first. */
 export type Printable = string | number | bigint | boolean
 
 /**
- * Names used as `${name}` in a literal template; `$${` is an escaped `${`. Tail-recursive, and the head is named, so that
- * it takes 900 uses: the compiler's limit is 999 steps.
+ * The names used as `${name}` in a literal template; `$${` is an escaped `${`. Tail-recursive with a named head, so that it
+ * supports 900 placeholders: the compiler's limit is 999 steps.
  */
 export type PlaceholderNames<
   Text extends string,
@@ -18,13 +18,13 @@ export type PlaceholderNames<
 
 /** A template written with the `md` tag; its placeholder names are known to the compiler. */
 export interface Template<out Names extends string = string> {
-  /** The text between the placeholders: always one more than there are names. */
+  /** The texts around the placeholders: always one more than there are names. */
   readonly literals: readonly string[]
   readonly names: readonly string[]
   readonly '~names'?: Names
 }
 
-/** Placeholder names of either form. A widened `string` (a file's content, say) has none the compiler can know. */
+/** The placeholder names of either form. The compiler cannot know those of a plain `string`, such as a file's content. */
 export type NamesOf<T> =
   T extends Template<infer Names> ? Names : T extends string ? (string extends T ? never : PlaceholderNames<T>) : never
 
@@ -41,19 +41,19 @@ type UnprintableOf<Names, Params> = {
   [Name in Names & keyof Params]: Params[Name] extends Printable ? never : Name
 }[Names & keyof Params]
 
-/** `T` if every placeholder is declared in `Params` and printable, else a type that spells out the fault. */
+/** `T` if every placeholder is declared in `Params` and printable; otherwise a type that describes the problem. */
 export type CheckedTemplate<T, Params> = [Exclude<NamesOf<T>, keyof Params>] extends [never]
   ? [UnprintableOf<NamesOf<T>, Params>] extends [never]
     ? T
     : UnprintablePlaceholder<UnprintableOf<NamesOf<T>, Params>>
   : UnknownPlaceholder<Exclude<NamesOf<T>, keyof Params>, keyof Params & string>
 
-/** Params a template asks for when none are declared. */
+/** The params of a template that declares none: its placeholders. */
 export type InferredParams<T> = [NamesOf<T>] extends [never] ? {} : { readonly [K in NamesOf<T>]: Printable }
 
 /**
- * Writes a template with placeholders as JavaScript substitutions. Unlike the string form it can put a literal `$` directly
- * before a placeholder, and a literal `${` needs no escape of ours.
+ * Creates a template with placeholders as JavaScript substitutions. Unlike the string form, it can have a literal `$`
+ * directly before a placeholder, and a literal `${` needs no `$${` escape.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export function md<const Names extends readonly string[]>(
   return compile(dedent(strings), names)
 }
 
-/** Reads the string form, or passes on what `md` has made. In time linear in the text, whatever stands in it. */
+/** Parses the string form, or returns a template made by `md`. Takes linear time, whatever the text contains. */
 export function parseTemplate(template: string | Template): Template {
   if (typeof template !== 'string') return template
   const literals: string[] = []
@@ -81,7 +81,7 @@ export function parseTemplate(template: string | Template): Template {
       continue
     }
     const end = template.indexOf('}', at)
-    // Without a closing brace here there is none further on.
+    // If there is no closing brace from here on, later placeholders have none either.
     if (end === -1) break
     literals.push(literal + template.slice(from, at))
     names.push(template.slice(at + 2, end))
@@ -103,8 +103,8 @@ function compile<Names extends string>(literals: readonly string[], names: reado
 }
 
 /**
- * The string form of a template, or `undefined` where there is none: a literal `$` directly before a placeholder would
- * read as an escape.
+ * Returns the string form of a template, or `undefined` if it has none: a literal `$` directly before a placeholder would
+ * be read as an escape.
  */
 export function toTemplateSource(template: Template): string | undefined {
   const { literals, names } = template
@@ -116,14 +116,14 @@ export function toTemplateSource(template: Template): string | undefined {
   return source
 }
 
-/** A text as a template that says just it. */
-// A function, because `$$` means `$` in a replacement text.
+/** Creates a template that renders exactly this text. */
+// The replacement is a function, because `$$` means `$` in a replacement string.
 export const escapeTemplate = (literal: string): string => literal.replaceAll('${', () => '$${')
 
-/** Removes the common indentation and the blank edges of a text given in pieces. Placeholders between them stay put. */
+/** Removes the common indentation and the blank edges of a text given in pieces. The placeholders between them stay. */
 function dedent(pieces: readonly string[]): string[] {
   const result = pieces.some((piece) => piece.includes('\n')) ? removeIndent(pieces) : [...pieces]
-  // The text as a whole may begin or end with a placeholder, which is not to be stripped.
+  // The whole text may begin or end with a placeholder, which must not be stripped.
   const last = result.length - 1
   result[0] = (result[0] ?? '').trimStart()
   result[last] = (result[last] ?? '').trimEnd()
@@ -135,7 +135,7 @@ function removeIndent(pieces: readonly string[]): string[] {
   const lines = pieces.map((piece) => piece.split('\n'))
   for (const [at, own] of lines.entries()) {
     for (const [i, line] of own.entries()) {
-      // The first line of a later piece goes on where a placeholder ended: it has no indentation of its own.
+      // The first line of a later piece continues after a placeholder, so it has no indentation.
       if (i === 0 && at > 0) continue
       const width = line.length - line.trimStart().length
       const endsInPlaceholder = i === own.length - 1 && at < pieces.length - 1
@@ -146,12 +146,12 @@ function removeIndent(pieces: readonly string[]): string[] {
   return lines.map((own, at) => own.map((line, i) => (i === 0 && at > 0 ? line : line.slice(indent))).join('\n'))
 }
 
-/** Whether a template shows something whatever its values are. */
+/** Whether a template renders visible text for all values. */
 export function hasInk(template: Template): boolean {
   return template.literals.some((literal) => /\S/.test(literal))
 }
 
-/** A template between two texts. */
+/** Surrounds a template with two texts. */
 export function wrapTemplate(before: string, template: Template, after: string): Template {
   const literals = [...template.literals]
   const last = literals.length - 1
@@ -162,13 +162,13 @@ export function wrapTemplate(before: string, template: Template, after: string):
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Puts values into a template, each once and as it is. */
+/** Fills a template with values. Values are inserted unchanged and are not expanded again. */
 export function fillTemplate(template: Template, values: Values, path: string): string {
   checkValues(template, values, path)
   return fillChecked(template, values)
 }
 
-/** As `fillTemplate`, for values that have been checked. */
+/** Like `fillTemplate`, for values that were already checked. */
 export function fillChecked(template: Template, values: Values): string {
   const { literals, names } = template
   let text = literals[0] ?? ''
@@ -177,7 +177,7 @@ export function fillChecked(template: Template, values: Values): string {
   return text
 }
 
-/** Throws a {@link PromptRenderError} if a template's values are not all there and printable. */
+/** Throws a {@link PromptRenderError} unless all values of a template are bound and printable. */
 export function checkValues(template: Template, values: Values, path: string): void {
   for (const name of template.names) {
     const value = values[name]
@@ -197,7 +197,7 @@ export function isPrintable(value: unknown): value is Printable {
   )
 }
 
-/** What a value is, for a message. */
+/** Describes the kind of a value for a message. */
 export function getKind(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'

@@ -1,8 +1,8 @@
 import { TIME_SLICE_MS } from './limits.ts'
 
 /**
- * Divides long work into slices: call it often, and wait for what it returns. It pauses when the slice is over, so that the
- * process goes on serving others, and throws the signal's reason when the work was cancelled meanwhile.
+ * Divides long work into time slices. Call the returned function often and await it: it pauses when the slice is over, so
+ * that the process can do other work, and throws the signal's reason if the work was canceled.
  *
  * @example
  * const pause = createTimeSlices(signal)
@@ -18,6 +18,6 @@ export function createTimeSlices(signal: AbortSignal): () => Promise<void> | und
     signal.throwIfAborted()
     end = performance.now() + TIME_SLICE_MS
   }
-  // Returns nothing where there is nothing to wait for: `await` alone costs more than most steps of work.
+  // Returns nothing if there is nothing to wait for: a bare `await` costs more than most steps of work.
   return () => (performance.now() < end ? undefined : pause())
 }

@@ -2,30 +2,30 @@ import { MAX_JSON_DEPTH, MAX_JSON_STARTS } from './limits.ts'
 
 export { MAX_JSON_DEPTH }
 
-/** A piece of JSON that stands complete in a text. */
+/** A complete JSON value in a text. */
 export interface FoundJson {
   readonly value: unknown
-  /** Characters it takes in the text. */
+  /** The number of characters it takes in the text. */
   readonly length: number
 }
 
-/** What began as JSON and then was not. */
+/** A piece of text that starts like JSON but is not valid JSON. */
 export interface BrokenJson {
   readonly container: 'object' | 'array'
   readonly length: number
   readonly reason: 'cut-off' | 'malformed' | 'too-deep'
-  /** Where in the text it stopped being JSON. */
+  /** The offset in the text where it stops being JSON. */
   readonly offset: number
 }
 
 export interface JsonInText {
-  /** The whole text; else the fenced blocks and then the objects and lists between other words, in reading order. */
+  /** The whole text; otherwise the fenced blocks, then the objects and arrays within other text, in order. */
   readonly found: readonly FoundJson[]
-  /** The longest piece that is broken. What stands inside such a piece is not found: it is not an answer by itself. */
+  /** The longest broken piece. JSON inside such a piece is ignored, because it is not an answer by itself. */
   readonly broken: BrokenJson | undefined
 }
 
-/** Finds the JSON in what a model wrote, in time linear in the text. */
+/** Finds the JSON in a model's text, in linear time. */
 export function findJson(text: string): JsonInText {
   const trimmed = text.trim()
   const whole = parseWhole(trimmed)
@@ -73,7 +73,7 @@ function scanValue(text: string): number | undefined {
   return 'end' in scan ? scan.end : undefined
 }
 
-// With `s` the rest of the line always matches, so that nothing is tried twice.
+// With `s`, the rest of the line always matches, so nothing is tried twice.
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
 
 /** Where the contents of the blocks fenced with ``` or ~~~ are. A block that is never closed ends with the text. */
@@ -88,7 +88,7 @@ function findFencedBlocks(text: string): { readonly start: number; readonly end:
     if (match) {
       const [, fence = '', info = ''] = match
       if (open === undefined) {
-        // A backtick in the info string makes it code within a line, such as ```{}```.
+        // A backtick in the info string means inline code, such as ```{}```.
         if (fence[0] === '~' || !info.includes('`')) open = { fence, start: next }
       } else if (info === '' && fence.startsWith(open.fence)) {
         blocks.push({ start: open.start, end: start })
@@ -108,7 +108,7 @@ function nextOpener(text: string, from: number): number {
     if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       const next = skipSpace(text, at + 1)
       if (next === text.length || canFollow(code, text.charCodeAt(next))) return at
-      // The blanks have been looked at, and no bracket is among them.
+      // The whitespace was already scanned and contains no bracket.
       at = next - 1
     }
   }

@@ -1,9 +1,9 @@
-/** The keys of a JSON Pointer in a URI fragment: `/a~1b/0` → `a/b`, `0`. */
+/** Splits a JSON Pointer in a URI fragment into keys: `/a~1b/0` → `a/b`, `0`. */
 export function pointerKeys(pointer: string): string[] {
   return pointer.split('/').slice(1).map(decodeSegment)
 }
 
-/** What a local reference (`#/$defs/a`) leads to in a document, or `undefined`. */
+/** Resolves a local reference (`#/$defs/a`) in a document, or returns `undefined`. */
 export function resolvePointer(root: unknown, reference: string): unknown {
   if (reference === '#' || reference === '#/') return root
   if (!reference.startsWith('#/')) return undefined

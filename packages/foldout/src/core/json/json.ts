@@ -1,14 +1,14 @@
 import { MAX_JSON_DEPTH, MAX_NESTING } from './limits.ts'
 
-/** A value that JSON can carry. */
+/** A value that JSON can represent. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** An object that JSON can carry. */
+/** An object that JSON can represent. */
 export type JsonObject = { readonly [key: string]: Json }
 
 /**
- * Where a value first is something that JSON cannot carry without loss, in words (`"a Date at .items[2].when"`), or
- * `undefined` if it comes back as it was. What is nested more than {@link MAX_NESTING} levels deep counts as lost.
+ * Describes the first part of a value that JSON would lose or change (`"a Date at .items[2].when"`), or returns `undefined`
+ * if JSON preserves the value. Anything nested more than {@link MAX_NESTING} levels deep counts as lost.
  */
 export function notJson(value: unknown): string | undefined {
   const loss = findLoss(value, new Set())
@@ -20,8 +20,8 @@ interface Loss {
   readonly path: string
 }
 
-// Recursive, because that is the fastest, and bounded: `above` has as many members as the value is deep. The path is put
-// together on the way back, so that looking through what is fine costs no strings.
+// Recursive, because that is the fastest, and bounded: `above` has one member per level. The path is built on the way back,
+// so that checking a valid value creates no strings.
 function findLoss(value: unknown, above: Set<object>): Loss | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
   if (typeof value === 'number') {
@@ -71,14 +71,14 @@ function shortenPath(path: string): string {
   return `${path.slice(0, MAX_SHOWN_PATH / 2)}…${path.slice(-MAX_SHOWN_PATH / 2)}`
 }
 
-/** JSON with the keys of every object in order, so that equal values have equal texts. */
+/** Formats JSON with the keys of every object sorted, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return isInOrder(value, 0)
     ? JSON.stringify(value)
     : JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
 }
 
-/** Whether all keys are in order, as far as it looks: most objects are written once and hashed often. */
+/** Whether all keys are already sorted, which saves a copy: most objects are written once and hashed often. */
 function isInOrder(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth > MAX_JSON_DEPTH || 'toJSON' in value) return false
@@ -92,13 +92,13 @@ function isInOrder(value: unknown, depth: number): boolean {
 }
 
 function sortKeys(object: Record<string, unknown>): Record<string, unknown> {
-  // Without a prototype, so that a key such as `__proto__` is a key like any other.
+  // No prototype, so that `__proto__` is an ordinary key.
   const sorted = Object.create(null) as Record<string, unknown>
   for (const key of Object.keys(object).sort()) sorted[key] = object[key]
   return sorted
 }
 
-/** Whether two values have the same JSON, key order included; of any depth. */
+/** Whether two values of any depth have the same JSON, including key order. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   const waiting: [unknown, unknown][] = [[a, b]]
   for (let pair = waiting.pop(); pair; pair = waiting.pop()) {
@@ -121,7 +121,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Freezes a tree of plain objects and lists of any depth, and gives it back. */
+/** Freezes a tree of plain objects and arrays of any depth, and returns it. */
 export function deepFreeze<T>(value: T): T {
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {

@@ -20,7 +20,7 @@ export type Encoding = 'o200k_base' | 'cl100k_base'
  * ```
  */
 export interface GptTokenizerOptions {
-  /** Default `o200k_base`. */
+  /** The encoding. Default `o200k_base`. */
   readonly encoding?: Encoding
 }
 
@@ -43,7 +43,7 @@ export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<T
   return createCachedCounter({
     name: `gpt-tokenizer ${encoding}`,
     exact: true,
-    // A prompt may speak of special tokens such as <|endoftext|>; they are text like any other here.
+    // A prompt may mention special tokens such as <|endoftext|>; here they are ordinary text.
     count: (text) => countTokens(text, { disallowedSpecial: new Set() }),
   })
 }

@@ -1,5 +1,5 @@
-/** The most texts whose token counts a cached counter remembers. */
+/** The maximum number of texts that a cached counter remembers. */
 export const MAX_CACHED_TEXTS = 20_000
 
-/** The most characters that these texts have together. */
+/** The maximum total length of these texts, in characters. */
 export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024

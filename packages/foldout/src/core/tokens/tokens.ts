@@ -1,21 +1,21 @@
 import { estimateTokenCount } from 'tokenx'
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_TEXTS } from './limits.ts'
 
-/** How tokens are counted. Pass your own where a model's tokenizer is at hand; `foldout/gpt-tokenizer` has OpenAI's. */
+/** Counts tokens. Pass your own if you have the model's tokenizer; `foldout/gpt-tokenizer` has OpenAI's. */
 export interface TokenCounter {
-  /** Shown with each figure, so that a reader knows what it is worth. */
+  /** The name of the counter, shown with each count, so that readers can judge its accuracy. */
   readonly name: string
-  /** Whether the count is a tokenizer's own, not an estimate. */
+  /** Whether the counts come from the tokenizer itself rather than from an estimate. */
   readonly exact: boolean
   count(text: string): number
 }
 
-/** A number of tokens that says who counted and whether it is exact. */
+/** A token count, with the counter's name and whether it is exact. */
 export interface TokenCount {
   readonly total: number
-  /** Of the text alone. */
+  /** The count of the text alone. */
   readonly text: number
-  /** Of the tool definitions alone. */
+  /** The count of the tool definitions alone. */
   readonly tools: number
   readonly exact: boolean
   readonly counter: string
@@ -36,7 +36,7 @@ export const estimatedTokens: TokenCounter = createCachedCounter({
 })
 
 /**
- * Makes a counter that counts each text once. The oldest texts are forgotten first, so that a long-lived process does not
+ * Creates a counter that counts each text once. The oldest texts are dropped first, so that a long-lived process does not
  * keep every prompt it has ever rendered.
  *
  * @example
