@@ -189,7 +189,7 @@ describe('R48 searches', () => {
     for (const query of ['', '  \n'])
       await expect(catalog.search(query)).rejects.toMatchObject({
         code: 'search-empty',
-        message: 'A search needs words: say what you want to do, or a tool by its name.',
+        message: 'A search needs words: say what you want to do, or name a tool.',
       })
   })
 

@@ -1,4 +1,3 @@
-import { FoldoutError } from '../core/errors.ts'
 import { nearest } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import { createSession, type Session } from '../session/session.ts'
@@ -11,7 +10,7 @@ import { MAX_BROKEN, MAX_REMEMBERED_SEARCHES, MAX_TOOLS } from './limits.ts'
 import { createNameTable } from './names.ts'
 import type { EntryCall } from './exposures/exposure.ts'
 import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
-import { createSearchIndex } from './search/search-index.ts'
+import { createSearchIndex, refuseEmptyQuery } from './search/search-index.ts'
 import { readQuery } from './search/text/read-query.ts'
 import type { Explanation, SearchIndex, SearchIndexOptions, SearchOptions, SearchOutcome } from './search/contract.ts'
 import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
@@ -159,8 +158,7 @@ class LiveCatalog implements Catalog {
   }
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchOutcome<CatalogEntry>> {
-    if (query.trim() === '')
-      throw new FoldoutError('search-empty', 'A search needs words: say what you want to do, or a tool by its name.')
+    refuseEmptyQuery(query)
     const key = getSearchKey(query, options)
     const known = this.#searches.get(key)
     if (known) return known

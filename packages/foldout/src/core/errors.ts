@@ -56,7 +56,6 @@ export type ErrorCode =
   | 'search-embedding-failed'
   | 'search-embedding-invalid'
   | 'search-empty'
-  | 'search-query-empty'
   | 'session-invalid'
   | 'simulation-invalid'
   | 'skill-invalid'

@@ -201,8 +201,8 @@ describe('nothing fits', () => {
 
   it('R45 refuses an empty query', async () => {
     await expect(indexOf(HOUSEHOLD).search('  ')).rejects.toMatchObject({
-      code: 'search-query-empty',
-      message: 'The query of a search is empty. Say in a few words what a tool should do.',
+      code: 'search-empty',
+      message: 'A search needs words: say what you want to do, or name a tool.',
     })
   })
 

@@ -27,12 +27,14 @@ export function createSearchIndex<Tool extends Searchable = Searchable>(
     remove: engine.remove,
     ready: engine.ready,
     async search(query, { category, limit = DEFAULT_LIMIT } = {}) {
-      const { text, ignoredCharacters } = readQuery(refuseEmpty(query))
+      refuseEmptyQuery(query)
+      const { text, ignoredCharacters } = readQuery(query)
       const most = Number.isNaN(limit) ? DEFAULT_LIMIT : limit
       return engine.find(text, category, (found) => ({ ...toOutcome(found, most), ignoredCharacters }))
     },
     async explain(query, qualified) {
-      const { text } = readQuery(refuseEmpty(query))
+      refuseEmptyQuery(query)
+      const { text } = readQuery(query)
       return engine.find(text, undefined, (found) => {
         const slot = found.getSlot(qualified)
         return slot === undefined ? undefined : toHit(found, slot).explain()
@@ -62,12 +64,10 @@ function toOutcome<Tool extends Searchable>(
   }
 }
 
-function refuseEmpty(query: string): string {
-  if (query.trim() !== '') return query
-  throw new FoldoutError(
-    'search-query-empty',
-    'The query of a search is empty. Say in a few words what a tool should do.',
-  )
+/** Throws `search-empty` for a query without words. */
+export function refuseEmptyQuery(query: string): void {
+  if (query.trim() === '')
+    throw new FoldoutError('search-empty', 'A search needs words: say what you want to do, or name a tool.')
 }
 
 function toHit<Tool extends Searchable>(found: EngineFound<Tool>, slot: number): Hit<Tool> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bestSet, computeWorth, type Choices } from './best-set.ts'
+import { findBestSet, computeWorth, type Choices } from './best-set.ts'
 
 const getChoices = (size: number): fc.Arbitrary<Choices> =>
   fc.record({
@@ -27,21 +27,21 @@ function bruteForce(given: Choices, max: number): number {
 describe('R48 the best set', () => {
   it('R48 holds what is worth something only together', () => {
     const given = { own: [-10, -10, -10, 3], together: [{ members: [0, 1, 2], worth: 40 }] }
-    expect(bestSet(given, 4)).toEqual({ chosen: [0, 1, 2, 3], worth: 13, isBest: true })
-    expect(bestSet(given, 3)).toEqual({ chosen: [0, 1, 2], worth: 10, isBest: true })
-    expect(bestSet(given, 2)).toEqual({ chosen: [3], worth: 3, isBest: true })
-    expect(bestSet(given, 0)).toEqual({ chosen: [], worth: 0, isBest: true })
+    expect(findBestSet(given, 4)).toEqual({ chosen: [0, 1, 2, 3], worth: 13, isBest: true })
+    expect(findBestSet(given, 3)).toEqual({ chosen: [0, 1, 2], worth: 10, isBest: true })
+    expect(findBestSet(given, 2)).toEqual({ chosen: [3], worth: 3, isBest: true })
+    expect(findBestSet(given, 0)).toEqual({ chosen: [], worth: 0, isBest: true })
   })
 
   it('R48 is found without looking at what there is no room for', () => {
     const given = { own: [8, 0, 0], together: [{ members: [1, 2], worth: 17 }] }
-    expect(bestSet(given, 1, 2)).toEqual({ chosen: [0], worth: 8, isBest: true })
+    expect(findBestSet(given, 1, 2)).toEqual({ chosen: [0], worth: 8, isBest: true })
   })
 
   it('R48 is the one that trying all of them finds', () => {
     fc.assert(
       fc.property(choices, fc.integer({ min: 0, max: 6 }), (given, max) => {
-        const { chosen, worth, isBest } = bestSet(given, max)
+        const { chosen, worth, isBest } = findBestSet(given, max)
         expect(isBest).toBe(true)
         expect(chosen.length).toBeLessThanOrEqual(max)
         expect(computeWorth(given, new Set(chosen))).toBeCloseTo(worth, 6)
@@ -54,7 +54,7 @@ describe('R48 the best set', () => {
   it('R48 is at least what pays by itself where the search for it is cut off', () => {
     fc.assert(
       fc.property(choices, fc.integer({ min: 0, max: 6 }), fc.integer({ min: 1, max: 5 }), (given, max, looks) => {
-        const { chosen, worth } = bestSet(given, max, looks)
+        const { chosen, worth } = findBestSet(given, max, looks)
         expect(chosen.length).toBeLessThanOrEqual(max)
         expect(worth).toBeCloseTo(computeWorth(given, new Set(chosen)), 6)
         const single = given.own.filter((each) => each > 0).sort((a, b) => b - a)
@@ -69,7 +69,7 @@ describe('R48 the best set', () => {
       members: [(at * 7) % 400, (at * 11 + 1) % 400].filter((one, index, all) => all.indexOf(one) === index),
       worth: (at * 13) % 50,
     }))
-    const { chosen, worth } = bestSet({ own, together }, 10)
+    const { chosen, worth } = findBestSet({ own, together }, 10)
     expect(chosen).toHaveLength(10)
     const single = own
       .toSorted((a, b) => b - a)

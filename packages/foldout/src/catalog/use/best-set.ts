@@ -1,6 +1,6 @@
-/** Things to choose from, by index: what each is worth by itself, and what some are worth only together. */
+/** Things to choose from, by index: what each one is worth by itself, and what some are worth only together. */
 export interface Choices {
-  /** Below zero where it costs more than it brings. */
+  /** Below zero for a thing that costs more than it brings. */
   readonly own: readonly number[]
   /** Never below zero. */
   readonly together: readonly { readonly members: readonly number[]; readonly worth: number }[]
@@ -10,47 +10,60 @@ export interface BestSet {
   /** In ascending order. */
   readonly chosen: readonly number[]
   readonly worth: number
-  /** Whether it is certain that there is no better one. */
+  /** Whether it is certain that no other set is better. */
   readonly isBest: boolean
 }
 
-/** How many sets are looked at before the best so far is taken. */
+/** After this many sets, the best one so far is taken. */
 const MAX_LOOKS = 5_000
 
-/** Sums of shares are not exact. */
+/** Tolerance, because sums of shares are not exact. */
 const EPSILON = 1e-6
 
 /**
- * The set of at most `max` things that is worth most, by branch and bound. An equal share for each member of what is worth
- * something only together bounds what any set can bring, and sets that cannot beat the best one so far are passed over. With
- * few things, or few that matter, that ends by itself and the result is exact; where it is cut off, the result is at least
- * what things are worth that pay by themselves. Of equal sets it is the one found first, which the numbers alone decide.
+ * Finds the set of at most `max` things with the highest worth, by branch and bound. What some things are worth only together
+ * is split equally among them, which gives an upper bound for any set; sets that cannot beat the best one so far are skipped.
+ * With few things, or few that matter, the search completes and the result is exact. Where it is cut off, the result is worth
+ * at least as much as the things that pay off by themselves. Of equal sets the first one found is returned, so the result is
+ * deterministic.
  */
-export function bestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): BestSet {
+export function findBestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): BestSet {
   const { own, together } = choices
-  const candidates = worthTrying(choices)
+  const candidates = findCandidates(choices)
   const states: State[] = own.map(() => 'refused')
   for (const candidate of candidates) states[candidate] = 'open'
+  const getOwn = (one: number): number => own[one] ?? 0
   let best = candidates
-    .filter((one) => own[one]! > 0)
-    .sort((a, b) => own[b]! - own[a]! || a - b)
+    .filter((one) => getOwn(one) > 0)
+    .sort((a, b) => getOwn(b) - getOwn(a) || a - b)
     .slice(0, max)
   let bestWorth = computeWorth(choices, new Set(best))
   let looks = 0
 
-  /** What each open candidate brings at most: its own worth, and its share of what there is still room for. */
-  const shares = (room: number): { readonly one: number; readonly share: number }[] => {
-    const share = [...own]
-    for (const { members, worth } of together) {
-      let missing = 0
-      for (const member of members)
-        missing += states[member] === 'refused' ? Infinity : states[member] === 'open' ? 1 : 0
-      if (missing === 0 || missing > room) continue
-      for (const member of members) if (states[member] === 'open') share[member]! += worth / missing
+  /** How many members of a group are still missing; `Infinity` if one of them was refused. */
+  const countMissing = (members: readonly number[]): number => {
+    let missing = 0
+    for (const member of members) {
+      if (states[member] === 'refused') return Infinity
+      if (states[member] === 'open') missing++
     }
-    return candidates
-      .filter((one) => states[one] === 'open' && share[one]! > 0)
-      .map((one) => ({ one, share: share[one]! }))
+    return missing
+  }
+
+  /** What each open candidate can bring at most: its own worth, and its share of every group that still has room. */
+  const computeShares = (room: number): Share[] => {
+    const shares = new Map<number, number>()
+    for (const one of candidates) if (states[one] === 'open') shares.set(one, getOwn(one))
+    for (const { members, worth } of together) {
+      const missing = countMissing(members)
+      if (missing === 0 || missing > room) continue
+      for (const member of members) {
+        const share = shares.get(member)
+        if (share !== undefined) shares.set(member, share + worth / missing)
+      }
+    }
+    return Array.from(shares, ([one, share]) => ({ one, share }))
+      .filter(({ share }) => share > 0)
       .sort((a, b) => b.share - a.share || a.one - b.one)
   }
 
@@ -63,10 +76,11 @@ export function bestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): Be
       bestWorth = worth
     }
     const room = max - chosen.length
-    const open = shares(room)
+    const open = computeShares(room)
     const bound = open.slice(0, room).reduce((sum, { share }) => sum + share, worth)
-    if (bound <= bestWorth + EPSILON) return
-    const { one } = open[0]!
+    const [first] = open
+    if (!first || bound <= bestWorth + EPSILON) return
+    const { one } = first
     states[one] = 'chosen'
     look([...chosen, one])
     states[one] = 'refused'
@@ -79,22 +93,30 @@ export function bestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): Be
 
 type State = 'open' | 'chosen' | 'refused'
 
+interface Share {
+  readonly one: number
+  readonly share: number
+}
+
+/** Computes what a set is worth. */
 export function computeWorth({ own, together }: Choices, chosen: ReadonlySet<number>): number {
   let worth = 0
-  for (const one of chosen) worth += own[one]!
+  for (const one of chosen) worth += own[one] ?? 0
   for (const each of together) if (each.members.every((member) => chosen.has(member))) worth += each.worth
   return worth
 }
 
-/** Those that may be in a best set. One that costs more than all it could ever take part in is in none. */
-function worthTrying({ own, together }: Choices): readonly number[] {
-  const candidates = new Set(own.keys())
-  for (let before = -1; before !== candidates.size;) {
-    before = candidates.size
-    const most = [...own]
-    for (const { members, worth } of together)
-      if (members.every((member) => candidates.has(member))) for (const member of members) most[member]! += worth
-    for (const candidate of candidates) if (most[candidate]! <= EPSILON) candidates.delete(candidate)
+/** Finds what may be in a best set. A thing that costs more than everything it could take part in is in none. */
+function findCandidates({ own, together }: Choices): readonly number[] {
+  const most = new Map(own.entries())
+  for (let before = -1; before !== most.size;) {
+    before = most.size
+    for (const one of most.keys()) most.set(one, own[one] ?? 0)
+    for (const { members, worth } of together) {
+      if (!members.every((member) => most.has(member))) continue
+      for (const member of members) most.set(member, (most.get(member) ?? 0) + worth)
+    }
+    for (const [candidate, worth] of most) if (worth <= EPSILON) most.delete(candidate)
   }
-  return [...candidates]
+  return [...most.keys()]
 }

@@ -71,7 +71,7 @@ describe('R48 a learned core', () => {
         clients: 1,
         uses: 1,
         isEnough: false,
-        summary: 'Too little to advise a core: 1 use by 1 client. At least 10 uses by 3 clients are needed.',
+        summary: 'Too little to recommend a core: 1 use by 1 client. At least 10 uses by 3 clients are needed.',
       },
       // What was seen is told all the same.
       tools: [{ name: 'a', core: false, uses: 1 }],
@@ -174,10 +174,10 @@ describe('R48 a learned core', () => {
 
   it('R48 refuses options that cannot be', () => {
     expect(() => learn(recording({}), { max: 1.5 })).toThrow(
-      'A core of 1.5 tools cannot be. Give max a whole number from 0.',
+      'A core cannot have 1.5 tools. Set max to a whole number from 0.',
     )
     expect(() => learn(recording({}), { requestsPerClient: 1 })).toThrow(
-      'A conversation of 1 requests has no calls. Give requestsPerClient a whole number from 2.',
+      'A conversation of 1 requests has no calls. Set requestsPerClient to a whole number from 2.',
     )
     expect(learn(recording({}))).toMatchObject({ core: [], saved: { tokens: 0, roundTrips: 0 }, tools: [] })
   })

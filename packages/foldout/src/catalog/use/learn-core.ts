@@ -1,37 +1,37 @@
 import { FoldoutError } from '../../core/errors.ts'
-import { bestSet, computeWorth, type Choices } from './best-set.ts'
+import { computeWorth, findBestSet, type Choices } from './best-set.ts'
 import { getCalls, type CatalogRecording, type RecordedClient } from './recording.ts'
 
-/** What a core is learned by. */
+/** How a core is learned. */
 export interface LearnCoreOptions {
   /** How many tools the core may have. Default 8. */
   readonly max?: number
   /**
-   * How many requests to the model a conversation has. A client with more calls than fit counts as several conversations.
-   * Default: each client has one conversation, of one request for each recorded call and a last one.
+   * How many requests to the model a conversation has. A client with more calls than that counts as several conversations.
+   * Default: each client has one conversation, with one request for each recorded call and a final one.
    */
   readonly requestsPerClient?: number
-  /** How many tokens you would give to save the time of one round trip. Default 0: tokens decide. */
+  /** How many tokens saving one round trip is worth to you. Default 0: only tokens count. */
   readonly roundTripTokens?: number
-  /** From fewer clients than this nothing is learned: what one conversation did says little of the next. Default 3. */
+  /** With fewer clients than this, nothing is learned: one conversation says little about the next. Default 3. */
   readonly minClients?: number
-  /** From fewer uses of tools than this nothing is learned. Default 10. */
+  /** With fewer uses of tools than this, nothing is learned. Default 10. */
   readonly minUses?: number
 }
 
 /** What a core was learned from. */
 export interface CoreEvidence {
-  /** Clients that used a tool. */
+  /** How many clients used a tool. */
   readonly clients: number
-  /** Uses of tools, by all of them. */
+  /** How many uses of tools there were in all. */
   readonly uses: number
-  /** Whether that is enough to advise a core. Without it the core is empty. */
+  /** Whether that is enough to recommend a core. If it is not, the core is empty. */
   readonly isEnough: boolean
   /** The same in words, for a person. */
   readonly summary: string
 }
 
-/** Tokens are as sent, and each is counted in every request that it is part of. */
+/** What a core saves. A token counts once for every request that sends it. */
 export interface CoreSaving {
   readonly tokens: number
   readonly roundTrips: number
@@ -39,13 +39,13 @@ export interface CoreSaving {
 
 /** A core that was learned, and what it would have saved. */
 export interface LearnedCore {
-  /** Qualified names, for `hybrid({ core })`; that which saves most is first. */
+  /** Qualified names, for `hybrid({ core })`. The tool that saves most comes first. */
   readonly core: readonly string[]
-  /** What it would have saved over the recorded clients, the cost of listing it taken off. */
+  /** What it would have saved over the recorded clients, minus the cost of listing it. */
   readonly saved: CoreSaving
-  /** What finding and wrapping cost without any core. */
+  /** What finding tools and calling them through meta tools cost without any core. */
   readonly of: CoreSaving & { readonly clients: number; readonly requests: number; readonly uses: number }
-  /** Each tool that was used; that which saves most is first. */
+  /** Every tool that was used. The one that saves most comes first. */
   readonly tools: readonly LearnedTool[]
   /** Whether it is certain that no other core would have saved more over the recorded clients. */
   readonly isBest: boolean
@@ -58,35 +58,34 @@ export interface LearnedTool {
   readonly name: string
   readonly core: boolean
   readonly uses: number
-  /** In how many clients it was used. */
+  /** How many clients used it. */
   readonly clients: number
-  /** What listing it costs, over all requests. */
+  /** How many tokens listing it costs over all requests. */
   readonly costs: number
-  /** In the core: its share of what is saved, before that cost. Outside: what it would save beside the core. */
+  /** For a core tool, its share of the saving before that cost; for any other, what adding it to the core would save. */
   readonly saves: CoreSaving
 }
 
-/** Where no client searched: what an answer of five hits and what the wrapping of a call cost. */
+/** Assumed where no client searched: the tokens of an answer with five hits, and those that wrapping a call adds. */
 const SEARCH_TOKENS = 300
 const WRAPPING_TOKENS = 12
 
 /**
- * Picks the core set that would have saved most over recorded use, and says how much. What it compares with is a catalog
- * whose tools are all hidden.
+ * Picks the core tools that would have saved most over recorded use, and says how much. The baseline is a catalog whose tools
+ * are all hidden.
  *
- * The model: listing a tool costs its definition in every request. It saves, in each conversation, what follows.
+ * Listing a tool costs its definition in every request. In each conversation it saves:
  * - The wrapping of its calls, in every request after the call.
- * - Its definitions that were asked for: their tokens in every later request, and a round trip.
- * - The searches that it was found with: their tokens in every later request, and a round trip. A use belongs to the last
- *   search before it that showed the tool, and a search is saved only if all it led to is in the core; so two tools that are
- *   found together may be worth listing together, though neither is by itself. A search that led to nothing is never saved.
- * - A tool that was called without being found, as it was listed already, would have taken a search of the mean size, and a
- *   wrapping.
- * - For each round trip, the list of tools, which a request less sends once less.
+ * - Its definitions that the model asked for: their tokens in every later request, and a round trip.
+ * - The searches that found it: their tokens in every later request, and a round trip. A use belongs to the last search before
+ *   it that showed the tool. A search is saved only if every tool that it led to is in the core, so two tools that are found
+ *   together may be worth listing together although neither is by itself. A search that led to nothing is never saved.
+ * - For a tool that was called without a search because it was already listed: a search of average size, and the wrapping.
+ * - For each round trip, the list of tools, because one request fewer sends it.
  *
- * It is careful: that a round trip less also saves sending the rest of the conversation once more is left out, for the
- * recording does not know it. A tool that saves less than it costs is never picked, however large `max` is; and from too few
- * clients or uses nothing is, which `evidence` says.
+ * The estimate is conservative. One round trip fewer also saves sending the rest of the conversation again, which is left out
+ * because it is not recorded. A tool that saves less than it costs is never picked, no matter how large `max` is. With too few
+ * clients or uses nothing is picked, and `evidence` says so.
  *
  * @example
  * const recorder = createCatalogRecorder(catalog)
@@ -96,40 +95,32 @@ const WRAPPING_TOKENS = 12
 export function learnCore(recording: CatalogRecording, options: LearnCoreOptions = {}): LearnedCore {
   const { max = 8, roundTripTokens = 0 } = options
   checkOptions(options)
-  const { savings, requests } = savingsIn(recording, options.requestsPerClient)
-  const uses = usesIn(recording)
-  const definitionTokens = new Map(recording.tools.map(({ name, tokens }) => [name, tokens]))
-  // One that had gone before its cost was known cannot be listed either.
-  const names = [...uses.keys()].filter((name) => definitionTokens.has(name)).sort()
-  const costs = names.map((name) => definitionTokens.get(name)! * requests)
-  const worthIn = (unit: (saving: Saving) => number, costIn: readonly number[]): Choices =>
-    getChoices(names, savings, unit, costIn)
-  const inTokens = worthIn(({ tokens }) => tokens, costs)
-  const inRoundTrips = worthIn(
+  const { savings, requests } = computeSavings(recording, options.requestsPerClient)
+  const used = findUsedTools(recording, requests)
+  const weigh = (unit: (saving: Saving) => number, costs: readonly number[]): Choices =>
+    createChoices(used, savings, unit, costs)
+  const costs = used.map((tool) => tool.cost)
+  const inTokens = weigh(({ tokens }) => tokens, costs)
+  const inRoundTrips = weigh(
     ({ roundTrips }) => roundTrips,
-    names.map(() => 0),
+    used.map(() => 0),
   )
-  const worth = worthIn(({ tokens, roundTrips }) => tokens + roundTrips * roundTripTokens, costs)
+  const worth = weigh(({ tokens, roundTrips }) => tokens + roundTrips * roundTripTokens, costs)
   const evidence = weighEvidence(recording, options)
-  const { chosen, isBest } = evidence.isEnough ? bestSet(worth, max) : { chosen: [], isBest: false }
+  const { chosen, isBest } = evidence.isEnough ? findBestSet(worth, max) : { chosen: [], isBest: false }
   const core = new Set(chosen)
 
-  const tools = names.map((name, index): LearnedTool => {
-    const isCore = core.has(index)
-    const saves = (choices: Choices, cost: number): number => {
-      if (!isCore) return computeWorth(choices, new Set([...core, index])) - computeWorth(choices, core) + cost
-      const had = choices.together.filter(({ members }) => members.every((member) => core.has(member)))
-      const shared = had.filter(({ members }) => members.includes(index))
-      return shared.reduce((sum, { members, worth: whole }) => sum + whole / members.length, choices.own[index]! + cost)
-    }
-    return {
-      name,
-      core: isCore,
-      ...uses.get(name)!,
-      costs: Math.round(costs[index]!),
-      saves: { tokens: Math.round(saves(inTokens, costs[index]!)), roundTrips: saves(inRoundTrips, 0) },
-    }
-  })
+  const tools = used.map(({ name, uses, clients, cost }, index): LearnedTool => ({
+    name,
+    core: core.has(index),
+    uses,
+    clients,
+    costs: Math.round(cost),
+    saves: {
+      tokens: Math.round(computeSaved(inTokens, core, { index, cost })),
+      roundTrips: computeSaved(inRoundTrips, core, { index, cost: 0 }),
+    },
+  }))
   tools.sort((a, b) => b.saves.tokens - b.costs - (a.saves.tokens - a.costs) || (a.name < b.name ? -1 : 1))
   return {
     core: tools.filter((tool) => tool.core).map(({ name }) => name),
@@ -147,6 +138,19 @@ export function learnCore(recording: CatalogRecording, options: LearnCoreOptions
   }
 }
 
+/** Computes what one tool saves, before its cost. */
+function computeSaved(
+  choices: Choices,
+  core: ReadonlySet<number>,
+  { index, cost }: { readonly index: number; readonly cost: number },
+): number {
+  if (!core.has(index)) return computeWorth(choices, new Set([...core, index])) - computeWorth(choices, core) + cost
+  let saved = (choices.own[index] ?? 0) + cost
+  for (const { members, worth } of choices.together)
+    if (members.includes(index) && members.every((member) => core.has(member))) saved += worth / members.length
+  return saved
+}
+
 const MIN_CLIENTS = 3
 const MIN_USES = 10
 
@@ -158,109 +162,132 @@ function weighEvidence({ clients }: CatalogRecording, options: LearnCoreOptions)
   const had = `${uses} ${uses === 1 ? 'use' : 'uses'} by ${counts.length} ${counts.length === 1 ? 'client' : 'clients'}`
   const summary = isEnough
     ? `Learned from ${had}.`
-    : `Too little to advise a core: ${had}. At least ${minUses} uses by ${minClients} clients are needed.`
+    : `Too little to recommend a core: ${had}. At least ${minUses} uses by ${minClients} clients are needed.`
   return { clients: counts.length, uses, isEnough, summary }
 }
 
-/** What is saved if all these tools are in the core; nothing if there are none. */
+/** What is saved if all these tools are in the core. If there are no tools, it is never saved. */
 interface Saving extends CoreSaving {
   readonly tools: readonly string[]
 }
 
-function getChoices(
-  names: readonly string[],
+function createChoices(
+  used: readonly UsedTool[],
   savings: readonly Saving[],
   unit: (saving: Saving) => number,
   costs: readonly number[],
 ): Choices {
-  const indexOf = new Map(names.map((name, index) => [name, index]))
+  const indexByName = new Map(used.map(({ name }, index) => [name, index]))
   const own = costs.map((cost) => -cost)
   // Most searches lead to the same few sets of tools.
   const together = new Map<string, { members: readonly number[]; worth: number }>()
   for (const saving of savings) {
-    const members = saving.tools.map((name) => indexOf.get(name))
-    if (members.length === 0 || !members.every((member) => member !== undefined)) continue
+    const members = saving.tools.map((name) => indexByName.get(name)).filter((member) => member !== undefined)
     const [first] = members
-    if (members.length === 1) own[first!]! += unit(saving)
+    if (first === undefined || members.length < saving.tools.length) continue
+    if (members.length === 1) own[first] = (own[first] ?? 0) + unit(saving)
     else {
       const key = members.toSorted((a, b) => a - b).join()
       together.set(key, { members, worth: (together.get(key)?.worth ?? 0) + unit(saving) })
     }
   }
-  // In an order of its own, so that sums do not depend on that of the recording.
+  // Sorted, so that rounding in the sums does not depend on the order of the recording.
   return { own, together: [...together].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each) }
 }
 
-function usesIn({ clients }: CatalogRecording): Map<string, { readonly uses: number; readonly clients: number }> {
+/** A tool that clients used and that can be listed. */
+interface UsedTool {
+  readonly name: string
+  readonly uses: number
+  readonly clients: number
+  /** How many tokens listing it costs over all requests. */
+  readonly cost: number
+}
+
+/** Finds the tools that were used, by name. One that was removed before its cost was known cannot be listed and is left out. */
+function findUsedTools({ tools, clients }: CatalogRecording, requests: number): readonly UsedTool[] {
   const found = new Map<string, { uses: number; clients: number }>()
   for (const client of clients) {
-    for (const name of new Set(client.uses.map((use) => use.name))) {
-      const before = found.get(name) ?? { uses: 0, clients: 0 }
-      const uses = client.uses.filter((use) => use.name === name).length
-      found.set(name, { uses: before.uses + uses, clients: before.clients + 1 })
+    const seen = new Set<string>()
+    for (const { name } of client.uses) {
+      const { uses, clients: before } = found.get(name) ?? { uses: 0, clients: 0 }
+      found.set(name, { uses: uses + 1, clients: seen.has(name) ? before : before + 1 })
+      seen.add(name)
     }
   }
-  return found
+  const definitionTokens = new Map(tools.map(({ name, tokens }) => [name, tokens]))
+  const used: UsedTool[] = []
+  for (const [name, counts] of found) {
+    const tokens = definitionTokens.get(name)
+    if (tokens !== undefined) used.push({ name, ...counts, cost: tokens * requests })
+  }
+  return used.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 interface Savings {
   readonly savings: readonly Saving[]
-  /** How many requests to the model were made in all. */
+  /** How many requests all clients made to the model. */
   readonly requests: number
 }
 
-function savingsIn({ clients }: CatalogRecording, requestsPerClient: number | undefined): Savings {
+function computeSavings({ clients }: CatalogRecording, requestsPerClient: number | undefined): Savings {
   const searchTokens = mean(clients.flatMap(({ searches }) => searches.map(({ tokens }) => tokens))) ?? SEARCH_TOKENS
   const wrapped = clients.flatMap(({ uses }) => uses.filter(({ through }) => through !== 'direct'))
   const wrappingTokens = mean(wrapped.map((use) => use.wrappingTokens)) ?? WRAPPING_TOKENS
-  // A request less sends the list once less.
+  // One request fewer sends the list of tools one time fewer.
   const listTokens = mean(clients.flatMap(({ lists }) => lists.map(({ tokens }) => tokens))) ?? 0
   const all: Saving[] = []
   let requests = 0
   for (const client of clients) {
     const timing = getTiming(getCalls(client), requestsPerClient)
     requests += timing.requests
-    for (const saving of clientSavings(client, { searchTokens, wrappingTokens }, timing.later))
+    for (const saving of computeClientSavings(client, { searchTokens, wrappingTokens }, timing.later))
       all.push({ ...saving, tokens: saving.tokens + saving.roundTrips * listTokens })
   }
   return { savings: all, requests }
 }
 
-function clientSavings(
+function computeClientSavings(
   client: RecordedClient,
   means: { readonly searchTokens: number; readonly wrappingTokens: number },
   later: (place: number) => number,
 ): Saving[] {
-  const { searches, definitions } = client
+  const { definitions } = client
+  const searches = client.searches.toSorted((a, b) => a.at - b.at)
   const places = [...searches, ...definitions, ...client.uses].map(({ at }) => at).sort((a, b) => a - b)
-  const getPlace = new Map(places.map((at, place) => [at, place]))
-  const sent = (at: number, tokens: number): number => tokens * later(getPlace.get(at)!)
-  const ledTo = new Map(searches.map((search) => [search, new Set<string>()]))
+  const placeByAt = new Map(places.map((at, place) => [at, place]))
+  const countSent = (at: number, tokens: number): number => tokens * later(placeByAt.get(at) ?? 0)
+  /** The tools that each search led to. */
+  const outcomes = searches.map((search) => ({ search, tools: new Set<string>() }))
+  const lastByHit = new Map<string, Set<string>>()
   const found = new Set<string>()
   const savings: Saving[] = []
+  let next = 0
   for (const { at, name, through, wrappingTokens } of client.uses.toSorted((a, b) => a.at - b.at)) {
-    const search = searches.filter((each) => each.at < at && each.hits.includes(name)).sort((a, b) => b.at - a.at)[0]
-    if (search) ledTo.get(search)!.add(name)
-    const isListed = through === 'direct' && !search
+    for (let outcome = outcomes[next]; outcome && outcome.search.at < at; outcome = outcomes[++next])
+      for (const hit of outcome.search.hits) lastByHit.set(hit, outcome.tools)
+    const ledTo = lastByHit.get(name)
+    ledTo?.add(name)
+    const isListed = through === 'direct' && !ledTo
     savings.push({
       tools: [name],
-      tokens: sent(at, isListed ? means.wrappingTokens : Math.max(0, wrappingTokens)),
+      tokens: countSent(at, isListed ? means.wrappingTokens : Math.max(0, wrappingTokens)),
       roundTrips: 0,
     })
     if (isListed && !found.has(name))
-      savings.push({ tools: [name], tokens: sent(at, means.searchTokens), roundTrips: 1 })
+      savings.push({ tools: [name], tokens: countSent(at, means.searchTokens), roundTrips: 1 })
     found.add(name)
   }
   for (const { at, name, tokens } of definitions)
-    savings.push({ tools: [name], tokens: sent(at, tokens), roundTrips: 1 })
-  for (const [{ at, tokens }, tools] of ledTo)
-    savings.push({ tools: [...tools], tokens: sent(at, tokens), roundTrips: 1 })
+    savings.push({ tools: [name], tokens: countSent(at, tokens), roundTrips: 1 })
+  for (const { search, tools } of outcomes)
+    savings.push({ tools: [...tools], tokens: countSent(search.at, search.tokens), roundTrips: 1 })
   return savings
 }
 
 interface Timing {
   readonly requests: number
-  /** In how many requests a call and its answer are sent, by the call's place. */
+  /** How many requests send a call and its answer, by the call's place. */
   readonly later: (place: number) => number
 }
 
@@ -273,7 +300,7 @@ function getTiming(calls: number, requestsPerClient: number | undefined): Timing
     later(place) {
       const start = Math.floor(place / most) * most
       const length = Math.min(most, calls - start)
-      // A conversation with fewer calls than requests has them spread evenly.
+      // If a conversation has fewer calls than requests, they are spread evenly.
       return ((length - (place - start)) * requestsPerClient) / (length + 1)
     },
   }
@@ -285,10 +312,10 @@ function mean(values: readonly number[]): number | undefined {
 
 function checkOptions({ max = 0, requestsPerClient = 2 }: LearnCoreOptions): void {
   if (!(Number.isInteger(max) && max >= 0))
-    throw new FoldoutError('learn-core-options', `A core of ${max} tools cannot be. Give max a whole number from 0.`)
+    throw new FoldoutError('learn-core-options', `A core cannot have ${max} tools. Set max to a whole number from 0.`)
   if (!(Number.isInteger(requestsPerClient) && requestsPerClient >= 2))
     throw new FoldoutError(
       'learn-core-options',
-      `A conversation of ${requestsPerClient} requests has no calls. Give requestsPerClient a whole number from 2.`,
+      `A conversation of ${requestsPerClient} requests has no calls. Set requestsPerClient to a whole number from 2.`,
     )
 }

@@ -4,6 +4,7 @@ import { estimatedTokens } from '../../entries/index.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { tool } from '../catalog.fixtures.ts'
 import { getListing } from '../entries/listing.ts'
+import { learnCore } from './learn-core.ts'
 import { readCatalogRecording, createCatalogRecorder } from './recording.ts'
 
 const tools = [tool('send_letter', { source: 'mail' }), tool('water_garden', { source: 'garden' }), tool('mow_lawn')]
@@ -107,10 +108,41 @@ describe('R48 a recording of a catalog', () => {
       },
       'clients[0]: two calls are at 3',
     ],
-  ])('R48 that is none is refused: %j', (json, fault) => {
+    [{ version: 1, tools: [], clients: [getClient({}), 'x'] }, 'clients[1] is not an object'],
+    [{ version: 1, tools: [null], clients: [] }, 'tools[0] is not an object'],
+  ])('R48 refuses JSON that is not a recording: %j', (json, fault) => {
     expect(() => readCatalogRecording(json)).toThrow(fault)
     expect(() => readCatalogRecording(json)).toThrow(
       /^This is not a recording of a catalog of version 1: .*\. Record it again with this version of Foldout\.$/,
     )
+  })
+
+  it.each([
+    ['tools', { version: 1, tools: Array.from({ length: 20_000 }, () => ({ tokens: 'x' })), clients: [] }],
+    ['clients', { version: 1, tools: [], clients: Array.from({ length: 20_000 }, () => ({ id: 5 })) }],
+    [
+      'uses',
+      { version: 1, tools: [], clients: [getClient({ uses: Array.from({ length: 20_000 }, () => ({ at: -1 })) })] },
+    ],
+  ])('R48 stops at the first fault among 20,000 wrong %s', (_, json) => {
+    expect(() => readCatalogRecording(json)).toThrow(
+      /^This is not a recording of a catalog of version 1: .{1,300}\. Rec/,
+    )
+  })
+
+  it('R48 reads and learns from a client with 50,000 calls in reasonable time', () => {
+    const uses = Array.from({ length: 50_000 }, (_, at) => ({
+      at: 2 * at + 1,
+      name: `tool_${at % 40}`,
+      through: 'use_tool',
+      ok: true,
+      wrappingTokens: 5,
+    }))
+    const searches = uses.map(({ at, name }) => ({ at: at - 1, hits: [name], tokens: 100 }))
+    const tools = Array.from({ length: 40 }, (_, at) => ({ name: `tool_${at}`, tokens: 50 }))
+    const started = performance.now()
+    const recording = readCatalogRecording({ version: 1, tools, clients: [getClient({ uses, searches })] })
+    expect(learnCore(recording, { minClients: 1 }).evidence.uses).toBe(50_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })

@@ -1,6 +1,7 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { describeIssues, fromJsonSchema, type JsonSchema } from '../../core/schema/schema.ts'
+import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../../core/schema/schema.ts'
+import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import type { Catalog } from '../catalog.ts'
@@ -8,15 +9,15 @@ import { isUnknown } from '../unknown-tool.ts'
 import type { CatalogEvent } from '../events.ts'
 import { getListing } from '../entries/listing.ts'
 
-/** What clients did with a catalog, in numbers and names: no queries, arguments or results are in it. Plain JSON. */
+/** What clients did with a catalog, in numbers and names. It contains no queries, arguments or results. Plain JSON. */
 export interface CatalogRecording {
   readonly version: 1
-  /** What each tool that was used costs in a request that lists it, by qualified name. */
+  /** How many tokens each tool that was used costs in a request that lists it, by qualified name. */
   readonly tools: readonly { readonly name: string; readonly tokens: number }[]
   readonly clients: readonly RecordedClient[]
 }
 
-/** What one client did. `at` is a call's place among all calls of the client. */
+/** What one client did. `at` is the index of a call among all calls of the client. */
 export interface RecordedClient {
   readonly id: string
   readonly lists: readonly { readonly exposure: string; readonly tools: number; readonly tokens: number }[]
@@ -30,19 +31,19 @@ export interface RecordedSearch {
   readonly at: number
   /** Qualified names of the tools it showed. */
   readonly hits: readonly string[]
-  /** Of the call and its answer. */
+  /** Tokens of the call and its answer. */
   readonly tokens: number
 }
 
 /** A tool that a client used. */
 export interface RecordedUse {
   readonly at: number
-  /** Qualified. */
+  /** The qualified name. */
   readonly name: string
-  /** The meta tool it was called through, or `direct`. */
+  /** The meta tool that the call went through, or `direct`. */
   readonly through: string
   readonly ok: boolean
-  /** What calling it through a meta tool cost more than a direct call. */
+  /** How many tokens the call cost beyond a direct one, because it went through a meta tool. */
   readonly wrappingTokens: number
 }
 
@@ -54,12 +55,16 @@ export interface RecordCatalogOptions {
 
 /** Records what clients do with a catalog. */
 export interface CatalogRecorder {
-  /** All that happened so far. */
+  /** Returns a copy of everything recorded so far. */
   recording(): CatalogRecording
+  /** Stops recording. */
   stop(): void
 }
 
-/** A client that makes more calls than this goes on as another: some have one id for many conversations, and never end. */
+/**
+ * After this many calls, a client is recorded as a new one: some clients never disconnect and use one id for many
+ * conversations.
+ */
 const MAX_CALLS = 1_000
 
 type ClientDraft = {
@@ -67,7 +72,7 @@ type ClientDraft = {
 }
 
 /**
- * Records what clients do with a catalog, to learn from. It only listens.
+ * Records what clients do with a catalog, as input for `learnCore`. It only listens.
  *
  * @example
  * const recorder = createCatalogRecorder(catalog)
@@ -86,8 +91,8 @@ export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOp
     current.set(id, draft)
     drafts.push(draft)
     if (drafts.length > maxClients) {
-      const [oldest] = drafts.splice(0, 1)
-      if (current.get(oldest!.id) === oldest) current.delete(oldest!.id)
+      const oldest = drafts.shift()
+      if (oldest && current.get(oldest.id) === oldest) current.delete(oldest.id)
     }
     return draft
   }
@@ -116,7 +121,7 @@ export function createCatalogRecorder(catalog: Catalog, options: RecordCatalogOp
   }
 
   return {
-    // A copy, so that nobody holds what is still written to.
+    // A copy, because recording continues.
     recording: () =>
       structuredClone({
         version: 1,
@@ -152,35 +157,66 @@ const client = record({
   lists: list(record({ exposure: text, tools: count, tokens })),
   searches: list(record({ at: count, hits: list(text), tokens })),
   definitions: list(record({ at: count, name: text, tokens })),
-  // Short names may cost more by themselves than in a text that holds them, by a token or two.
+  // May be negative: a short name by itself can cost a token or two more than inside a longer text.
   uses: list(
     record({ at: count, name: text, through: text, ok: { type: 'boolean' }, wrappingTokens: { type: 'number' } }),
   ),
 })
-const recordingSchema = fromJsonSchema<CatalogRecording>(
-  record({ version: { const: 1 }, tools: list(record({ name: text, tokens })), clients: list(client) }),
+type UncheckedItems = { readonly [Field in 'tools' | 'clients']: readonly unknown[] }
+const recordingSchema = fromJsonSchema<UncheckedItems>(
+  record({ version: { const: 1 }, tools: { type: 'array' }, clients: { type: 'array' } }),
 )
+const toolSchema = fromJsonSchema<CatalogRecording['tools'][number]>(record({ name: text, tokens }))
+const clientSchema = fromJsonSchema<RecordedClient>(client)
 
 /**
- * Reads a recording that was written as JSON.
+ * Checks a recording that was written as JSON, and returns it. Throws `catalog-recording-invalid` if it is not one.
  *
  * @example
  * const recording = readCatalogRecording(JSON.parse(await readFile('use.json', 'utf8')))
  */
 export function readCatalogRecording(json: unknown): CatalogRecording {
-  const invalid = (fault: string): FoldoutError =>
-    new FoldoutError(
-      'catalog-recording-invalid',
-      `This is not a recording of a catalog of version 1: ${fault}. Record it again with this version of Foldout.`,
-    )
-  if (!isPlainObject(json)) throw invalid('it is not an object')
-  const checked = recordingSchema['~standard'].validate(json)
-  if (checked instanceof Promise) throw invalid('it cannot be checked')
-  if (checked.issues) throw invalid(describeIssues(checked.issues.slice(0, 1)))
-  for (const [index, each] of checked.value.clients.entries()) {
-    const places = [...each.searches, ...each.definitions, ...each.uses].map(({ at }) => at)
-    const twice = places.find((at, i) => places.indexOf(at) !== i)
-    if (twice !== undefined) throw invalid(`clients[${index}]: two calls are at ${twice}`)
+  const { tools, clients } = check(recordingSchema, json, [])
+  // One by one, so that reading stops at the first fault.
+  return {
+    version: 1,
+    tools: tools.map((each, at) => check(toolSchema, each, ['tools', at])),
+    clients: clients.map((each, at) => readClient(each, at)),
   }
-  return checked.value
+}
+
+function readClient(json: unknown, at: number): RecordedClient {
+  const checked = check(clientSchema, json, ['clients', at])
+  const taken = new Set<number>()
+  for (const calls of [checked.searches, checked.definitions, checked.uses]) {
+    for (const call of calls) {
+      if (taken.has(call.at)) throw createFault(`clients[${at}]: two calls are at ${call.at}`)
+      taken.add(call.at)
+    }
+  }
+  return checked
+}
+
+function check<Value>(
+  schema: StandardSchemaV1<unknown, Value>,
+  json: unknown,
+  place: readonly [] | readonly [field: string, index: number],
+): Value {
+  const [field, index] = place
+  if (!isPlainObject(json)) throw createFault(`${field === undefined ? 'it' : `${field}[${index}]`} is not an object`)
+  const checked = schema['~standard'].validate(json)
+  if (checked instanceof Promise) throw createFault('it cannot be checked')
+  if (!checked.issues) return checked.value
+  const [issue = { message: 'has a fault' }] = checked.issues
+  throw createFault(describeIssues([{ ...issue, path: [...place, ...(issue.path ?? [])] }]))
+}
+
+/** Longest description of a fault, in characters: it may quote what is in the file. */
+const MAX_FAULT = 300
+
+function createFault(fault: string): FoldoutError {
+  return new FoldoutError(
+    'catalog-recording-invalid',
+    `This is not a recording of a catalog of version 1: ${shorten(fault, MAX_FAULT)}. Record it again with this version of Foldout.`,
+  )
 }
