@@ -1,5 +1,5 @@
 import type { SearchField } from '../../packages/foldout/src/catalog/search/contract.ts'
-import { lengthWeight, MOST_TERMS } from '../../packages/foldout/src/catalog/search/vectors/vectors.ts'
+import { computeLengthWeight, MOST_TERMS } from '../../packages/foldout/src/catalog/search/vectors/vectors.ts'
 import type { FieldTerms } from './fields.ts'
 import { FIELDS, QUERY, type Text } from './model.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -39,7 +39,7 @@ function getText(vocabulary: Vocabulary, parts: readonly (readonly [field: numbe
     }
     for (const [word, count] of occurrences) {
       words.push(word)
-      counts.push(Math.sqrt(count) * (field === QUERY ? 1 : lengthWeight(terms.length)))
+      counts.push(Math.sqrt(count) * (field === QUERY ? 1 : computeLengthWeight(terms.length)))
       fields.push(field)
     }
   }

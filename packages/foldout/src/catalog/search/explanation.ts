@@ -12,16 +12,16 @@ type ExplainedWord = Explanation['words'][number]
 
 interface FoundWord {
   readonly term: QueryTerm
-  /** The stem under which the tool has it. */
+  /** The stem that the tool's word has. */
   readonly stem: string
-  /** Counts of it in all fields. */
+  /** Its packed counts in all fields. */
   readonly counts: number
   readonly share: number
 }
 
 /**
- * Why a tool has its score. What the index knows is taken down at once, since the tool may be gone when somebody asks; the
- * text is made when they do.
+ * Explains a tool's score. What the index knows is read at once, because the tool may be removed later; the text is made when the
+ * returned function is called.
  */
 export function createExplainer(
   tool: Searchable,
@@ -31,12 +31,11 @@ export function createExplainer(
   postings: Postings,
 ): () => Explanation {
   const counts = countsIn(slot, isAsked, postings)
-  const found = Array.from(score.words, ([id, share]): FoundWord => ({
-    term: terms.get(id)!,
-    stem: postings.getTerm(id),
-    counts: counts.get(id)!,
-    share,
-  }))
+  const found: FoundWord[] = []
+  for (const [id, share] of score.words) {
+    const term = terms.get(id)
+    if (term) found.push({ term, stem: postings.getTerm(id), counts: counts.get(id) ?? 0, share })
+  }
   return () => {
     const surfaces = getSurfaces(tool)
     const words: ExplainedWord[] = found.map(({ term, stem, counts, share }) => ({
@@ -57,13 +56,13 @@ export function createExplainer(
 }
 
 function explainAction(tool: Searchable, { asked, share }: NonNullable<Score['action']>): ExplainedWord {
-  const inName = findActionWord(asked.actions, getWords(getFieldTexts(tool)[NAME]!))
-  const matched = inName ?? findActionWord(asked.actions, getWords(tool.description))!
+  const inName = findActionWord(asked.actions, getWords(getFieldTexts(tool)[NAME] ?? ''))
+  const matched = inName ?? findActionWord(asked.actions, getWords(tool.description)) ?? asked.word
   const field = inName === undefined ? 'description' : 'name'
   return { word: asked.word, matched, fields: [field], score: share, how: 'action' }
 }
 
-/** The word of the tool that each stem first stands for. */
+/** Maps each stem to the first word of the tool that has it. */
 function getSurfaces(tool: Searchable): ReadonlyMap<string, string> {
   const surfaces = new Map<string, string>()
   for (const text of getFieldTexts(tool)) {

@@ -2,6 +2,7 @@ import { findAskedAction } from './text/actions.ts'
 import { takeBest } from './lexical/best.ts'
 import {
   computeCoverage,
+  createOrder,
   rankByWords,
   getShares,
   type LexicalRanking,
@@ -10,14 +11,14 @@ import {
 } from './lexical/lexical.ts'
 import { parseQuery, type ParsedQuery, type Vocabulary } from './text/query.ts'
 
-/** More than words and meaning can give together. */
+/** More than words and meaning can add together. */
 const NAMED_SCORE = 10
-/** How many of the best tools for a part are looked at more closely. */
+/** How many of the best tools for a part are examined closely. */
 const CANDIDATES_OF_PART = 50
 
 export interface RankingSources extends LexicalSources {
   readonly vocabulary: Vocabulary
-  /** What the tool in a slot does, one bit for each action. */
+  /** What the tool in a slot does, with one bit for each action. */
   actionsAt(slot: number): number
 }
 
@@ -29,9 +30,9 @@ export interface AskedText {
 }
 
 export interface Request extends AskedText {
-  /** What it falls into; empty if it does not. */
+  /** The parts that the request was split into; empty if it was not. */
   readonly parts: readonly AskedText[]
-  /** The tools that it names. */
+  /** The slots of the tools that it names. */
   readonly named: ReadonlySet<number>
 }
 
@@ -39,15 +40,15 @@ export interface Request extends AskedText {
 interface RankedText extends AskedText {
   readonly query: ParsedQuery
   readonly words: LexicalRanking
-  /** How much of the text the words of the best tool cover. */
+  /** How much of the text the best tool's words cover. */
   readonly coverage: number
-  /** What meaning counts beside words. */
+  /** How much meaning counts compared with words. */
   readonly meaning: number
-  /** What it counts: 1 for the whole request, less for a part, and least for one whose words say little. */
+  /** How much the text counts: 1 for the whole request, less for a part, and least for a part whose words say little. */
   readonly weight: number
 }
 
-/** An action that a request asks for, and by which word. */
+/** An action that a request asks for, and the word that says so. */
 export interface Asked {
   readonly word: string
   readonly actions: number
@@ -57,14 +58,14 @@ export interface Ranking {
   readonly request: Request
   readonly whole: RankedText
   readonly parts: readonly RankedText[]
-  /** The slots of the tools for which the parts were looked at. */
+  /** The slots of the tools that were also scored for the parts. */
   readonly candidates: ReadonlySet<number>
   readonly asked: readonly Asked[]
-  /** By slot; 0 for tools that have nothing to do with it. */
+  /** By slot; 0 for tools that are unrelated to the request. */
   readonly scores: Float64Array
   /** The slots whose score is not 0. */
   readonly found: Int32Array
-  /** How near in meaning the nearest tool is; 0 if that is not known. */
+  /** How near in meaning the nearest tool is; 0 if unknown. */
   readonly nearest: number
 }
 
@@ -77,9 +78,9 @@ export interface Score {
 }
 
 /**
- * A tool's score is what its words have of the request, how near it is in meaning, whether it does what is asked for and, of
- * a request with parts, what it has of the part that it answers best. So the tools for each part stand near the top. Meaning
- * counts the more, the less of a text the words of any tool cover.
+ * Ranks all tools for a request. A tool's score adds up how well its words match, how near it is in meaning and whether it does
+ * what is asked for. If the request has parts, the part that the tool answers best is added, so the tools for each part end up
+ * near the top. The less of a text any tool's words cover, the more meaning counts.
  */
 export function rankRequest(request: Request, sources: RankingSources): Ranking {
   const { postings, tuning, isAllowed, isBefore, actionsAt } = sources
@@ -98,7 +99,7 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
     if (!isAllowed(slot)) continue
     const cosine = request.cosineAt ? request.cosineAt(slot) : 0
     if (cosine > nearest) nearest = cosine
-    let score = whole.words.scores[slot]! + (cosine > 0 ? whole.meaning * cosine : 0)
+    let score = (whole.words.scores[slot] ?? 0) + (cosine > 0 ? whole.meaning * cosine : 0)
     if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
     if (request.named.has(slot)) score += NAMED_SCORE
     if (score === 0) continue
@@ -116,10 +117,13 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
     nearest,
   }
   if (parts.length > 0) {
-    const isBetter = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
-    for (const slot of takeBest(ranking.found, tuning.candidates, isBetter)) ranking.candidates.add(slot)
+    for (const slot of takeBest(ranking.found, tuning.candidates, createOrder(scores, isBefore)))
+      ranking.candidates.add(slot)
     for (const { words } of parts) for (const slot of words.candidates) ranking.candidates.add(slot)
-    for (const slot of ranking.candidates) scores[slot]! += scoreFor(ranking.parts[getPart(ranking, slot)]!, slot)
+    for (const slot of ranking.candidates) {
+      const part = ranking.parts[getPart(ranking, slot)]
+      if (part) scores[slot] = (scores[slot] ?? 0) + computePartScore(part, slot)
+    }
   }
   return ranking
 }
@@ -138,37 +142,38 @@ function rankText(
   return { text, cosineAt, query, words, coverage, meaning, weight }
 }
 
-function scoreFor(ranked: RankedText, slot: number): number {
-  return ranked.weight * ranked.words.scores[slot]! + nearness(ranked, slot)
+function computePartScore(ranked: RankedText, slot: number): number {
+  return ranked.weight * (ranked.words.scores[slot] ?? 0) + computeNearness(ranked, slot)
 }
 
-function nearness({ cosineAt, meaning, weight }: RankedText, slot: number): number {
+function computeNearness({ cosineAt, meaning, weight }: RankedText, slot: number): number {
   return cosineAt ? weight * meaning * Math.max(0, cosineAt(slot)) : 0
 }
 
-/** The number of the part that a tool answers best; 0 if the request has but one. */
+/** The index of the part that a tool answers best; 0 if the request has only one. */
 export function getPart({ parts }: Ranking, slot: number): number {
   let best = 0
   let most = 0
-  for (let part = 0; part < parts.length; part++) {
-    const score = scoreFor(parts[part]!, slot)
-    if (score <= most) continue
+  parts.forEach((part, index) => {
+    const score = computePartScore(part, slot)
+    if (score <= most) return
     most = score
-    best = part
-  }
+    best = index
+  })
   return best
 }
 
-/** The score of one tool, taken apart. */
+/** Splits the score of one tool by what it is made of. */
 export function computeScore(ranking: Ranking, slot: number, sources: RankingSources): Score {
   const { whole, parts, candidates, request } = ranking
   const words: Shares = new Map()
   let meaning = 0
-  for (const ranked of candidates.has(slot) ? [whole, parts[getPart(ranking, slot)]!] : [whole]) {
+  const part = candidates.has(slot) ? parts[getPart(ranking, slot)] : undefined
+  for (const ranked of part ? [whole, part] : [whole]) {
     for (const [id, share] of getShares(slot, ranked.query, ranked.words, sources)) {
       words.set(id, (words.get(id) ?? 0) + ranked.weight * share)
     }
-    meaning += nearness(ranked, slot)
+    meaning += computeNearness(ranked, slot)
   }
   const asked = ranking.asked.find(({ actions }) => (sources.actionsAt(slot) & actions) !== 0)
   return {

@@ -1,5 +1,6 @@
 import type { Searchable } from './contract.ts'
 import { takeBest } from './lexical/best.ts'
+import { createOrder } from './lexical/lexical.ts'
 import { createNameIndex } from './lexical/named.ts'
 import { createPostings, type Postings } from './lexical/postings.ts'
 import { createSpellings } from './lexical/spelling.ts'
@@ -7,7 +8,7 @@ import { rankRequest, computeScore, type AskedText, type Ranking, type RankingSo
 import { readToolTerms } from './text/tool-terms.ts'
 import type { Tuning } from './tuning.ts'
 
-/** One search, and what can be asked about it before anything else happens to the tools. */
+/** The result of one search. It must be read before any tool is added or removed. */
 export interface Found<Tool extends Searchable> {
   readonly ranking: Ranking
   readonly postings: Postings
@@ -21,21 +22,21 @@ export interface Found<Tool extends Searchable> {
 /** What is ranked. */
 export interface ShelfRequest {
   readonly text: AskedText
-  /** What it falls into; empty if it does not. */
+  /** The parts that the request was split into; empty if it was not. */
   readonly parts: readonly AskedText[]
   readonly category: string | undefined
 }
 
-/** Tools by slot, with all that is known of their words and names. */
+/** Tools by slot, with an index of their words and names. */
 export interface Shelf<Tool extends Searchable> {
   readonly size: number
   readonly postings: Postings
   getSlot(qualified: string): number | undefined
-  /** Puts a tool into a slot. Throws if it cannot be read, and is then as before. */
+  /** Puts a tool into a slot. Throws if the tool cannot be read, and changes nothing then. */
   put(tool: Tool): { readonly slot: number; readonly characters: number }
-  /** Takes a tool off: it is not found anymore. Returns its slot, which must be emptied before anything is ranked. */
+  /** Removes a tool, so that it is not found anymore. Returns its slot, which must be emptied before anything is ranked. */
   take(qualified: string): number | undefined
-  /** Forgets the words of a tool that was taken off, and returns how many there were. */
+  /** Forgets the words of a removed tool, and returns how many there were. */
   empty(slot: number): number
   rank(request: ShelfRequest): Found<Tool>
 }
@@ -95,16 +96,13 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
     rank({ text, parts, category }) {
       const all = { ...sources, isAllowed: createFilter(tools, category) }
       const ranking = rankRequest({ ...text, parts, named: names.findNamed(text.text) }, all)
-      const { scores, found } = ranking
-      const computeRank = (slot: number): number => scores[slot] ?? 0
-      const isBetter = (a: number, b: number): boolean =>
-        computeRank(a) > computeRank(b) || (computeRank(a) === computeRank(b) && isBefore(a, b))
+      const isBetter = createOrder(ranking.scores, isBefore)
       return {
         ranking,
         postings,
         getTool,
         getSlot: (qualified) => slotByName.get(qualified),
-        takeBest: (limit) => takeBest(found, limit, isBetter),
+        takeBest: (limit) => takeBest(ranking.found, limit, isBetter),
         computeScore: (slot) => computeScore(ranking, slot, all),
       }
     },

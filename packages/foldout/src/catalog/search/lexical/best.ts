@@ -1,6 +1,6 @@
 /**
- * The best so many of some slots, best first. `isBefore` must put every two slots in an order. A heap with the worst on top,
- * since most slots are worse than that and cost one comparison.
+ * Takes the best slots, at most `limit`, best first. `isBefore` must order every two slots. This keeps a heap with the worst slot
+ * on top: most slots are worse than that one and cost a single comparison.
  */
 export function takeBest(
   slots: ArrayLike<number>,
@@ -10,23 +10,26 @@ export function takeBest(
   const heap: number[] = []
   if (limit < 1) return heap
   for (let i = 0; i < slots.length; i++) {
-    const slot = slots[i]!
+    const slot = slots[i] ?? 0
     if (heap.length < limit) {
       heap.push(slot)
       rise(heap, isBefore)
-    } else if (isBefore(slot, heap[0]!)) {
+    } else if (isBefore(slot, heap[0] ?? 0)) {
       heap[0] = slot
       sink(heap, isBefore)
     }
   }
-  return heap.sort((a, b) => (a === b ? 0 : isBefore(a, b) ? -1 : 1))
+  return heap.sort((a, b) => {
+    if (a === b) return 0
+    return isBefore(a, b) ? -1 : 1
+  })
 }
 
 function rise(heap: number[], isBefore: (a: number, b: number) => boolean): void {
   let at = heap.length - 1
   while (at > 0) {
     const parent = (at - 1) >> 1
-    if (!isBefore(heap[parent]!, heap[at]!)) return
+    if (!isBefore(heap[parent] ?? 0, heap[at] ?? 0)) return
     swap(heap, at, parent)
     at = parent
   }
@@ -37,7 +40,7 @@ function sink(heap: number[], isBefore: (a: number, b: number) => boolean): void
   for (;;) {
     let worst = at
     for (const child of [2 * at + 1, 2 * at + 2]) {
-      if (child < heap.length && isBefore(heap[worst]!, heap[child]!)) worst = child
+      if (child < heap.length && isBefore(heap[worst] ?? 0, heap[child] ?? 0)) worst = child
     }
     if (worst === at) return
     swap(heap, at, worst)
@@ -46,7 +49,7 @@ function sink(heap: number[], isBefore: (a: number, b: number) => boolean): void
 }
 
 function swap(heap: number[], a: number, b: number): void {
-  const kept = heap[a]!
-  heap[a] = heap[b]!
+  const kept = heap[a] ?? 0
+  heap[a] = heap[b] ?? 0
   heap[b] = kept
 }

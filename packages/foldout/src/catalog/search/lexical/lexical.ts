@@ -8,19 +8,19 @@ const NAME = FIELDS.indexOf('name')
 const SOURCE = FIELDS.indexOf('source')
 const PARAMETERS = FIELDS.indexOf('parameters')
 
-/** How well each tool's words fit a query; the best is about 1. */
+/** How well the words of each tool fit a query. The best score is about 1. */
 export interface LexicalRanking {
   /** By slot; 0 for a tool that shares no word with the query. */
   readonly scores: Float64Array
-  /** The slots that were looked at more closely, best first before that. */
+  /** The slots that were examined closely, best first by the scores before that. */
   readonly candidates: readonly number[]
   /** The slot of the best score; -1 if no tool shares a word with the query. */
   readonly top: number
-  /** What the best tool's words weigh, before the scores were made to be at most about 1. */
+  /** The best score before scaling. */
   readonly best: number
 }
 
-/** What each word of a query gave to one tool's score, by the word's id. */
+/** How much each word of a query added to one tool's score, by word id. */
 export type Shares = Map<number, number>
 
 export interface LexicalSources {
@@ -28,39 +28,55 @@ export interface LexicalSources {
   readonly tuning: Tuning
   /** Which of two tools is first if their scores are equal. */
   readonly isBefore: (a: number, b: number) => boolean
-  /** Whether a tool is looked for at all. */
+  /** Whether a tool may be found at all. */
   readonly isAllowed: (slot: number) => boolean
 }
 
-/** Fielded BM25 of all tools, then a closer look at so many of the best: words side by side, names that are asked for. */
+/**
+ * Scores all tools with BM25 over their fields. The best ones, as many as `closely` says, are then examined for adjacent words
+ * and for names that the query has.
+ */
 export function rankByWords(query: ParsedQuery, closely: number, sources: LexicalSources): LexicalRanking {
   const { postings, isBefore, isAllowed } = sources
   const scores = new Float64Array(postings.slots)
   const found: number[] = []
-  const weigh = weigher(sources)
+  const weigh = createWeigher(sources)
   for (const { id, weight } of query.terms.values()) {
     const documents = postings.documentsWith(id)
     const counts = postings.getCounts(id)
     for (let i = 0; i < documents.length; i++) {
-      const slot = documents[i]!
-      if (scores[slot] === 0) {
+      const slot = documents[i] ?? 0
+      const score = scores[slot] ?? 0
+      if (score === 0) {
         if (!isAllowed(slot)) continue
         found.push(slot)
       }
-      scores[slot]! += weight * weigh(counts[i]!, slot)
+      scores[slot] = score + weight * weigh(counts[i] ?? 0, slot)
     }
   }
   let best = 0
-  for (const slot of found) if (scores[slot]! > best) best = scores[slot]!
-  for (const slot of found) scores[slot]! /= best
-  const better = (a: number, b: number) => scores[a]! > scores[b]! || (scores[a] === scores[b] && isBefore(a, b))
+  for (const slot of found) best = Math.max(best, scores[slot] ?? 0)
+  for (const slot of found) scores[slot] = (scores[slot] ?? 0) / best
+  const better = createOrder(scores, isBefore)
   const candidates = takeBest(found, closely, better)
   let top = -1
   for (const slot of candidates) {
-    scores[slot]! += closeness(slot, query, sources, best)
+    scores[slot] = (scores[slot] ?? 0) + computeCloseness(slot, query, sources, best)
     if (top < 0 || better(slot, top)) top = slot
   }
   return { scores, candidates, top, best }
+}
+
+/** Orders slots by score, and equal scores by `isBefore`. */
+export function createOrder(
+  scores: Float64Array,
+  isBefore: (a: number, b: number) => boolean,
+): (a: number, b: number) => boolean {
+  return (a, b) => {
+    const scoreA = scores[a] ?? 0
+    const scoreB = scores[b] ?? 0
+    return scoreA > scoreB || (scoreA === scoreB && isBefore(a, b))
+  }
 }
 
 /** How much of a query the words of a tool cover, by weight, from 0 to 1. */
@@ -72,7 +88,7 @@ export function computeCoverage({ terms, isAsked, mass }: ParsedQuery, slot: num
   return covered / mass
 }
 
-/** The same score for one tool, by the words that gave it. */
+/** Splits the score of one tool by word. */
 export function getShares(
   slot: number,
   query: ParsedQuery,
@@ -80,36 +96,41 @@ export function getShares(
   sources: LexicalSources,
 ): Shares {
   const shares: Shares = new Map()
-  const weigh = weigher(sources)
+  const weigh = createWeigher(sources)
   const counts = countsIn(slot, query.isAsked, sources.postings)
   for (const { id, weight } of query.terms.values()) {
-    if (counts.has(id)) shares.set(id, (weight * weigh(counts.get(id)!, slot)) / best)
+    const count = counts.get(id)
+    if (count !== undefined) shares.set(id, (weight * weigh(count, slot)) / best)
   }
-  if (candidates.includes(slot)) closeness(slot, query, sources, best, shares)
+  if (candidates.includes(slot)) computeCloseness(slot, query, sources, best, shares)
   return shares
 }
 
-/** A word's weight in a tool, by its counts there. */
-function weigher({ postings, tuning: { fieldWeights, lengthPenalties, saturation } }: LexicalSources) {
-  const averages = FIELDS.map((_, field) => postings.averageLength(field))
+/** Weighs a word in a tool by its counts there. */
+function createWeigher({ postings, tuning: { fieldWeights, lengthPenalties, saturation } }: LexicalSources) {
+  const fields = FIELDS.map((_, field) => ({
+    field,
+    average: postings.averageLength(field),
+    penalty: lengthPenalties[field] ?? 0,
+    fieldWeight: fieldWeights[field] ?? 0,
+  }))
   return (counts: number, slot: number): number => {
     let weight = 0
-    for (let field = 0; field < FIELDS.length; field++) {
+    for (const { field, average, penalty, fieldWeight } of fields) {
       const count = countIn(field, counts)
       if (count === 0) continue
-      const penalty = lengthPenalties[field]!
-      const relativeLength = postings.getLength(field, slot) / averages[field]!
-      weight += (fieldWeights[field]! * count) / (1 - penalty + penalty * relativeLength)
+      const relativeLength = postings.getLength(field, slot) / average
+      weight += (fieldWeight * count) / (1 - penalty + penalty * relativeLength)
     }
     return ((saturation + 1) * weight) / (saturation + weight)
   }
 }
 
 /**
- * What stands side by side in the query and in the tool, and how much of the tool's name the query has. Both belong to words,
- * so that a score is the sum of what its words gave.
+ * Scores the words that are adjacent both in the query and in the tool, and how much of the tool's name the query has. Each share
+ * is credited to a word, so that a score is the sum of its words.
  */
-function closeness(
+function computeCloseness(
   slot: number,
   query: ParsedQuery,
   { postings, tuning: { adjacency, nameCoverage } }: LexicalSources,
@@ -123,12 +144,12 @@ function closeness(
   let field = 0
   let before = FIELD_END
   let sum = 0
-  const give = (id: number, share: number): void => {
+  const credit = (id: number, share: number): void => {
     sum += share
     shares?.set(id, (shares.get(id) ?? 0) + share)
   }
-  for (let i = 0; i < words.length && field !== PARAMETERS; i++) {
-    const id = words[i]!
+  for (const id of words) {
+    if (field === PARAMETERS) break
     if (id === FIELD_END) field++
     else {
       if (field === NAME || field === SOURCE) named.add(id)
@@ -138,8 +159,8 @@ function closeness(
         if (pair) {
           pairs.add(key)
           const share = (adjacency * pair.weight) / best / 2
-          give(pair.first, share)
-          give(pair.second, share)
+          credit(pair.first, share)
+          credit(pair.second, share)
         }
       }
     }
@@ -148,6 +169,6 @@ function closeness(
   const computeRarity = (id: number) => rarity(postings.size, postings.documentsWith(id).length)
   let whole = 0
   for (const id of named) whole += computeRarity(id)
-  for (const id of named) if (isAsked[id] === 1) give(id, (nameCoverage * computeRarity(id)) / whole)
+  for (const id of named) if (isAsked[id] === 1) credit(id, (nameCoverage * computeRarity(id)) / whole)
   return sum
 }

@@ -1,27 +1,27 @@
 import { FIELDS } from '../text/tool-text.ts'
 
-/** Counts of a word in all fields of a tool share one small integer, so that a list of them is plain numbers. */
+/** The counts of a word in all fields of a tool are packed into one small integer, with this many bits for each field. */
 const BITS = 5
 const MOST = 2 ** BITS - 1
-/** Stands between two fields in the words of a tool. */
+/** Marks the end of a field in the words of a tool. */
 export const FIELD_END = -1
 
-/** Where each word stands. Documents are slots, which are used again when theirs is removed. */
+/** Which tools have each word. A tool is known by its slot, which is reused after the tool is removed. */
 export interface Postings {
-  /** How many documents there are. */
+  /** How many tools there are. */
   readonly size: number
   /** One more than the highest slot ever used. */
   readonly slots: number
-  /** One more than the highest number of a word ever used. */
+  /** One more than the highest word id ever used. */
   readonly ids: number
-  /** The number of a word, if any document has it. */
+  /** The id of a word, if any tool has it. */
   getId(term: string): number | undefined
   getTerm(id: number): string
-  /** The documents that have a word. Not to be changed. */
+  /** The slots of the tools that have a word. Do not modify the list. */
   documentsWith(id: number): readonly number[]
-  /** The counts of a word, one for each of its documents. Not to be changed. */
+  /** The packed counts of a word, one for each of those tools. Do not modify the list. */
   getCounts(id: number): readonly number[]
-  /** The words of a document in order, fields divided by a negative number. */
+  /** The ids of a tool's words in order, with `FIELD_END` after each field. */
   wordsIn(slot: number): Int32Array
   getLength(field: number, slot: number): number
   averageLength(field: number): number
@@ -30,63 +30,60 @@ export interface Postings {
 }
 
 export interface PostingsEvents {
-  /** A word came up for the first time, or the last document with it went. */
+  /** Called when the first tool with a word is added, and when the last one is removed. */
   onTerm?(term: string, isThere: boolean): void
 }
 
-/** The words of all documents, by number, with the documents that have them. */
+/** The words of all tools, by id. */
 interface Terms {
   readonly ids: ReadonlyMap<string, number>
-  readonly names: readonly string[]
-  readonly documents: readonly number[][]
-  readonly counts: readonly number[][]
-  /** The number of a word, which is new if it was not there. */
-  intern(term: string): number
-  /** Lets a word go that no document has anymore. */
-  forget(id: number): void
+  readonly entries: readonly Term[]
+  /** Returns a word's entry, and creates one for a new word. */
+  intern(name: string): Term
+  /** Removes a word that no tool has anymore. */
+  forget(term: Term): void
+}
+
+interface Term {
+  readonly id: number
+  readonly name: string
+  readonly documents: number[]
+  readonly counts: number[]
+  /** How often it occurs in the tool that is being added. */
+  tally: number
 }
 
 function createTerms({ onTerm }: PostingsEvents): Terms {
   const ids = new Map<string, number>()
-  const names: string[] = []
-  const documents: number[][] = []
-  const counts: number[][] = []
+  const entries: Term[] = []
   const free: number[] = []
   return {
     ids,
-    names,
-    documents,
-    counts,
-    intern(term) {
-      const known = ids.get(term)
-      if (known !== undefined) return known
-      const id = free.pop() ?? names.length
-      ids.set(term, id)
-      names[id] = term
-      documents[id] = []
-      counts[id] = []
-      onTerm?.(term, true)
-      return id
+    entries,
+    intern(name) {
+      const known = entries[ids.get(name) ?? -1]
+      if (known) return known
+      const id = free.pop() ?? entries.length
+      const term = { id, name, documents: [], counts: [], tally: 0 }
+      ids.set(name, id)
+      entries[id] = term
+      onTerm?.(name, true)
+      return term
     },
-    forget(id) {
-      const term = names[id]!
-      ids.delete(term)
+    forget({ id, name }) {
+      ids.delete(name)
       free.push(id)
-      onTerm?.(term, false)
+      onTerm?.(name, false)
     },
   }
 }
 
 export function createPostings(events: PostingsEvents = {}): Postings {
   const terms = createTerms(events)
-  const { ids, names, documents, counts } = terms
+  const { ids, entries } = terms
   const sequences: Int32Array[] = []
   const freeSlots: number[] = []
-  const lengths: number[][] = FIELDS.map(() => [])
-  const totals: number[] = FIELDS.map(() => 0)
-  // How often each word of the document at hand occurs; only the words in `seen` are not 0.
-  const tally: number[] = []
-  const seen: number[] = []
+  const fieldLengths = FIELDS.map((): FieldLengths => ({ bySlot: [], total: 0 }))
   let size = 0
 
   return {
@@ -97,40 +94,40 @@ export function createPostings(events: PostingsEvents = {}): Postings {
       return sequences.length
     },
     get ids() {
-      return names.length
+      return entries.length
     },
     getId: (term) => ids.get(term),
-    getTerm: (id) => names[id]!,
-    documentsWith: (id) => documents[id]!,
-    getCounts: (id) => counts[id]!,
-    wordsIn: (slot) => sequences[slot]!,
-    getLength: (field, slot) => lengths[field]![slot]!,
-    averageLength: (field) => (size === 0 ? 1 : totals[field]! / size || 1),
+    getTerm: (id) => entries[id]?.name ?? '',
+    documentsWith: (id) => entries[id]?.documents ?? NONE,
+    getCounts: (id) => entries[id]?.counts ?? NONE,
+    wordsIn: (slot) => sequences[slot] ?? NO_WORDS,
+    getLength: (field, slot) => fieldLengths[field]?.bySlot[slot] ?? 0,
+    averageLength: (field) => (size === 0 ? 1 : (fieldLengths[field]?.total ?? 0) / size || 1),
 
     add(fields) {
       const slot = freeSlots.pop() ?? sequences.length
       const sequence = new Int32Array(fields.reduce((sum, words) => sum + words.length + 1, 0))
+      const seen: Term[] = []
       let at = 0
-      fields.forEach((words, field) => {
+      fieldLengths.forEach((lengths, field) => {
+        const words = fields[field] ?? []
         const one = 1 << (field * BITS)
         const full = MOST << (field * BITS)
         for (const word of words) {
-          const id = terms.intern(word)
-          const count = tally[id] ?? 0
-          if (count === 0) seen.push(id)
-          if ((count & full) !== full) tally[id] = count + one
-          sequence[at++] = id
+          const term = terms.intern(word)
+          if (term.tally === 0) seen.push(term)
+          if ((term.tally & full) !== full) term.tally += one
+          sequence[at++] = term.id
         }
         sequence[at++] = FIELD_END
-        lengths[field]![slot] = words.length
-        totals[field]! += words.length
+        lengths.bySlot[slot] = words.length
+        lengths.total += words.length
       })
-      for (const id of seen) {
-        documents[id]!.push(slot)
-        counts[id]!.push(tally[id]!)
-        tally[id] = 0
+      for (const term of seen) {
+        term.documents.push(slot)
+        term.counts.push(term.tally)
+        term.tally = 0
       }
-      seen.length = 0
       sequences[slot] = sequence
       size++
       return slot
@@ -138,14 +135,15 @@ export function createPostings(events: PostingsEvents = {}): Postings {
 
     remove(slot) {
       for (const id of new Set(sequences[slot])) {
-        if (id === FIELD_END) continue
-        takeOut(slot, documents[id]!, counts[id]!)
-        if (documents[id]!.length === 0) terms.forget(id)
+        const term = entries[id]
+        if (!term) continue
+        removeDocument(slot, term)
+        if (term.documents.length === 0) terms.forget(term)
       }
-      lengths.forEach((ofField, field) => {
-        totals[field]! -= ofField[slot]!
-        ofField[slot] = 0
-      })
+      for (const lengths of fieldLengths) {
+        lengths.total -= lengths.bySlot[slot] ?? 0
+        lengths.bySlot[slot] = 0
+      }
       sequences[slot] = new Int32Array(0)
       freeSlots.push(slot)
       size--
@@ -153,22 +151,31 @@ export function createPostings(events: PostingsEvents = {}): Postings {
   }
 }
 
-/** Takes a document out of a word's list and puts the last one in its place. */
-function takeOut(slot: number, documents: number[], counts: number[]): void {
+/** How many words each tool has in a field. */
+interface FieldLengths {
+  readonly bySlot: number[]
+  total: number
+}
+
+const NONE: readonly number[] = []
+const NO_WORDS = new Int32Array(0)
+
+/** Removes a tool from a word's lists, and moves the last tool into its place. */
+function removeDocument(slot: number, { documents, counts }: Term): void {
   const at = documents.indexOf(slot)
-  const lastDocument = documents.pop()!
-  const lastCounts = counts.pop()!
-  if (at === documents.length) return
+  const lastDocument = documents.pop()
+  const lastCounts = counts.pop()
+  if (lastDocument === undefined || lastCounts === undefined || at === documents.length) return
   documents[at] = lastDocument
   counts[at] = lastCounts
 }
 
-/** How often a word stands in a field, of its counts in all fields. */
+/** Unpacks how often a word occurs in one field. */
 export function countIn(field: number, counts: number): number {
   return (counts >>> (field * BITS)) & MOST
 }
 
-/** The counts in a document of those words that are asked for, by the word's number. */
+/** Counts the words of a tool that a query asks for, by word id. The counts are packed. */
 export function countsIn(
   slot: number,
   isAsked: Uint8Array,
@@ -177,8 +184,7 @@ export function countsIn(
   const counts = new Map<number, number>()
   const words = postings.wordsIn(slot)
   let field = 0
-  for (let i = 0; i < words.length; i++) {
-    const id = words[i]!
+  for (const id of words) {
     if (id === FIELD_END) field++
     else if (isAsked[id] === 1) {
       const before = counts.get(id) ?? 0

@@ -1,11 +1,11 @@
 /**
- * Dot products of many vectors of bytes with one, sixteen bytes at a time where WebAssembly can be compiled, which is ten
- * times as quick as a loop. Whole numbers, so that both ways give the same.
+ * Computes the dot products of many byte vectors with one. Where WebAssembly can be compiled it takes sixteen bytes at a time,
+ * which is ten times as fast as a loop. Both ways use integers, so their results are equal.
  */
 export interface DotKernel {
-  /** Where the vectors lie. */
+  /** The memory that holds the vectors. */
   readonly memory: ArrayBuffer
-  /** Multiplies the vectors from one byte up to another with that at `query`; a sum of 32 bits for each goes to `out`. */
+  /** Multiplies the vectors between two byte offsets with the one at `query`, and writes a 32-bit sum for each to `out`. */
   dots(from: number, to: number, stride: number, query: number, out: number): void
 }
 
@@ -31,7 +31,7 @@ export function createPlainKernel(bytes: number): DotKernel {
   }
 }
 
-/** Four at a time, in whole numbers of 32 bits, which the largest sum of such products does not leave. */
+/** Four at a time, in 32-bit integers, which are large enough for the largest sum. */
 export function dot(vectors: Int8Array, start: number, query: Int8Array): number {
   let a = 0
   let b = 0
@@ -47,7 +47,7 @@ export function dot(vectors: Int8Array, start: number, query: Int8Array): number
   return a + b + c + d
 }
 
-/** As much of WebAssembly's global as is needed; the types of it come with those of browsers only. */
+/** The parts of the WebAssembly API that are used. Its types come only with those of browsers. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer }
@@ -68,7 +68,7 @@ function createCompiledKernel(bytes: number): DotKernel | undefined {
     const { exports } = new api.Instance(compiled, { m: { m: memory } })
     return { memory: memory.buffer, dots: exports.d }
   } catch {
-    // Forbidden by a policy, or without vector instructions.
+    // A policy forbids it, or the engine has no vector instructions.
     compiled = null
     return undefined
   }

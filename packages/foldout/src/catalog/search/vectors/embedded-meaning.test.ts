@@ -63,17 +63,17 @@ describe('own embeddings', () => {
     ],
     [
       'search-embedding-invalid',
-      'The embedding function given to the search gave 0 vectors for 9 texts. It must give one vector of numbers for each text, all of one length.',
+      'The embedding function given to the search returned 0 vectors for 9 texts. It must return one vector of numbers for each text, all of the same length.',
       async () => [],
     ],
     [
       'search-embedding-invalid',
-      'The embedding function given to the search gave vectors of 1 and of 2 numbers. It must give one vector of numbers for each text, all of one length.',
+      'The embedding function given to the search returned vectors of different lengths, 1 and 2. It must return one vector of numbers for each text, all of the same length.',
       async (texts: readonly string[]) => texts.map((_, i) => (i === 0 ? [1] : [1, 2])),
     ],
     [
       'search-embedding-invalid',
-      'The embedding function given to the search gave a vector with NaN in it. It must give one vector of numbers for each text, all of one length.',
+      'The embedding function given to the search returned a vector that contains NaN. It must return one vector of numbers for each text, all of the same length.',
       async (texts: readonly string[]) => texts.map(() => [Number.NaN]),
     ],
   ] satisfies [string, string, Embed][])(

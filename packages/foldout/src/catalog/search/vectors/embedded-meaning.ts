@@ -5,7 +5,7 @@ import { cutText } from '../text/read-query.ts'
 import { VECTOR_COST, type Meaning, type Vector } from './meaning.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 
-/** So many texts go to the function at once. */
+/** How many texts are passed to the function at once. */
 const BATCH = 64
 
 interface Embedded {
@@ -15,13 +15,13 @@ interface Embedded {
 }
 
 /**
- * Meaning by a function of the user's. Tools are embedded when something is searched, in batches, each text once while a
- * tool has it. What fails is tried again at the next search.
+ * Finds nearness of meaning with the user's embedding function. Tools are embedded in batches when something is searched, and
+ * each text only once as long as a tool has it. A batch that failed is tried again at the next search.
  */
 export function createEmbeddedMeaning(embed: Embed): Meaning {
   /** The texts of tools that have no vector yet. */
   const waiting = new Map<number, string>()
-  /** The texts of those that have one. */
+  /** The texts of tools that have one. */
   const textBySlot = new Map<number, string>()
   const embedded = new Map<string, Embedded>()
   let block: VectorBlock | undefined
@@ -60,7 +60,7 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
     async prepare(slice) {
       const missing = new Set([...waiting.values()].filter((text) => !embedded.has(text)))
       await embedMissing(missing)
-      // Tools may have come and gone meanwhile: those that came are next.
+      // Tools may have been added and removed meanwhile. The added ones are next.
       for (const [slot, text] of waiting) {
         const known = embedded.get(text)
         if (!known) continue
@@ -79,7 +79,7 @@ export function createEmbeddedMeaning(embed: Embed): Meaning {
   }
 }
 
-/** The user's function, held to what it must give. */
+/** Wraps the user's function and checks what it returns. */
 function createEmbedder(embed: Embed): (batch: readonly string[]) => Promise<readonly Vector[]> {
   let dimensions: number | undefined
 
@@ -104,8 +104,8 @@ function createEmbedder(embed: Embed): (batch: readonly string[]) => Promise<rea
       )
     }
     if (!Array.isArray(vectors) || vectors.length !== batch.length) {
-      const got = Array.isArray(vectors) ? `${vectors.length} vectors` : `no list of vectors`
-      throw createInvalidError(`gave ${got} for ${batch.length} texts`)
+      const got = Array.isArray(vectors) ? `${vectors.length} vectors` : 'something other than a list of vectors'
+      throw createInvalidError(`returned ${got} for ${batch.length} texts`)
     }
     return checkVectors(vectors)
   }
@@ -119,10 +119,10 @@ function getText(tool: Searchable): string {
 }
 
 function describeProblem(vector: Vector, dimensions: number): string | undefined {
-  if (vector.length !== dimensions) return `gave vectors of ${dimensions} and of ${vector.length} numbers`
-  if (dimensions === 0) return 'gave an empty vector'
+  if (vector.length !== dimensions) return `returned vectors of different lengths, ${dimensions} and ${vector.length}`
+  if (dimensions === 0) return 'returned an empty vector'
   for (let i = 0; i < vector.length; i++) {
-    if (!Number.isFinite(vector[i])) return `gave a vector with ${String(vector[i])} in it`
+    if (!Number.isFinite(vector[i])) return `returned a vector that contains ${String(vector[i])}`
   }
   return undefined
 }
@@ -130,6 +130,6 @@ function describeProblem(vector: Vector, dimensions: number): string | undefined
 function createInvalidError(what: string): FoldoutError {
   return new FoldoutError(
     'search-embedding-invalid',
-    `The embedding function given to the search ${what}. It must give one vector of numbers for each text, all of one length.`,
+    `The embedding function given to the search ${what}. It must return one vector of numbers for each text, all of the same length.`,
   )
 }

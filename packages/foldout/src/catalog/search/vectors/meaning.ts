@@ -6,39 +6,39 @@ import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 import type { WordVectors } from './vectors.ts'
 import { getTerms } from '../text/words.ts'
 
-/** What a field says is said in its first words; the others take time. */
+/** Only the first words of a field are used: they say what it is about, and more of them take time. */
 const MOST_WORDS = 48
-/** What making a tool's vector costs, as if so many characters were indexed. */
+/** The cost of computing a tool's vector, in characters of indexing. */
 export const VECTOR_COST = 200
 
 export type Vector = ArrayLike<number>
 
-/** Nearness of meaning, of a text to every tool. */
+/** How near a text is in meaning to every tool. */
 export interface Meaning {
-  /** By what it is found. */
+  /** How nearness is found. */
   readonly kind: 'word-vectors' | 'own' | 'none'
-  /** Whether no tool waits for its vector. */
+  /** Whether every tool has its vector. */
   readonly isReady: boolean
   add(slot: number, tool: Searchable): void
   remove(slot: number): void
-  /** Makes the vectors of the tools that wait for theirs. */
+  /** Computes the vectors that are still missing. */
   prepare(slice: Slice): Promise<void>
-  /** The vectors of some texts; nothing for a text of unknown words. */
+  /** Computes the vectors of texts; `undefined` for a text that has only unknown words. */
   computeVectors(texts: readonly string[]): Promise<readonly (Vector | undefined)[]>
-  /** How near each tool is, by slot: 1 for the same, 0 for one that has nothing to do with it or is not known. */
+  /** How near each tool is, by slot: 1 for the same meaning, 0 for an unrelated or unknown tool. */
   cosinesWith(vector: Vector): (slot: number) => number
-  /** The same for one who will ask about all of them, and again. */
+  /** The same, faster for a caller that reads most slots. */
   allCosinesWith(vector: Vector): (slot: number) => number
 }
 
 export interface WordMeaningOptions {
   readonly postings: Postings
   readonly load: () => Promise<WordVectors>
-  /** The vectors cannot be loaded: there is no nearness of meaning from now on. */
+  /** Called when the vectors cannot be loaded. From then on there is no nearness of meaning. */
   readonly onUnavailable: (error: unknown) => void
 }
 
-/** Meaning by word vectors. They are loaded when tools first wait for theirs. */
+/** Finds nearness of meaning with word vectors, which are loaded when the first tool needs one. */
 export function createWordMeaning({ postings, load, onUnavailable }: WordMeaningOptions): Meaning {
   const waiting = new Set<number>()
   let block: VectorBlock | undefined
@@ -91,15 +91,13 @@ export function createWordMeaning({ postings, load, onUnavailable }: WordMeaning
 /** The first words of each field of a tool. */
 function getWordsByField(slot: number, postings: Postings): Partial<Record<SearchField, readonly string[]>> {
   const byField: Partial<Record<SearchField, string[]>> = {}
-  const words = postings.wordsIn(slot)
   let field = 0
   let ofField: string[] = []
-  for (let i = 0; i < words.length; i++) {
-    const id = words[i]!
+  for (const id of postings.wordsIn(slot)) {
     if (id === FIELD_END) {
-      if (ofField.length > 0) byField[FIELDS[field]!] = ofField
+      const name = FIELDS[field++]
+      if (name !== undefined && ofField.length > 0) byField[name] = ofField
       ofField = []
-      field++
     } else if (ofField.length < MOST_WORDS) ofField.push(postings.getTerm(id))
   }
   return byField

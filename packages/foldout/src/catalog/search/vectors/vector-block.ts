@@ -1,10 +1,10 @@
 import { createDotKernel, dot, STRIDE_UNIT } from './dot-kernel.ts'
 
-/** Vectors of one length, by slot, each component in a byte: small, and quick to compare with one. */
+/** Vectors of one length, by slot, with one byte per coordinate: small, and fast to compare with another vector. */
 export interface VectorBlock {
   set(slot: number, vector: ArrayLike<number>): void
   remove(slot: number): void
-  /** The cosine of the angle between a vector and that of a slot; 0 where a slot has none. */
+  /** The cosine of the angle between a vector and the one in a slot; 0 for an empty slot. */
   cosinesWith(vector: ArrayLike<number>): (slot: number) => number
   /** The same for all slots at once. */
   allCosinesWith(vector: ArrayLike<number>): (slot: number) => number
@@ -17,11 +17,11 @@ export function createVectorBlock(dimensions: number, getKernel = createDotKerne
   const stride = Math.ceil(dimensions / STRIDE_UNIT) * STRIDE_UNIT
   let room = 0
   let kernel = getKernel(0)
-  // One over the length of each vector; 0 for none.
+  // One over the length of each vector; 0 for an empty slot.
   let scales = new Float32Array(0)
   let vectors = new Int8Array(0)
 
-  // First the vectors, then one to compare them with, then the results.
+  // The memory holds the vectors, then the one to compare them with, then the results.
   const makeRoom = (slots: number): void => {
     room = slots
     kernel = getKernel(room * stride + stride + room * 4)
@@ -45,7 +45,7 @@ export function createVectorBlock(dimensions: number, getKernel = createDotKerne
       const bytes = new Int8Array(stride)
       const scale = quantize(vector, bytes)
       return (slot) => {
-        const slotScale = slot < room ? scales[slot]! : 0
+        const slotScale = scales[slot] ?? 0
         return slotScale === 0 ? 0 : Math.fround(dot(vectors, slot * stride, bytes) * slotScale * scale)
       }
     },
@@ -56,21 +56,21 @@ export function createVectorBlock(dimensions: number, getKernel = createDotKerne
       kernel.dots(0, end, stride, end, end + stride)
       const sums = new Int32Array(kernel.memory, end + stride, room)
       const cosines = new Float32Array(room)
-      for (let slot = 0; slot < room; slot++) cosines[slot] = sums[slot]! * scales[slot]! * scale
-      return (slot) => (slot < cosines.length ? cosines[slot]! : 0)
+      for (let slot = 0; slot < room; slot++) cosines[slot] = (sums[slot] ?? 0) * (scales[slot] ?? 0) * scale
+      return (slot) => cosines[slot] ?? 0
     },
   }
 }
 
-/** Writes a vector in bytes and gives one over the length of what was written; 0 for a vector without length. */
+/** Writes a vector as bytes, and returns one over the length of the result; 0 for a vector of length 0. */
 function quantize(vector: ArrayLike<number>, bytes: Int8Array): number {
   let largest = 0
-  for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i]!))
+  for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i] ?? 0))
   bytes.fill(0)
   if (!(largest > 0) || largest === Infinity) return 0
   let squares = 0
   for (let i = 0; i < vector.length; i++) {
-    const byte = Math.round((vector[i]! / largest) * LARGEST)
+    const byte = Math.round(((vector[i] ?? 0) / largest) * LARGEST)
     bytes[i] = byte
     squares += byte * byte
   }

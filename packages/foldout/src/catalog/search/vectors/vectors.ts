@@ -12,9 +12,9 @@ import { getStem } from '../text/words.ts'
  */
 export interface VectorsHead {
   readonly dimensions: number
-  /** The logarithm of a weight goes from the first to the second in 63 steps. */
+  /** The range of the logarithm of a weight, divided into 63 steps. */
   readonly weights: readonly [number, number]
-  /** How much a word counts by where in a tool it stands. */
+  /** How much a word counts in each field of a tool. */
   readonly fields: Readonly<Record<SearchField, number>>
 }
 
@@ -29,7 +29,7 @@ export interface VectorsHead {
 export interface VectorsPart {
   /** Stems, separated by spaces, in the order of the rows. */
   readonly words: string
-  /** For each word how much it counts in requests, how much in tools, and then its coordinates. */
+  /** For each word: its weight in requests, its weight in tools, and its coordinates. */
   readonly rows: string
 }
 
@@ -50,21 +50,21 @@ export interface WordVectorTable extends VectorsHead {
 /** A whole table of word vectors in one piece. */
 export interface PackedVectors extends VectorsHead, VectorsPart {}
 
-/** What words mean, learned from how tools are described and asked for. */
+/** What words mean, learned from descriptions of tools and requests for them. */
 export interface WordVectors {
   readonly dimensions: number
-  /** What a request's terms mean together, as a vector of length 1; undefined if it knows none of them. */
+  /** Computes what a request's terms mean together, as a vector of length 1; `undefined` if none of them is known. */
   computeVector(terms: readonly string[]): Float32Array | undefined
-  /** What a tool's terms mean together, by where they stand. The dot product with a request's vector is their cosine. */
+  /** Computes what a tool's terms mean together, by field. Its dot product with a request's vector is their cosine. */
   computeToolVector(fields: Partial<Record<SearchField, readonly string[]>>): Float32Array | undefined
 }
 
-/** How many words are read before others may run. */
+/** How many words are read before other work may run. */
 const WORDS_AT_ONCE = 750
 
 let loading: Promise<WordVectors> | undefined
 
-/** The table that comes with the package, loaded in parts when it is first asked for, and once for the whole process. */
+/** Loads the table that comes with the package, in parts, and once for the whole process. */
 export function loadWordVectors(): Promise<WordVectors> {
   loading ??= loadParts()
   return loading
@@ -88,15 +88,15 @@ async function loadParts(): Promise<WordVectors> {
   return table
 }
 
-/** Beyond these, the terms of a field say little that is new, and take time. */
+/** Further terms of a field add little and take time. */
 export const MOST_TERMS = 64
 
-/** What each term of a tool's field counts, by how many there are: a short name is not to drown in a long description. */
-export function lengthWeight(terms: number): number {
+/** How much each term of a field counts, by how many there are, so that a long description does not drown out a short name. */
+export function computeLengthWeight(terms: number): number {
   return 1 / Math.sqrt(Math.min(terms, MOST_TERMS))
 }
 
-/** The digits of base 64, so that a table can stand in a source file at one character a number. */
+/** The digits of base 64, which store a table in a source file at one character per number. */
 export const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 /** The digit for a coordinate of 0. */
 export const ZERO = 32
@@ -127,20 +127,21 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
   const sum = new Float64Array(dimensions)
   const counts = new Uint16Array(size)
 
-  /** Adds words to the sum. One that comes n times counts as much as the root of n. */
+  /** Adds words to the sum. A word that occurs n times counts as much as the square root of n. */
   const addTerms = (terms: readonly string[], count: number, head: 0 | 1, weight: number): boolean => {
     const found: number[] = []
     const note = (row: number): void => {
-      if (counts[row]!++ === 0) found.push(row)
+      const before = counts[row] ?? 0
+      if (before === 0) found.push(row)
+      counts[row] = before + 1
     }
-    for (let i = 0; i < count; i++) {
-      const term = terms[i]!
+    for (const term of terms.length > count ? terms.slice(0, count) : terms) {
       const row = toRow.get(term)
       if (row === undefined) for (const part of findCompound(term, toRow)) note(part)
       else note(row)
     }
     for (const row of found) {
-      const share = weight * Math.sqrt(counts[row]!) * rowWeights[row * HEAD + head]!
+      const share = weight * Math.sqrt(counts[row] ?? 0) * (rowWeights[row * HEAD + head] ?? 0)
       const from = row * dimensions
       for (let d = 0; d < dimensions; d++) sum[d]! += share * coordinates[from + d]!
       counts[row] = 0
@@ -155,9 +156,10 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
       for (const word of words) {
         const row = toRow.size
         toRow.set(word, row)
-        for (let head = 0; head < HEAD; head++) rowWeights[row * HEAD + head] = steps[values[rows.charCodeAt(at++)]!]!
+        for (let head = 0; head < HEAD; head++)
+          rowWeights[row * HEAD + head] = steps[values[rows.charCodeAt(at++)] ?? 0] ?? 0
         const from = row * dimensions
-        for (let d = 0; d < dimensions; d++) coordinates[from + d] = values[rows.charCodeAt(at++)]! - ZERO
+        for (let d = 0; d < dimensions; d++) coordinates[from + d] = (values[rows.charCodeAt(at++)] ?? 0) - ZERO
       }
     },
     computeVector(terms) {
@@ -171,7 +173,7 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
         const terms = tool[field]
         if (terms === undefined) continue
         const count = Math.min(terms.length, MOST_TERMS)
-        if (addTerms(terms, count, 1, fields[field] * lengthWeight(count))) isKnown = true
+        if (addTerms(terms, count, 1, fields[field] * computeLengthWeight(count))) isKnown = true
       }
       return isKnown ? toUnitVector(sum) : undefined
     },
@@ -185,8 +187,8 @@ function createDigitValues(): Int8Array {
 }
 
 /**
- * The rows of the two words that a term is made of: `webapp`, `autoexport`. From the middle outwards, since even halves are
- * seldom words by chance.
+ * Finds the rows of the two words that a term is made of: `webapp`, `autoexport`. It tries cuts from the middle outwards, because
+ * two halves of about the same length are rarely words by chance.
  */
 function findCompound(term: string, toRow: ReadonlyMap<string, number>): readonly number[] {
   if (!COMPOUND.test(term)) return []
@@ -203,10 +205,8 @@ function findCompound(term: string, toRow: ReadonlyMap<string, number>): readonl
 
 function toUnitVector(vector: Float64Array): Float32Array | undefined {
   let square = 0
-  for (let d = 0; d < vector.length; d++) square += vector[d]! * vector[d]!
+  for (const coordinate of vector) square += coordinate * coordinate
   if (square === 0) return undefined
   const scale = 1 / Math.sqrt(square)
-  const unit = new Float32Array(vector.length)
-  for (let d = 0; d < unit.length; d++) unit[d] = vector[d]! * scale
-  return unit
+  return Float32Array.from(vector, (coordinate) => coordinate * scale)
 }
