@@ -42,6 +42,14 @@ export function isRefusedForGood(said: string): boolean {
   return REFUSED_FOR_GOOD.test(said)
 }
 
+const FORMAT_REFUSED =
+  /response_format|response mime type|json_schema|json mode|text\.format|output_(config|format)|structured output|guided|grammar|schema for response/i
+
+/** Whether an answer with status 400 says that the provider does not take a format, or this schema, for the model's answer. */
+export function isFormatRefused(said: string): boolean {
+  return FORMAT_REFUSED.test(said)
+}
+
 /** For a reply that ended before it was whole. Inside an attempt it means: ask again, unless text was shown. */
 export function cutStream(adapter: string, message: string, cause?: unknown): AdapterError {
   return new AdapterError('adapter-stream-cut', message, { adapter, cause })

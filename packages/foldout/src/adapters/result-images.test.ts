@@ -5,7 +5,7 @@ import { defineSection } from '../prompt/section.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
-import { modelMessages } from './ai-sdk/messages.ts'
+import { toModelMessages } from './ai-sdk/messages.ts'
 import { wireConversation } from './anthropic/conversation.ts'
 import type { ChatRequest } from './chat.ts'
 import type { Message } from './contract.ts'
@@ -74,7 +74,7 @@ describe('pictures in the result of a tool', () => {
   })
 
   it('R37 reach models of the AI SDK as image data', () => {
-    expect(modelMessages(messages, 'ai-sdk').at(-1)).toMatchObject({
+    expect(toModelMessages(messages, { adapter: 'ai-sdk', hasMarks: false }).at(-1)).toMatchObject({
       content: [
         {
           output: {

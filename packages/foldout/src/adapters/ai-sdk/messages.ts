@@ -1,6 +1,7 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage } from 'ai'
 import { isPlainObject, type Json } from '../../core/json/json.ts'
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
+import { markTurns } from './cache.ts'
 
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number]
 
@@ -8,16 +9,20 @@ type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number]
 const OPENING: ModelMessage = { role: 'user', content: 'Begin.' }
 
 /** A conversation as the AI SDK takes it. What this adapter wrote itself goes back as it was. */
-export function modelMessages(messages: readonly Message[], adapter: string): ModelMessage[] {
+export function toModelMessages(
+  messages: readonly Message[],
+  { adapter, hasMarks }: { readonly adapter: string; readonly hasMarks: boolean },
+): ModelMessage[] {
   const converted = messages.flatMap((message): ModelMessage[] => {
     if (message.role === 'user') return [{ role: 'user', content: message.text }]
-    if (message.role === 'assistant') return assistantMessage(message, adapter)
-    return message.role === 'tool' ? [toolMessage(message)] : []
+    if (message.role === 'assistant') return toAssistantMessage(message, adapter)
+    return message.role === 'tool' ? [toToolMessage(message)] : []
   })
-  return converted[0]?.role === 'user' ? converted : [OPENING, ...converted]
+  const begun = converted[0]?.role === 'user' ? converted : [OPENING, ...converted]
+  return hasMarks ? markTurns(begun) : begun
 }
 
-function assistantMessage({ text, toolCalls, native }: AssistantMessage, adapter: string): ModelMessage[] {
+function toAssistantMessage({ text, toolCalls, native }: AssistantMessage, adapter: string): ModelMessage[] {
   if (native?.adapter === adapter) {
     return [{ role: 'assistant', content: native.content as unknown as AssistantPart[] }]
   }
@@ -39,17 +44,17 @@ function getInput({ arguments: args, malformed }: ToolCall): Record<string, unkn
   return malformed === undefined ? {} : { malformed }
 }
 
-function toolMessage(message: ToolMessage): ToolModelMessage {
+function toToolMessage(message: ToolMessage): ToolModelMessage {
   const { callId, name } = message
   return {
     role: 'tool',
-    content: [{ type: 'tool-result', toolCallId: callId, toolName: name, output: resultOutput(message) }],
+    content: [{ type: 'tool-result', toolCallId: callId, toolName: name, output: toResultOutput(message) }],
   }
 }
 
 type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>
 
-function resultOutput({ text, isError, images = [] }: ToolMessage): ResultPart['output'] {
+function toResultOutput({ text, isError, images = [] }: ToolMessage): ResultPart['output'] {
   if (isError) return { type: 'error-text', value: text }
   if (images.length === 0) return { type: 'text', value: text }
   const shown = images.map(({ mimeType, data }) => ({ type: 'image-data' as const, data, mediaType: mimeType }))
@@ -57,7 +62,7 @@ function resultOutput({ text, isError, images = [] }: ToolMessage): ResultPart['
 }
 
 /** The parts of a reply that must go back as they were: reasoning, files and anything else a plain message cannot hold. */
-export function nativeContent(messages: readonly ModelMessage[], toolCalls: readonly ToolCall[]): Json | undefined {
+export function getNativeContent(messages: readonly ModelMessage[], toolCalls: readonly ToolCall[]): Json | undefined {
   const parts = messages.flatMap((message) =>
     message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
   )

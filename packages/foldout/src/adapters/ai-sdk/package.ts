@@ -10,6 +10,6 @@ export function loadAi(): Promise<AiPackage> {
 }
 
 /** Without a check of its own: arguments are checked where the tool runs, so that the model reads what is wrong. */
-export function schemaFor(ai: AiPackage, schema: JsonSchema): Ai.Schema<unknown> {
+export function toSdkSchema(ai: AiPackage, schema: JsonSchema): Ai.Schema<unknown> {
   return ai.jsonSchema<unknown>(schema as Parameters<AiPackage['jsonSchema']>[0])
 }

@@ -5,7 +5,7 @@ import type { ToolCall, Usage } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { measureText, readStream } from '../stream.ts'
 import { createCallIds, toToolCall } from '../tool-calls.ts'
-import { nativeContent } from './messages.ts'
+import { getNativeContent } from './messages.ts'
 
 /** The part of a result of `streamText` that is read. */
 interface StreamedResult {
@@ -29,7 +29,7 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
   const { signal } = request
   const toId = createCallIds(request.messages)
   let text = ''
-  const toolCalls: ToolCall[] = []
+  const calls: ToolCall[] = []
   let finished: FinishedStep | undefined
   try {
     for await (const part of readStream(result.fullStream, { adapter, signal, measure: measurePart })) {
@@ -41,8 +41,11 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
           text += part.text
           if (part.text !== '') request.emit({ type: 'text/delta', text: part.text })
           break
+        case 'reasoning-delta':
+          if (part.text !== '') request.emit({ type: 'reasoning/delta', text: part.text })
+          break
         case 'tool-call':
-          if (!part.providerExecuted) toolCalls.push(readCall(part, toId(part.toolCallId)))
+          if (!part.providerExecuted) calls.push(readCall(part, toId(part.toolCallId)))
           break
         case 'finish-step':
           finished = part
@@ -56,8 +59,9 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
   }
   if (!finished || isCut(finished)) throw cutStream(adapter, 'The reply ended before it was whole.')
   const cause = STOPPED_BY.get(finished.finishReason)
-  if (cause) request.emit({ type: 'warning', message: `The reply is not whole: ${cause}.` })
-  const content = nativeContent((await result.response).messages, toolCalls)
+  if (cause !== undefined) request.emit({ type: 'warning', message: `The reply is not whole: ${cause}.` })
+  const toolCalls = cause === undefined ? calls : calls.map(toCutCall)
+  const content = getNativeContent((await result.response).messages, toolCalls)
   const native = content === undefined ? {} : { native: { adapter: nativeAdapter, content } }
   return { message: { role: 'assistant', text, toolCalls, ...native }, usage: toUsage(finished.usage) }
 }
@@ -87,6 +91,16 @@ function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-
   // The SDK also calls a tool invalid that it does not know; then it has read the arguments.
   if (part.invalid && typeof input === 'string') return { id, name, arguments: undefined, malformed: input }
   return toToolCall({ id, name, input })
+}
+
+/**
+ * The SDK reads an empty text as no arguments. In a reply that was cut off they may not have come, and a tool must not run
+ * without what it was meant to get.
+ */
+function toCutCall(call: ToolCall): ToolCall {
+  const { id, name, arguments: input } = call
+  const isEmpty = isPlainObject(input) && Object.keys(input).length === 0
+  return isEmpty ? { id, name, arguments: undefined, malformed: '' } : call
 }
 
 function toUsage({ inputTokens = 0, outputTokens = 0, inputTokenDetails: details }: LanguageModelUsage): Usage {

@@ -1,5 +1,5 @@
 import type { ModelEvent } from '../contract.ts'
-import { isRefusedForGood, toFailure } from '../failure.ts'
+import { isFormatRefused, isRefusedForGood, toFailure } from '../failure.ts'
 import { findQuirk, type Quirk } from './quirks.ts'
 
 /** What an endpoint may not support. Each feature is used until the endpoint refuses it. */
@@ -27,40 +27,38 @@ export interface Features {
 }
 
 interface Refusal {
-  /** Matches the endpoint's answer if this feature is the reason. */
-  readonly named: RegExp
+  /** Whether this feature is the reason that the endpoint gave. */
+  isNamed(this: void, said: string): boolean
   readonly warning: string
 }
-
-const FORMAT = /response_format|response mime type|json_schema|json mode|text\.format|structured output|guided|grammar/i
 
 // The first to suspect comes first: an answer may list what the endpoint does support.
 const REFUSALS: Readonly<Record<Feature, Refusal>> = {
   'added-tools': {
-    named: /additional_tools/i,
+    isNamed: (said) => /additional_tools/i.test(said),
     warning:
       "The endpoint does not support tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
   },
   'cache-key': {
-    named: /prompt_cache_key/i,
+    isNamed: (said) => /prompt_cache_key/i.test(said),
     warning: 'The endpoint does not support prompt_cache_key. From now on it is not sent. Leave out promptCacheKey.',
   },
   'format-beside-tools': {
-    named: FORMAT,
+    isNamed: isFormatRefused,
     warning:
       'The endpoint does not support structured output while tools are offered. From now on the shape of the answer is then only requested in the prompt, and checked when it is read.',
   },
   'output-format': {
-    named: FORMAT,
+    isNamed: isFormatRefused,
     warning:
       'The endpoint does not support structured output. From now on the shape of the answer is only requested in the prompt, and checked when it is read.',
   },
   'passed-reasoning': {
-    named: /\breasoning(_content|_details)?\b/i,
+    isNamed: (said) => /\breasoning(_content|_details)?\b/i.test(said),
     warning: 'The endpoint does not take back the reasoning of earlier replies. From now on it is left out.',
   },
   reasoning: {
-    named: /encrypted[ _]content/i,
+    isNamed: (said) => /encrypted[ _]content/i.test(said),
     warning:
       'The endpoint does not support encrypted reasoning. From now on it is neither requested nor passed back. Set reasoning: false to avoid the attempt.',
   },
@@ -114,7 +112,7 @@ function readRefusal(error: unknown): string | undefined {
 }
 
 function getSuspect(said: string, using: Using): Feature | undefined {
-  const named = FEATURES.find((feature) => using.has(feature) && REFUSALS[feature].named.test(said))
+  const named = FEATURES.find((feature) => using.has(feature) && REFUSALS[feature].isNamed(said))
   if (named !== undefined) return named
   // Servers have many wordings for an item that they do not know, and most do not repeat its name.
   return using.has('added-tools') ? 'added-tools' : undefined

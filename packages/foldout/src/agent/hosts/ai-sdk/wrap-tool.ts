@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai'
-import { schemaFor, type loadAi } from '../../../adapters/ai-sdk/package.ts'
+import { toSdkSchema, type loadAi } from '../../../adapters/ai-sdk/package.ts'
+import { toToolParameters } from '../../../adapters/tool-schemas.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import { describeOpened } from '../../../disclosure/opening.ts'
 import { executeTool } from '../../../tools/execute.ts'
@@ -24,7 +25,7 @@ export function createToolWrapper(
   return (tool) =>
     ai.dynamicTool({
       description: tool.description,
-      inputSchema: schemaFor(ai, tool.inputSchema),
+      inputSchema: toSdkSchema(ai, toToolParameters(tool.inputSchema, 'openai')),
       async execute(input, { abortSignal, toolCallId }) {
         const signal = abortSignal ?? new AbortController().signal
         const result = await runInTurn(tool, () => executeTool(tool, input, { ...getContext(), signal }))

@@ -1,0 +1,23 @@
+import type { LanguageModel, ModelMessage } from 'ai'
+
+/** Marks the end of what Anthropic should cache. */
+export const CACHE_MARK = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' as const } } } }
+
+/** Turns that end at a mark. With tools and system text that makes four, the most there can be. */
+const MARKED_TURNS = 2
+
+/** Whether a model caches only what is marked: those of Anthropic do, also on other platforms and behind the gateway. */
+export function isCachedByMarks(model: LanguageModel): boolean {
+  if (typeof model === 'string') return model.startsWith('anthropic/')
+  return /(^|\.)anthropic(\.|$)/.test(model.provider) || model.modelId.startsWith('anthropic/')
+}
+
+/** Marks the ends of the last turns that are not the model's. */
+export function markTurns(messages: readonly ModelMessage[]): ModelMessage[] {
+  const ends = messages.flatMap(({ role }, index) => {
+    const next = messages[index + 1]?.role
+    return role !== 'assistant' && (next === undefined || next === 'assistant') ? [index] : []
+  })
+  const marked = new Set(ends.slice(-MARKED_TURNS))
+  return messages.map((message, index) => (marked.has(index) ? { ...message, ...CACHE_MARK } : message))
+}

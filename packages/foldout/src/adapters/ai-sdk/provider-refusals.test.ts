@@ -1,0 +1,173 @@
+import { APICallError, simulateReadableStream } from 'ai'
+import { MockLanguageModelV3 } from 'ai/test'
+import { describe, expect, it } from 'vitest'
+import { defineTool, ok } from '../../entries/index.ts'
+import { outputSpec } from '../../prompt/output.ts'
+import type { ModelEvent } from '../contract.ts'
+import { aiSdk } from './ai-sdk.ts'
+import { evaluate } from './evaluation.fixtures.ts'
+import { call, finish, says, scripted, type CallOptions, type StreamPart } from './model.fixtures.ts'
+
+const weather = defineTool({
+  name: 'weather',
+  description: 'Tells the weather.',
+  params: { type: 'object', properties: { city: { type: 'string' } } },
+  execute: () => ok('Sunny.'),
+})
+const createOutput = () =>
+  outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: [] } as const)
+const done = [...says('{"city":"Rome"}'), finish()]
+
+/** A model whose provider refuses requests with status 400 where it has something to say. */
+function refusing(
+  refuse: (options: CallOptions) => string | undefined,
+  { provider = 'test.chat', replies = [] }: { provider?: string; replies?: readonly (readonly StreamPart[])[] } = {},
+): MockLanguageModelV3 {
+  const left = [...replies]
+  return new MockLanguageModelV3({
+    provider,
+    modelId: 'm',
+    doStream: async (options) => {
+      const message = refuse(options)
+      if (message !== undefined)
+        throw new APICallError({ message, url: 'http://localhost', requestBodyValues: {}, statusCode: 400 })
+      const chunks = [...(left.shift() ?? done)]
+      return { stream: simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }) }
+    },
+  })
+}
+
+/** OpenAI by the AI SDK, whose schemas are strict unless they are said not to be. */
+const refuseStrict = ({ responseFormat, providerOptions }: CallOptions): string | undefined =>
+  responseFormat?.type === 'json' && providerOptions?.['openai']?.['strictJsonSchema'] !== false
+    ? "Invalid schema for response_format 'response': In context=(), 'additionalProperties' is required to be supplied and to be false."
+    : undefined
+const refuseFormat = ({ responseFormat }: CallOptions): string | undefined =>
+  responseFormat?.type === 'json' ? 'json mode cannot be combined with tool/function calling' : undefined
+const warnings = (events: readonly ModelEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+
+describe('aiSdk and output schemas', () => {
+  it('R17 does not ask for a strict schema, which would be refused', async () => {
+    const model = refusing(refuseStrict, { provider: 'openai.responses' })
+    const providerOptions = { openai: { store: false }, test: { effort: 'low' } }
+    const { events } = await evaluate(aiSdk({ model, providerOptions }), { output: createOutput() })
+    expect(model.doStreamCalls).toHaveLength(1)
+    expect(model.doStreamCalls[0]).toMatchObject({
+      responseFormat: { type: 'json' },
+      providerOptions: { openai: { store: false, strictJsonSchema: false }, test: { effort: 'low' } },
+    })
+    expect(warnings(events)).toEqual([])
+    await evaluate(aiSdk({ model, providerOptions }))
+    expect(model.doStreamCalls[1]?.providerOptions).toEqual(providerOptions)
+  })
+
+  it('R17 asks for a strict schema if the options do, and goes without it where it is refused', async () => {
+    const model = refusing(refuseStrict)
+    const adapter = aiSdk({ model, providerOptions: { openai: { strictJsonSchema: true } } })
+    const { events, result } = await evaluate(adapter, { output: createOutput() })
+    expect(result).toMatchObject({ text: '{"city":"Rome"}' })
+    expect(model.doStreamCalls.map(({ responseFormat }) => responseFormat?.type)).toEqual(['json', undefined])
+    expect(warnings(events)).toEqual([expect.stringMatching(/^The provider refused the output schema\./)])
+  })
+
+  it('R17 does not send a schema again that was refused, but does send another', async () => {
+    const model = refusing(refuseFormat)
+    const adapter = aiSdk({ model })
+    const output = createOutput()
+    await evaluate(adapter, { output, tools: [weather] })
+    const { events } = await evaluate(adapter, { output, tools: [weather] })
+    expect(warnings(events)).toEqual([])
+    await evaluate(adapter, { output: createOutput() })
+    const sent = model.doStreamCalls.map(({ responseFormat }) => responseFormat?.type)
+    expect(sent).toEqual(['json', undefined, undefined, 'json', undefined])
+  })
+
+  it.each([
+    'Bad words.',
+    "This model's maximum context length is 8192 tokens, with 9000 in the json_schema.",
+    'Your credit balance is too low.',
+  ])('R38 does not send again what is refused for another reason: %s', async (message) => {
+    const model = refusing(() => message)
+    await expect(evaluate(aiSdk({ model }), { output: createOutput() })).rejects.toMatchObject({
+      code: 'adapter-refused',
+    })
+    expect(model.doStreamCalls).toHaveLength(1)
+  })
+})
+
+describe('aiSdk and calls', () => {
+  it.each(['', '{}', '{"ci'])('R37 arguments %j in a reply that was cut off are malformed', async (text) => {
+    const model = scripted([call('weather', text), finish('length')], [...says('Sorry.'), finish()])
+    const { calls } = await evaluate(aiSdk({ model }), { tools: [weather] })
+    expect(calls).toMatchObject([{ name: 'weather', arguments: undefined, malformed: text === '{"ci' ? text : '' }])
+  })
+
+  it('R37 arguments that came before a reply was cut off are taken, and none in a whole reply are none', async () => {
+    const model = scripted(
+      [call('weather', { city: 'Rome' }), finish('length')],
+      [call('weather', '', 'b'), finish('tool-calls')],
+      [...says('Done.'), finish()],
+    )
+    const { calls } = await evaluate(aiSdk({ model }), { tools: [weather] })
+    expect(calls.map(({ arguments: input }) => input)).toEqual([{ city: 'Rome' }, {}])
+  })
+
+  it('sends schemas of tools in a form that providers take', async () => {
+    const model = scripted([...says('Done.'), finish()])
+    const inputSchema = { anyOf: [{ type: 'object', properties: { all: { type: 'array' } } }, { type: 'object' }] }
+    await evaluate(aiSdk({ model }), { tools: [{ ...weather, inputSchema }] })
+    const [sent] = model.doStreamCalls[0]?.tools ?? []
+    expect(sent).toMatchObject({
+      inputSchema: { type: 'object', properties: { all: { type: 'array', items: {} } } },
+    })
+    expect(sent).not.toHaveProperty('inputSchema.anyOf')
+  })
+
+  it('tells reasoning as it comes', async () => {
+    const model = scripted([
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+      { type: 'reasoning-end', id: 'r' },
+      ...says('Done.'),
+      finish(),
+    ])
+    const { events, result } = await evaluate(aiSdk({ model }))
+    expect(events).toContainEqual({ type: 'reasoning/delta', text: 'Hm.' })
+    expect(result).toMatchObject({ text: 'Done.' })
+  })
+})
+
+describe('aiSdk and what is cached', () => {
+  const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } }
+  const extra = defineTool({ name: 'extra', description: 'Comes later.', execute: () => ok('Done.') })
+
+  /** The last of three requests, to which the tool `extra` was added. */
+  async function getLastRequest(provider: string, cache?: boolean): Promise<CallOptions> {
+    const replies = [
+      [call('weather', {}, 'a'), call('weather', {}, 'b'), finish('tool-calls')],
+      [call('extra', {}, 'c'), finish('tool-calls')],
+    ]
+    const model = refusing(() => undefined, { provider, replies })
+    const adapter = aiSdk({ model, ...(cache === undefined ? {} : { cache }) })
+    await evaluate(adapter, { tools: [weather], adds: { weather: [extra] } })
+    const request = model.doStreamCalls.at(-1)
+    if (request === undefined) throw new Error('There was no request.')
+    return request
+  }
+
+  it.each(['anthropic.messages', 'vertex.anthropic.messages'])('R42 marks what %s should cache', async (provider) => {
+    const { prompt, tools = [] } = await getLastRequest(provider)
+    const isMarked = (part: { readonly providerOptions?: unknown }): boolean => part.providerOptions !== undefined
+    expect(tools.map((tool) => tool.type === 'function' && isMarked(tool))).toEqual([true, false])
+    const marked = prompt.filter(isMarked)
+    expect(marked.map(({ role }) => role)).toEqual(['system', 'tool', 'tool'])
+    expect(marked.every(({ providerOptions }) => JSON.stringify(providerOptions) === JSON.stringify(MARK))).toBe(true)
+    expect(prompt.at(-1)).toMatchObject({ role: 'tool', providerOptions: MARK })
+  })
+
+  it('marks nothing for other providers, or if told not to', async () => {
+    expect(JSON.stringify(await getLastRequest('openai.responses'))).not.toContain('cacheControl')
+    expect(JSON.stringify(await getLastRequest('anthropic.messages', false))).not.toContain('cacheControl')
+  })
+})
