@@ -10,7 +10,7 @@ export const COLD_JOIN = 'bare join of the same strings'
 const TEXT_LENGTH = 570
 
 /**
- * What it takes from nothing: in each run every section and tool is defined anew. The sections are longer than those of the
+ * What it takes from nothing: each run defines every section and tool again. The sections are longer than those of the
  * other contenders, and every second one has a tool.
  */
 export function coldContenders(count: number): Contender[] {

@@ -94,8 +94,8 @@ function foldoutContenders(roots: readonly SampleSection[], placed: readonly Pla
     afterOpening,
     /** Sees to it that a render that goes on from another gives what one from nothing gives. */
     check() {
-      const [opened, openedAnew] = [afterOpening(), rendered(prompt.bind(values))]
-      mustEqual(opened, openedAnew, AFTER_OPENING)
+      const [opened, openedFromScratch] = [afterOpening(), rendered(prompt.bind(values))]
+      mustEqual(opened, openedFromScratch, AFTER_OPENING)
       if (opened === afterOpening()) throw new Error('Opening a section did not change the text.')
     },
   }

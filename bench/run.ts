@@ -25,10 +25,10 @@ function readArguments(): Arguments {
       allowPositionals: true,
       options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
     })
-    if (positionals.length > 1) refuse(`One bench at a time, please: not ${positionals.join(' and ')}.`)
+    if (positionals.length > 1) refuse(`Run one bench at a time, not ${positionals.join(' and ')}.`)
     return { name: positionals[0], json: values.json, quick: values.quick }
   } catch (error) {
-    // What follows the first sentence explains how to pass a name that begins with a hyphen.
+    // The rest of the message explains how to pass a name that begins with a hyphen.
     return refuse(`${(error as Error).message.split('. ')[0]!}.`)
   }
 }

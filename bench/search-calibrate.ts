@@ -17,7 +17,7 @@ interface Row {
 
 type Model = Readonly<Record<(typeof FEATURES)[number] | 'bias' | 'fits', number>>
 
-/** Fits the models of confidence anew and prints them for `confidence-weights.ts`. */
+/** Fits the models of confidence again and prints them for `confidence-weights.ts`. */
 export async function calibrate(sets: readonly DataSet[]): Promise<void> {
   for (const [name, embed] of [
     ['WITH_WORD_VECTORS', 'word-vectors'],

@@ -70,7 +70,7 @@ export function searchable({ name, description = '', category, tags = [], inputS
   }
 }
 
-/** So many of a list, evenly spread. */
+/** Picks a number of items from a list, evenly spread. */
 export function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
   if (items.length <= most) return items
   return Array.from({ length: most }, (_, i) => items[Math.floor((i * items.length) / most)]!)

@@ -24,7 +24,7 @@ const USAGE = `npm run -s bench:search -- [--tools <file.jsonl> --queries <file.
   --data <folder>     where the development sets are; default ../shared/data beside the project
   --quick             few queries of each set: enough to see that it runs
   --ablation          what each part of the ranking gains
-  --calibrate         fit the confidence anew and print its weights`
+  --calibrate         fit the confidence again and print its weights`
 const QUICK_QUERIES = 30
 
 const { values: options } = parseArgs({

@@ -1,4 +1,4 @@
-// What is checked many times a day: format, lint, unused code, types. The checks run side by side; what a failed one printed follows.
+// The quick checks, for many times a day: format, lint, unused code and types. They run concurrently; the output of failed ones follows.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Lets random hostile inputs in through every door of test/doors: npm run fuzz -- [--cases n] [--seed n] [--door name]
+// Sends random hostile input through every door of test/doors: npm run fuzz -- [--cases n] [--seed n] [--door name]
 import { inspect, parseArgs } from 'node:util'
 import { fuzz } from '../test/doors/fuzz.ts'
 import { DOORS } from '../test/doors/registry.ts'
@@ -26,7 +26,7 @@ if (
 
 console.log(`${cases} cases, seed ${seed}${values.door === '' ? '' : `, doors with '${values.door}'`}`)
 process.on('unhandledRejection', (error) => {
-  console.error('A promise was rejected and nobody listened:', error)
+  console.error('Unhandled rejection:', error)
   process.exit(1)
 })
 const start = performance.now()

@@ -1,4 +1,4 @@
-// What the packages have in common: their list, their metadata, and the documents they carry.
+// What the packages share: their list, their metadata, and the documents they contain.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,12 +12,12 @@ const SUBPATHS = new Map([
   ['testing-suites', './testing/suites'],
 ])
 
-/** What all packages say about where they come from; the address is set in this one file. */
+/** Reads the metadata that all packages share; the repository's address is set only there. */
 export function readProject() {
   return JSON.parse(readFileSync(join(repository, 'project.json'), 'utf8'))
 }
 
-/** Whether the address is still the one that stands for an address to come. */
+/** Whether the address is still the placeholder. */
 export function hasPlaceholder({ repository: address }) {
   return address.includes('/OWNER/')
 }
@@ -39,7 +39,7 @@ export function listEntries(folder) {
     })
 }
 
-/** Writes what follows from elsewhere into package.json: the exports from the entries, the addresses from the project. */
+/** Completes package.json: `exports` from the entries, and addresses from the project. */
 export function writeManifest(folder) {
   const file = join(folder, 'package.json')
   const before = readFileSync(file, 'utf8')

@@ -1,4 +1,4 @@
-// Releases both packages: `npm run release -- [--dry-run]`. A dry run does everything but write, commit, tag and publish.
+// Releases both packages: `npm run release -- [--dry-run]`. A dry run does everything except write, commit, tag and publish.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { hasPlaceholder, PACKAGES, readManifest, readProject, repository } from 
 
 interface Step {
   readonly name: string
-  /** What stands in the way; nothing if all is well. */
+  /** Returns what prevents a release, or undefined if nothing does. */
   readonly check: () => string | undefined
 }
 
@@ -38,7 +38,7 @@ function main(): void {
       { name: 'the tarballs hold what they should', check: () => checkTarballs(folder) },
     ])
     if (problems > 0) {
-      console.log(`\n${problems} of these stand in the way of a release.`)
+      console.log(`\n${problems} of these prevent a release.`)
       process.exitCode = 1
     } else if (isDry)
       console.log(`\nReady: without --dry-run this tags v${version} and publishes ${PACKAGES.join(' and ')}.`)

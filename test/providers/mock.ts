@@ -26,7 +26,7 @@ const ENDPOINTS = /^\/v1\/(chat\/completions|responses|messages)(\?|$)/
 const SECRETS = new Set(['authorization', 'x-api-key', 'cookie'])
 /** Characters of a text in one part of a streamed reply. */
 const PART_LENGTH = 8
-// The mock mends arguments that are no JSON for some providers. It is given these, and they are replaced on the way.
+// For some providers the mock repairs arguments that are not JSON. It is given these instead, which are replaced on the way.
 const STANDS_FOR_MALFORMED = '{"malformed":true}'
 
 /**

@@ -24,7 +24,7 @@ export const chatRules: Rule = (body) => {
     }
     for (const call of calls)
       if (!isJsonObject(call.function.arguments))
-        wrong.push(`messages[${index}] has a call with arguments that are no JSON object`)
+        wrong.push(`messages[${index}] has a call whose arguments are not a JSON object`)
   }
   return [...wrong, ...unanswered(waiting), ...twice(messages.flatMap((message) => message.tool_calls ?? []))]
 }

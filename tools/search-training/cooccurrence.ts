@@ -1,5 +1,5 @@
 import { matrix, transposed, type Matrix } from './matrix.ts'
-import { orthonormalise } from './principal.ts'
+import { orthonormalize } from './principal.ts'
 import { createRandom } from './random.ts'
 
 /** How far apart two words may stand. */
@@ -23,10 +23,10 @@ export function cooccurrenceVectors(
     size,
     Float32Array.from({ length: width * size }, () => random() + random() + random() - 1.5),
   )
-  orthonormalise(basis)
+  orthonormalize(basis)
   for (let pass = 0; pass < PASSES; pass++) {
     basis = transposed(multiply(information, transposed(basis)))
-    orthonormalise(basis)
+    orthonormalize(basis)
   }
   // The matrix is symmetric, so what it makes of a direction is that direction by its strength.
   const image = multiply(information, transposed(basis)).values

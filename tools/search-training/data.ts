@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface LabelledTool {
+export interface LabeledTool {
   readonly name: string
   readonly description?: string
   readonly category?: string
@@ -9,16 +9,16 @@ export interface LabelledTool {
   readonly inputSchema?: unknown
 }
 
-export interface LabelledQuery {
+export interface LabeledQuery {
   readonly id: string
   readonly query: string
   readonly relevant: readonly string[]
 }
 
-export interface LabelledSet {
+export interface LabeledSet {
   readonly name: string
-  readonly tools: readonly LabelledTool[]
-  readonly queries: readonly LabelledQuery[]
+  readonly tools: readonly LabeledTool[]
+  readonly queries: readonly LabeledQuery[]
 }
 
 /** Sets whose queries choose weights. Neither their queries nor their tools are learned from. */
@@ -33,25 +33,25 @@ export const DEV_SETS = [
 ] as const
 
 /** Real tools without queries, to learn how tools are described. */
-export function readCorpus(folder: string): readonly LabelledTool[] {
-  return readLines<LabelledTool>(join(folder, 'toucan-corpus', 'tools.jsonl'))
+export function readCorpus(folder: string): readonly LabeledTool[] {
+  return readLines<LabeledTool>(join(folder, 'toucan-corpus', 'tools.jsonl'))
 }
 
-export function readTrainingSets(folder: string): readonly LabelledSet[] {
+export function readTrainingSets(folder: string): readonly LabeledSet[] {
   return readdirSync(join(folder, 'train'))
     .sort()
     .map((name) => readSet(join(folder, 'train'), name))
 }
 
-export function readDevSets(folder: string): readonly LabelledSet[] {
+export function readDevSets(folder: string): readonly LabeledSet[] {
   return DEV_SETS.map((name) => readSet(folder, name))
 }
 
-function readSet(folder: string, name: string): LabelledSet {
+function readSet(folder: string, name: string): LabeledSet {
   return {
     name,
-    tools: readLines<LabelledTool>(join(folder, name, 'tools.jsonl')),
-    queries: readLines<LabelledQuery>(join(folder, name, 'queries.jsonl')),
+    tools: readLines<LabeledTool>(join(folder, name, 'tools.jsonl')),
+    queries: readLines<LabeledQuery>(join(folder, name, 'queries.jsonl')),
   }
 }
 

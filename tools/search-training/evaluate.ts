@@ -1,6 +1,6 @@
 import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
 import { createBm25f } from './bm25f.ts'
-import type { LabelledSet } from './data.ts'
+import type { LabeledSet } from './data.ts'
 import { getFieldTerms, type FieldTerms } from './fields.ts'
 
 /** Turns terms into unit vectors; what is measured. */
@@ -22,7 +22,7 @@ export interface SetScore {
   readonly recall5: number
 }
 
-export function prepare(set: LabelledSet, atMost = Infinity): DevSet {
+export function prepare(set: LabeledSet, atMost = Infinity): DevSet {
   const tools = set.tools.map(getFieldTerms)
   const engine = createBm25f(tools)
   const indexOf = new Map(set.tools.map((tool, at) => [tool.name, at]))

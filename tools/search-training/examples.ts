@@ -1,5 +1,5 @@
 import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
-import type { LabelledSet, LabelledTool } from './data.ts'
+import type { LabeledSet, LabeledTool } from './data.ts'
 import { getFieldTerms, type FieldTerms } from './fields.ts'
 import type { Text } from './model.ts'
 import { below } from './random.ts'
@@ -28,12 +28,12 @@ interface TrainingSet {
 }
 
 /**
- * Batches of labelled queries: those of one set, among tools of that set. A set of n queries comes up as often as n to the
+ * Batches of labeled queries: those of one set, among tools of that set. A set of n queries comes up as often as n to the
  * power of `balance`, so that the largest does not drown the others.
  */
-export function labelledExamples(
+export function createLabeledExamples(
   vocabulary: Vocabulary,
-  sets: readonly LabelledSet[],
+  sets: readonly LabeledSet[],
   balance: number,
   random: () => number,
 ): () => Batch {
@@ -67,9 +67,9 @@ export function labelledExamples(
 }
 
 /** Batches that need no labels: names with their descriptions, sentences with the rest of theirs. */
-export function describedExamples(
+export function createDescriptionExamples(
   vocabulary: Vocabulary,
-  described: readonly LabelledTool[],
+  described: readonly LabeledTool[],
   random: () => number,
 ): () => Batch {
   const tools = described.map((tool) => ({
@@ -100,7 +100,7 @@ export function describedExamples(
 }
 
 /** Tools that belong together: those of a server, or of a category if they name no server. */
-function getGroups(tools: readonly LabelledTool[]): readonly (readonly number[])[] {
+function getGroups(tools: readonly LabeledTool[]): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>()
   for (const [at, { name, category }] of tools.entries()) {
     const [server = '', ...rest] = name.split('/')
@@ -127,7 +127,7 @@ function getPair(
   return [queryText(vocabulary, sentences[chosen]!), toolText(vocabulary, { name, source, tags, description })]
 }
 
-function prepare(vocabulary: Vocabulary, set: LabelledSet): TrainingSet {
+function prepare(vocabulary: Vocabulary, set: LabeledSet): TrainingSet {
   const indexOf = new Map(set.tools.map(({ name }, at) => [name, at]))
   const queries = set.queries.map(({ query, relevant }) => {
     const found = relevant.map((name) => indexOf.get(name)).filter((at) => at !== undefined)

@@ -1,12 +1,12 @@
 import type { Searchable, SearchField } from '../../packages/foldout/src/catalog/search/contract.ts'
 import { FIELDS, getFieldTexts } from '../../packages/foldout/src/catalog/search/text/tool-text.ts'
 import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
-import type { LabelledTool } from './data.ts'
+import type { LabeledTool } from './data.ts'
 
 /** The terms of a tool by where they stand, as a search index has them. */
 export type FieldTerms = Readonly<Record<SearchField, readonly string[]>>
 
-export function getFieldTerms(tool: LabelledTool): FieldTerms {
+export function getFieldTerms(tool: LabeledTool): FieldTerms {
   const texts = getFieldTexts(getSearchable(tool))
   return Object.fromEntries(FIELDS.map((field, at) => [field, getTerms(texts[at]!)])) as Record<
     string,
@@ -14,7 +14,7 @@ export function getFieldTerms(tool: LabelledTool): FieldTerms {
   > as FieldTerms
 }
 
-function getSearchable({ name, description, category, tags, inputSchema }: LabelledTool): Searchable {
+function getSearchable({ name, description, category, tags, inputSchema }: LabeledTool): Searchable {
   return {
     name,
     qualified: name,

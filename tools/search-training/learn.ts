@@ -1,6 +1,6 @@
 import { getFieldTerms } from './fields.ts'
-import type { LabelledSet, LabelledTool } from './data.ts'
-import { describedExamples, labelledExamples } from './examples.ts'
+import type { LabeledSet, LabeledTool } from './data.ts'
+import { createDescriptionExamples, createLabeledExamples } from './examples.ts'
 import type { GeneralWord } from './glove.ts'
 import { createModel, type Model } from './model.ts'
 import { createRandom } from './random.ts'
@@ -14,8 +14,8 @@ export interface Settings {
   readonly words: number
   readonly dimensions: number
   readonly steps: number
-  /** What share of the batches are labelled queries; the others are descriptions. */
-  readonly labelled: number
+  /** What share of the batches are labeled queries; the others are descriptions. */
+  readonly labeled: number
   /** A set of n queries comes up as often as n to this power. */
   readonly balance: number
   readonly temperature: number
@@ -29,7 +29,7 @@ export const SETTINGS: Settings = {
   words: 24_000,
   dimensions: 128,
   steps: 1_200,
-  labelled: 0.6,
+  labeled: 0.6,
   balance: 0.5,
   temperature: 0.07,
   general: true,
@@ -40,12 +40,12 @@ export const SETTINGS: Settings = {
 const COMMON_SHARE = 1e-3
 const RATES = { map: 0.001, shift: 0.03, emphasis: 0.05, field: 0.02 } as const
 /** Names and descriptions ask for each other alike; of tools only queries ask. */
-const BACKWARD = { labelled: 0.2, described: 0.5 } as const
+const BACKWARD = { labeled: 0.2, described: 0.5 } as const
 const LONGEST_PARAMETERS = 60
 
 export interface Material {
-  readonly corpus: readonly LabelledTool[]
-  readonly sets: readonly LabelledSet[]
+  readonly corpus: readonly LabeledTool[]
+  readonly sets: readonly LabeledSet[]
   readonly general: ReadonlyMap<string, GeneralWord>
 }
 
@@ -71,13 +71,13 @@ export function learn(
   tell('start')
 
   const random = createRandom(settings.seed)
-  const nextLabelled = labelledExamples(vocabulary, sets, settings.balance, random)
-  const nextDescribed = describedExamples(vocabulary, tools, random)
+  const nextLabelled = createLabeledExamples(vocabulary, sets, settings.balance, random)
+  const nextDescribed = createDescriptionExamples(vocabulary, tools, random)
   const trainer = createTrainer(model)
   for (let step = 0; step < settings.steps; step++) {
     const left = 1 - step / settings.steps
-    const kind = random() < settings.labelled ? 'labelled' : 'described'
-    const loss = trainer.step(kind === 'labelled' ? nextLabelled() : nextDescribed(), {
+    const kind = random() < settings.labeled ? 'labeled' : 'described'
+    const loss = trainer.step(kind === 'labeled' ? nextLabelled() : nextDescribed(), {
       map: RATES.map * left,
       shift: RATES.shift * left,
       emphasis: RATES.emphasis * left,

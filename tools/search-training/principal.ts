@@ -20,13 +20,13 @@ export function principalDirections(rows: Matrix, count: number, weights: ArrayL
   )
   for (let pass = 0; pass < PASSES; pass++) {
     directions = dots(directions, covariance)
-    orthonormalise(directions)
+    orthonormalize(directions)
   }
   return directions
 }
 
 /** Gram–Schmidt over rows, twice for exactness. */
-export function orthonormalise({ rows, columns, values }: Matrix): void {
+export function orthonormalize({ rows, columns, values }: Matrix): void {
   for (let row = 0; row < rows; row++) {
     const vector = values.subarray(row * columns, (row + 1) * columns)
     for (let turn = 0; turn < 2; turn++) {

@@ -1,4 +1,4 @@
-/** What the program's exit code says. */
+/** The program's exit codes. */
 export const EXIT = {
   done: 0,
   /** A search found nothing that fits. */
@@ -7,6 +7,6 @@ export const EXIT = {
   usage: 2,
   /** None of the servers could be reached. */
   unreachable: 3,
-  /** Ended by the user, as shells have it: 128 and the number of the signal. */
+  /** Interrupted by the user: 128 plus the number of the signal, as in shells. */
   interrupted: 130,
 } as const

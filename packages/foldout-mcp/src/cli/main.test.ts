@@ -84,7 +84,7 @@ describe('foldout tools', () => {
     expect(code).toBe(0)
   })
 
-  it('prints JSON for programs, and tells how it goes on standard error only', async () => {
+  it('prints JSON for programs, and progress only to standard error', async () => {
     const config = writeConfig({ weather: fixture(WEATHER), gone: { command: 'this-is-not-a-command' } })
     const { code, stdout } = await run(['tools', '-c', config, '--json', '--quiet'])
     expect(JSON.parse(stdout)).toMatchObject({
@@ -96,7 +96,7 @@ describe('foldout tools', () => {
     expect(code).toBe(0)
   })
 
-  it('goes on without servers that fail, and says why', async () => {
+  it('continues without servers that fail, and says why', async () => {
     const config = writeConfig({
       weather: fixture(WEATHER),
       missing: { command: 'this-is-not-a-command' },
@@ -121,10 +121,10 @@ describe('foldout tools', () => {
     expect((await run(['tools', '-c', writeConfig({ gone: { command: 'this-is-not-a-command' } })])).code).toBe(3)
   })
 
-  it('prints what servers say without control characters', async () => {
+  it('removes control characters from text of servers', async () => {
     const tools = [{ name: 'a', description: '\u001B[2Jgone\u202E', title: 'x' }]
     const { stdout, stderr } = await run(['tools', '-c', writeConfig({ 'b\u001B[31m': fixture({ tools }) })])
-    // oxlint-disable-next-line no-control-regex -- that is what it is about
+    // oxlint-disable-next-line no-control-regex -- control characters are what this test is about
     expect(`${stdout}${stderr}`).not.toMatch(/[\u001B\u202E]/)
   })
 
@@ -199,7 +199,7 @@ describe('mistakes on the command line', () => {
 })
 
 describe('the program', () => {
-  /** A process that has ended and that nobody has asked about stays in the table as a zombie. */
+  /** An ended process that its parent has not waited for stays in the table as a zombie. */
   const isAlive = (pid: number): boolean => {
     const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
     return stdout.trim() !== '' && !stdout.trim().startsWith('Z')

@@ -14,7 +14,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController()
   const interrupt = (): void => stop.abort()
   for (const signal of SIGNALS) process.on(signal, interrupt)
-  // Whoever reads may stop reading, as `head` does.
+  // The reader of a pipe may stop reading, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') stop.abort()
   })
@@ -24,7 +24,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exit(code)
 }
 
-/** Runs one command. Nothing is thrown: what goes wrong is said on standard error and in the exit code. */
+/** Runs one command. It never throws: failures are reported on standard error and in the exit code. */
 export async function runCommand(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   let code: number = EXIT.done
   const program = createProgram(surroundings, (result) => {
@@ -35,7 +35,7 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     return code
   } catch (error) {
     if (surroundings.signal.aborted) return EXIT.interrupted
-    // Commander has said what is wrong already.
+    // Commander has already printed what is wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
     surroundings.stderr.write(`${toLine(error instanceof Error ? error.message : String(error))}\n`)
     return error instanceof UsageError ? EXIT.usage : EXIT.nothing
@@ -87,7 +87,7 @@ function collect(file: string, others: readonly string[] = []): readonly string[
 
 function readCount(text: string): number {
   const count = Number(text)
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.')
   return count
 }
 
@@ -107,7 +107,7 @@ function readVersion(): string {
   return manifest.version
 }
 
-/** What was written to a pipe may not have left the process yet. */
+/** Waits until everything written to a pipe has left the process. */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (!stream.writable || stream.destroyed) resolve()

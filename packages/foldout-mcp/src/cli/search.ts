@@ -11,7 +11,7 @@ export interface SearchCommandOptions extends ServerOptions {
 
 type Outcome = SearchOutcome<CatalogEntry>
 
-/** `foldout search <query>`: the tools that a model would be offered for these words. Gives the exit code. */
+/** `foldout search <query>`: the tools that a model would be offered for these words. Returns the exit code. */
 export async function searchTools(
   query: string,
   options: SearchCommandOptions,

@@ -6,7 +6,7 @@ import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
 import { openUpstreams, type Upstreams, type UpstreamState } from '../gateway/upstreams/open-upstreams.ts'
 import { createStyler, toLine, toLines, type Stream } from './text.ts'
 
-/** What a command is given by the world, so that tests can give it something else. */
+/** The environment of a command, which tests replace. */
 export interface Surroundings {
   readonly stdout: Stream & { write(text: string): unknown }
   readonly stderr: Stream & { write(text: string): unknown }
@@ -15,10 +15,10 @@ export interface Surroundings {
   readonly version: string
 }
 
-/** What all commands that ask servers have in common. */
+/** The options of all commands that connect to servers. */
 export interface ServerOptions {
   readonly config?: readonly string[]
-  /** In seconds. */
+  /** How long to wait for each server, in seconds. */
   readonly timeout?: number
   readonly json?: boolean
   readonly quiet?: boolean
@@ -39,7 +39,7 @@ export interface OpenSession {
 
 const DEFAULT_CONFIG = '.mcp.json'
 
-/** Opens all servers, lets a command use them, and ends whatever was started, however that goes. */
+/** Connects to all servers, lets a command use them, and closes everything that was started, even on failure. */
 export async function withServers<Result>(
   options: ServerOptions,
   surroundings: Surroundings,
@@ -77,7 +77,7 @@ function createSession({ states }: Upstreams, invalid: readonly InvalidServer[])
   }
 }
 
-/** Tells on standard error how it goes. Failures are told even to those who want it quiet. */
+/** Reports progress on standard error. Failures are reported even with `--quiet`. */
 function createReporter({ quiet }: ServerOptions, { stderr, env }: Surroundings): (state: UpstreamState) => void {
   const style = createStyler(stderr, env)
   return (state) => {

@@ -13,7 +13,7 @@ describe('text of servers', () => {
     expect(toLine(text)).toBe(line)
   })
 
-  it('is split into lines that have something on them', () => {
+  it('is split into lines, without empty ones', () => {
     expect(toLines('a\r\n\n \u001B \nb')).toEqual(['a', 'b'])
   })
 })

@@ -1,4 +1,4 @@
-/** Control characters, and those that change the direction of text or are not seen: a server's words must not steer a terminal. */
+/** Control characters, and characters that are invisible or change the direction of text: a server must not control the terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]+/gu
 
 /** One line of text that is safe to print. */
@@ -19,7 +19,7 @@ export function shorten(text: string, width: number): string {
   return `${text.slice(0, Math.max(1, width - 1)).trimEnd()}…`
 }
 
-/** The codes that turn a style on and off. `styleText` of Node decides by itself whether to color, differently by version. */
+/** The codes that turn a style on and off. Node's `styleText` is not used: whether it colors depends on the version. */
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] } as const
 type Style = keyof typeof STYLES
 
@@ -28,7 +28,7 @@ export interface Stream {
   readonly columns?: number
 }
 
-/** Colors on a terminal only, and not when the user does not want them. */
+/** Colors text only on a terminal, and only if the user has not turned colors off. */
 export function createStyler(stream: Stream, env: NodeJS.ProcessEnv): (style: Style, text: string) => string {
   const isColored = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   return (style, text) => {
@@ -37,7 +37,7 @@ export function createStyler(stream: Stream, env: NodeJS.ProcessEnv): (style: St
   }
 }
 
-/** Rows with columns of one width. The last column is cut to fit a terminal, and is left whole elsewhere. */
+/** Formats rows with aligned columns. The last column is cut to the width of a terminal, and left whole elsewhere. */
 export function formatTable(rows: readonly (readonly string[])[], width = Infinity): readonly string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))

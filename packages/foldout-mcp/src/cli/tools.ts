@@ -3,7 +3,7 @@ import { EXIT } from './exit-codes.ts'
 import { withServers, type OpenSession, type ServerOptions, type Surroundings } from './session.ts'
 import { createStyler, formatTable, toLine } from './text.ts'
 
-/** `foldout tools`: everything that the servers offer. Gives the exit code. */
+/** `foldout tools`: everything that the servers offer. Returns the exit code. */
 export async function listTools(options: ServerOptions, surroundings: Surroundings): Promise<number> {
   return withServers(options, surroundings, async (session) => {
     surroundings.stdout.write(options.json ? formatJson(session) : formatText(session, surroundings))
@@ -16,7 +16,7 @@ function formatJson({ catalog, servers, failed }: OpenSession): string {
   return `${JSON.stringify({ tools, servers, failed, broken: catalog.broken }, null, 2)}\n`
 }
 
-/** What both commands say of a tool for machines. */
+/** A tool in the JSON of both commands. */
 export function describeTool(tool: CatalogEntry): Readonly<Record<string, unknown>> {
   const { name, source, declared, title, description } = tool
   return { name, server: source, declared, title, description, signature: formatSignature(tool) }

@@ -1,10 +1,10 @@
-/** A server that this process starts and speaks to over its standard input and output. */
+/** A server that this process starts and talks to over standard input and output. */
 export interface StdioServer {
   readonly kind: 'stdio'
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
-  /** Beside the few variables that every server gets, such as PATH. */
+  /** Variables in addition to the few that every server gets, such as PATH. */
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string | undefined
 }
@@ -19,7 +19,7 @@ export interface HttpServer {
 
 export type ServerConfig = StdioServer | HttpServer
 
-/** An entry of the configuration that no server can be made of. */
+/** An entry of the configuration that is invalid. */
 export interface InvalidServer {
   readonly name: string
   readonly reason: string
@@ -30,7 +30,7 @@ export interface Config {
   readonly invalid: readonly InvalidServer[]
 }
 
-/** Something that the user has to change: the command, or a file. The message says what. */
+/** A mistake in the command or in a file. The message says what the user has to change. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -8,7 +8,7 @@ const parse = (servers: unknown, env: NodeJS.ProcessEnv = {}): ReturnType<typeof
   parseConfig(JSON.stringify({ mcpServers: servers }), '/home/ada/project/.mcp.json', { env })
 
 describe('a list of servers', () => {
-  it('has servers over stdio, with what they need', () => {
+  it('has servers over stdio, with arguments, variables and folder', () => {
     expect(
       parse({ files: { command: 'npx', args: ['-y', 'files', 8080], env: { DEBUG: true }, cwd: 'data' } }),
     ).toEqual([
@@ -23,7 +23,7 @@ describe('a list of servers', () => {
     ])
   })
 
-  it('has servers over HTTP, as different clients write them', () => {
+  it('has servers over HTTP, in the formats of different clients', () => {
     const servers = parse(
       {
         a: { url: 'https://a.example/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } },
@@ -37,7 +37,7 @@ describe('a list of servers', () => {
     expect(servers[0]).toMatchObject({ headers: { Authorization: 'Bearer secret' } })
   })
 
-  it('fills in variables of the environment', () => {
+  it('fills in environment variables', () => {
     const [server] = parse(
       { a: { command: '${HOME}/bin/a', args: ['${PORT:-80}', '${EMPTY:-}', '$HOME'] } },
       { HOME: '/h' },
@@ -51,7 +51,7 @@ describe('a list of servers', () => {
     expect(performance.now() - start).toBeLessThan(2_000)
   })
 
-  it('leaves out servers that are turned off', () => {
+  it('leaves out disabled servers', () => {
     expect(parse({ a: { command: 'a', disabled: true } })).toEqual([])
   })
 
@@ -70,13 +70,13 @@ describe('a list of servers', () => {
     expect(parse({ good: { command: 'a' }, bad: entry })).toMatchObject([{ name: 'good' }, { name: 'bad', reason }])
   })
 
-  it('takes any name', () => {
+  it('accepts any server name', () => {
     const text =
       '{"mcpServers": {"__proto__": {"command": "a"}, "constructor": {"command": "b"}, "": {"command": "c"}}}'
     expect(parseConfig(text, 'x.json').map(({ name }) => name)).toEqual(['__proto__', 'constructor', ''])
   })
 
-  it('reads the file of VS Code, and one with a byte order mark', () => {
+  it('reads a VS Code file, and a file with a byte order mark', () => {
     expect(parseConfig('\uFEFF{"servers": {"a": {"command": "a"}}}', 'x.json')).toHaveLength(1)
   })
 
@@ -98,7 +98,7 @@ describe('several files', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it('are one list, in which the later file counts', async () => {
+  it('are merged into one list, in which later files win', async () => {
     const { servers, invalid } = await readConfigs([join(folder, 'a.json'), join(folder, 'b.json')])
     expect(servers).toMatchObject([{ name: 'one' }, { name: 'two', command: 'b' }])
     expect(invalid).toEqual([])

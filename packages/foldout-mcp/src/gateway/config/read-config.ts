@@ -8,7 +8,7 @@ export interface ReadOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** Reads files with an `mcpServers` object. Of two servers with one name the one of the later file counts. */
+/** Reads files with an `mcpServers` object. If two servers have the same name, the one in the later file wins. */
 export async function readConfigs(files: readonly string[], options: ReadOptions = {}): Promise<Config> {
   const servers = new Map<string, ServerConfig | InvalidServer>()
   for (const file of files) {
@@ -31,7 +31,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** The servers of one file. An entry that is wrong does not cost the others. */
+/** Reads the servers of one file. An invalid entry does not affect the others. */
 export function parseConfig(
   text: string,
   file: string,
@@ -121,7 +121,7 @@ function readOptionalString(entry: JsonObject, field: string, fill: Fill): strin
   return fill(value)
 }
 
-/** People write ports and flags without quotes. */
+/** Accepts numbers and booleans too, because people write ports and flags without quotes. */
 function readScalar(value: unknown, field: string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
@@ -132,10 +132,10 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `${NAME}` and `${NAME:-default}`. A default has no braces, so that no text takes long to read. */
+/** `${NAME}` and `${NAME:-default}`. A default cannot contain braces, so that matching takes linear time. */
 const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}/g
 
-/** Fills in environment variables, as clients of MCP do. Throws for one that is not set and has no default. */
+/** Fills in environment variables, as MCP clients do. Throws if one is not set and has no default. */
 function fillVariables(text: string, env: NodeJS.ProcessEnv): string {
   return text.replaceAll(VARIABLE, (_, name: string, fallback: string | undefined) => {
     const value = env[name] || fallback

@@ -9,10 +9,10 @@ export interface ConnectOptions {
   readonly version: string
 }
 
-/** Everything that was opened for one server, whether or not it came to a connection. */
+/** Everything that was opened for one server, even if the connection failed. */
 export interface Attempt {
   connect(): Promise<Client>
-  /** The last that the server wrote to its standard error. */
+  /** The end of what the server wrote to standard error. */
   getComplaint(): string
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ export function createAttempt(server: ServerConfig, options: ConnectOptions): At
     async connect() {
       if (server.kind !== 'stdio') return connectAs('auto')
       try {
-        // Nearly all servers over stdio know the older handshake, and asking for the newer one starts them twice.
+        // Nearly all servers over stdio support the older handshake, and trying the newer one first would start them twice.
         return await connectAs('legacy')
       } catch (error) {
         if (!(await isAnswer(error))) throw error
@@ -56,7 +56,7 @@ export function createAttempt(server: ServerConfig, options: ConnectOptions): At
   }
 }
 
-/** Whether the server answered, and refused: then it may speak the newer protocol only. */
+/** Whether the server answered and refused: it may support only the newer protocol. */
 async function isAnswer(error: unknown): Promise<boolean> {
   const { ProtocolError, UnsupportedProtocolVersionError } = await import('@modelcontextprotocol/client')
   return error instanceof ProtocolError || error instanceof UnsupportedProtocolVersionError
@@ -69,7 +69,7 @@ async function createTransport(server: ServerConfig, onStderr: (chunk: Buffer) =
 async function createStdioTransport(server: StdioServer, onStderr: (chunk: Buffer) => void): Promise<Transport> {
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const { command, args, env, cwd } = server
-  // Otherwise it looks as if the command were missing.
+  // Otherwise the error would say that the command is missing.
   if (cwd !== undefined && !existsSync(cwd)) throw new Error(`Its folder ${cwd} does not exist.`)
   const transport = new StdioClientTransport({
     command,

@@ -6,16 +6,16 @@ import { CLOSE_TIMEOUT_MS, MOST_STARTING } from './limits.ts'
 import { killRemaining, listDescendants } from './processes.ts'
 
 export interface UpstreamOptions {
-  /** For each server: to start, and to list its tools. */
+  /** How long each server may take to start and to list its tools. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /** Of this program, which servers are told. */
+  /** The version of this program, which servers are told. */
   readonly version: string
-  /** Told how it goes, server by server. */
+  /** Called with the progress of each server. */
   readonly onProgress?: (state: UpstreamState) => void
 }
 
-/** A server and its tools, or why it has none. */
+/** A server with its tools, or with the reason why it failed. */
 export type UpstreamState =
   | { readonly name: string; readonly tools: readonly RawTool[] }
   | { readonly name: string; readonly error: string }
@@ -27,7 +27,7 @@ export interface Upstreams {
   close(): Promise<void>
 }
 
-/** Connects to all servers side by side. One that fails or hangs costs the others nothing. */
+/** Connects to all servers concurrently. A server that fails or hangs does not affect the others. */
 export async function openUpstreams(servers: readonly ServerConfig[], options: UpstreamOptions): Promise<Upstreams> {
   const attempts = new Set<Attempt>()
   const open = async (server: ServerConfig): Promise<UpstreamState> => {
@@ -66,14 +66,14 @@ function describeFailure(error: unknown, complaint: string): string {
   return complaint === '' ? message : `${message}\n${complaint}`
 }
 
-/** "fetch failed" says nothing; its cause says that nobody listens on the port. */
+/** The message "fetch failed" says nothing; its cause says, for example, that nothing listens on the port. */
 function getRootMessage(error: Error): string {
   const seen = new Set([error])
   for (const { cause } of seen) if (cause instanceof Error) seen.add(cause)
   return [...seen].at(-1)?.message || error.message
 }
 
-/** Some code waits without looking at a signal, so that the waiting itself has to end. */
+/** Stops waiting on abort, because some code waits without observing a signal. */
 async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let stop: (() => void) | undefined
   const aborted = new Promise<never>((_, reject) => {
@@ -84,13 +84,13 @@ async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): P
     return await Promise.race([work, aborted])
   } finally {
     if (stop) signal.removeEventListener('abort', stop)
-    // It may still fail when nobody waits for it any more.
+    // It may still reject after the wait is over.
     work.catch(() => {})
   }
 }
 
 async function closeAll(attempts: Set<Attempt>): Promise<void> {
-  // Before closing: once a parent has ended, its children cannot be told from others.
+  // Listed before closing: once a parent has ended, its children cannot be identified.
   const before = await listDescendants().catch(() => [])
   const closing = Promise.all([...attempts].map((attempt) => attempt.close()))
   attempts.clear()
@@ -103,7 +103,7 @@ function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, milliseconds).unref())
 }
 
-/** Maps with at most a few at a time, keeping the order. */
+/** Maps items with a limited number at a time, and keeps their order. */
 async function mapSome<Item, Result>(
   items: readonly Item[],
   most: number,

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A process, and when it began: a number alone may be given to another process later. */
+/** A process and its start time, because the id alone may be reused by another process. */
 export interface RunningProcess {
   readonly pid: number
   readonly parent: number
@@ -11,8 +11,8 @@ export interface RunningProcess {
 }
 
 /**
- * Every process that descends from this one. A server is often started through `npx` or a shell, and ending that one leaves
- * the server itself behind.
+ * Lists every descendant of this process. A server is often started through `npx` or a shell, and ending only that would leave
+ * the server itself running.
  */
 export async function listDescendants(): Promise<readonly RunningProcess[]> {
   const all = await listProcesses()
@@ -23,7 +23,7 @@ export async function listDescendants(): Promise<readonly RunningProcess[]> {
   return all.filter(({ pid }) => pid !== process.pid && found.has(pid))
 }
 
-/** Ends at once those processes that still run. */
+/** Kills the processes that are still running. */
 export async function killRemaining(processes: readonly RunningProcess[]): Promise<void> {
   if (processes.length === 0) return
   const running = new Map((await listProcesses()).map(({ pid, started }) => [pid, started]))
@@ -34,11 +34,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** On Windows the processes cannot be listed this way; there the SDK ends those that it started. */
+/** On Windows processes cannot be listed this way; there, the SDK ends the processes that it started. */
 async function listProcesses(): Promise<readonly RunningProcess[]> {
   if (process.platform === 'win32') return []
   const listing = run('ps', ['-A', '-o', 'pid=,ppid=,lstart='])
