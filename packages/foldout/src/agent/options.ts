@@ -27,6 +27,12 @@ export interface AgentOptions<Keys extends string = string> {
   readonly session?: Session
   /** Goes on with a run that was stopped: the `state` of its result or error. */
   readonly state?: RunState
+  /**
+   * Renders the prompt for the model again, as the session has it now. A conversation otherwise goes on with the text and the
+   * tools it began with, which providers have cached, until an opening restarts the run, or values, overrides or the strategy
+   * change. Default false.
+   */
+  readonly rerender?: boolean
   /** How folded sections speak to the model. Default: the prompt's own. */
   readonly disclosure?: DisclosureStrategy
   /** As for `render`. */

@@ -60,6 +60,13 @@ export function describeOpened({ keys, tools }: { readonly keys: readonly string
   return tools ? `${text}, and ${whose.toLowerCase()} tools are in your tool list.` : `${text}.`
 }
 
+/** Tells the model about sections that the application opened or changed between two of its replies. */
+export function describeNews(text: string): string {
+  return `Your instructions have changed. These sections now read:
+
+${text}`
+}
+
 /** Describes to the model which sections it has to ask for again. */
 export function describeLeft(keys: readonly string[]): string {
   return `Not opened yet: ${keys.join(', ')}. Ask again if you still need ${keys.length === 1 ? 'it' : 'them'}.`

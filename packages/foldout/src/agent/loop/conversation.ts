@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolCall, TurnOutcome, ToolMessage } from '../../adapters/contract.ts'
-import { isApplied } from '../../disclosure/opening.ts'
+import { describeNews, getNewTools, isApplied } from '../../disclosure/opening.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { toolsInjected } from '../events.ts'
 import { mergeOpenings, type Expansion } from '../policy.ts'
@@ -8,6 +8,7 @@ import { getTarget } from './call.ts'
 import type { RunCore } from './core.ts'
 import { resumeRun } from './journal.ts'
 import { agentRun, type PendingOpening } from './run-state.ts'
+import { findNews, type News } from './start.ts'
 import { runTurn, type LeftTurn, type TurnEnd } from './turn.ts'
 
 /** Why an evaluation came to an end. */
@@ -33,19 +34,20 @@ export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
 
 /** Begins a conversation, or goes on with one. */
 export function beginConversation({ options, journal, held, tell }: RunCore): void {
-  const { input } = options
+  const { status } = journal.state
+  const isResumed = status !== 'new'
+  // A conversation has to begin with the user; no provider takes an empty one. One that is completed begins again with
+  // another prompt: with the same, its result is given again and nothing begins.
+  const input = options.input ?? (isResumed && status !== 'completed' ? undefined : 'Begin.')
   const said: Message[] = input === undefined ? [] : [{ role: 'user', text: input }]
-  const isResumed = journal.state.status !== 'new'
-  tell({ type: 'run/started', isResumed, ...(input === undefined ? {} : { input }) })
+  tell({ type: 'run/started', isResumed, ...(options.input === undefined ? {} : { input: options.input }) })
   if (isResumed) {
     resumeRun(journal, said.length > 0, options.state)
     // What the user says goes behind the results of calls that a killed process has left, or no provider takes them.
     held.push(...said)
     return
   }
-  // A conversation has to begin with the user; no provider takes an empty one.
-  const messages: Message[] = said.length > 0 ? said : [{ role: 'user', text: 'Begin.' }]
-  journal.record(agentRun.events.started({ messages }))
+  journal.record(agentRun.events.started({ messages: said }))
 }
 
 /** Finishes what another process has left, and says why the model need not be asked, if so. */
@@ -58,13 +60,32 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   if (decision?.type === 'continue' && decision.added.length > 0) {
     await scribe.say({ role: 'tools', names: decision.added.map(({ name }) => name) })
   }
-  const said = held.splice(0)
-  for (const message of said) await scribe.say(message)
   // Bounds are for one input: a new one is heard, whatever the turn before it came to.
-  if (decision?.type === 'stop' && said.length === 0) return decision
-  if (decision?.type === 'restart') return decision
-  return findPending(core) ?? (said.length === 0 ? findAnswer(journal.state.messages) : undefined)
+  if (decision?.type === 'stop' && held.length === 0) return decision
+  const restart = decision?.type === 'restart' ? decision : findPending(core)
+  const ended = restart ?? (held.length === 0 ? findAnswer(journal.state.messages) : undefined)
+  if (!ended) await tellNews(core)
+  for (const message of held.splice(0)) await scribe.say(message)
+  return ended
 }
+
+/** Tells the model what has been opened or has changed since it was last asked, other than by its own calls. */
+async function tellNews(core: RunCore): Promise<void> {
+  const { journal, scribe, toolbox, turn } = core
+  const now = core.render()
+  const { text, sections } = now.text === core.offer.system ? NO_NEWS : findNews(now, journal.state)
+  if (sections.length > 0) {
+    journal.record(agentRun.events.shown({ sections }))
+    await scribe.say({ role: 'user', text: describeNews(text) })
+  }
+  const added = getNewTools(now, toolbox.offered)
+  if (added.length === 0 || !turn.canAddTools()) return
+  const keys = new Set(added.flatMap(({ name }) => now.findSection(name) ?? []))
+  addTools(core, { added, keys: [...keys] })
+  await scribe.say({ role: 'tools', names: added.map(({ name }) => name) })
+}
+
+const NO_NEWS: News = { text: '', sections: [] }
 
 /** The calls of the last reply that have no result yet. */
 function findUnfinished(messages: readonly Message[]): {
@@ -142,7 +163,10 @@ export function getRestart(pending: readonly PendingOpening[], keys: readonly st
   }
 }
 
-function addTools({ session, journal, toolbox, tell }: RunCore, { added, keys }: TurnEnd): void {
+function addTools(
+  { session, journal, toolbox, tell }: RunCore,
+  { added, keys }: Pick<TurnEnd, 'added' | 'keys'>,
+): void {
   const event = { names: added.map(({ name }) => name), keys }
   toolbox.add(added)
   session.dispatch(toolsInjected(event))

@@ -3,7 +3,8 @@ import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { createSession, type Session } from '../../session/session.ts'
-import { promptRendered, toolInvoked, type AgentEvent } from '../events.ts'
+import type { AnyTool } from '../../tools/tool.ts'
+import { toolInvoked, type AgentEvent } from '../events.ts'
 import { DEFAULT_CALLS_PER_REPLY, DEFAULT_PARALLEL_CALLS } from '../limits.ts'
 import type { AgentOptions, AgentTurn } from '../options.ts'
 import { checkTokens } from './bounds.ts'
@@ -12,9 +13,18 @@ import { createJournal, type RunJournal } from './journal.ts'
 import { claimSession, createQuietSession, isInTool } from './run-session.ts'
 import { createRunSignal, type RunSignal } from './run-signal.ts'
 import { agentRun } from './run-state.ts'
+import { listShown } from './start.ts'
 import { createToolbox, type Toolbox } from './toolbox.ts'
 import type { TurnContext } from './turn.ts'
 import { createWindowCheck } from './window.ts'
+
+/** The text and the tools that a conversation began with. */
+export interface Offer {
+  readonly system: string
+  readonly tools: readonly AnyTool[]
+}
+
+const NO_OFFER: Offer = { system: '', tools: [] }
 
 /** What the parts of a run share. */
 export interface RunCore {
@@ -29,8 +39,12 @@ export interface RunCore {
   readonly turns: AgentTurn[]
   /** What the user says, to be put behind the results of calls that another process has left. */
   readonly held: Message[]
-  /** The prompt as the conversation was last begun with. */
+  /** The prompt as the session had it when the model was last asked to go on. */
   rendered: RenderedPrompt
+  /** What each request begins with. */
+  offer: Offer
+  /** Whether the next evaluation renders the prompt for the model, whatever it began with. */
+  mustRender: boolean
   /** The turn whose calls run now, or the last one. It ends by itself when the run is cancelled. */
   running: Promise<unknown> | undefined
   /** The prompt as the session has it now. */
@@ -75,6 +89,8 @@ export function createCore(
       turns: [],
       held: [],
       running: undefined,
+      offer: NO_OFFER,
+      mustRender: options.rerender ?? false,
       get rendered() {
         return (rendered ??= render())
       },
@@ -134,36 +150,15 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
       session.dispatch(toolInvoked(invoked))
       tell({ type: 'tool/invoked', ...invoked })
     },
+    showed(paths) {
+      journal.record(agentRun.events.shown({ sections: listShown(core.render(), paths) }))
+    },
     refuseOpening: createWindowCheck({
       size: options.contextWindow ?? adapter.contextWindow,
       counter: options.counter ?? estimatedTokens,
-      getRendered: () => core.rendered,
+      getSystem: () => core.offer.system,
+      getTools: () => toolbox.listOffered(),
       getMessages: () => journal.state.messages,
     }),
   }
-}
-
-/** Begins a conversation, or goes on with one, with the prompt as it is now. */
-export function takeRender(core: RunCore): void {
-  const rendered = core.render()
-  core.rendered = rendered
-  core.toolbox.take(rendered)
-  const event = {
-    tools: rendered.tools.map(({ name }) => name),
-    full: rendered.nodes.filter((node) => node.visibility === 'full').map(({ path }) => path),
-    summarized: rendered.summarized,
-  }
-  core.session.dispatch(promptRendered(event))
-  core.tell({
-    type: 'prompt/rendered',
-    ...event,
-    // Counted only if somebody asks.
-    get tokens() {
-      return rendered.tokens
-    },
-    get tokensIfAllOpen() {
-      return rendered.tokensIfAllOpen
-    },
-  })
-  core.journal.record(agentRun.events.disclosed({ names: event.tools }))
 }

@@ -10,11 +10,12 @@ import {
   type Usage,
 } from '../../adapters/contract.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
-import type { AnyTool } from '../../tools/tool.ts'
 import type { AgentEvent } from '../events.ts'
+import type { Offer } from './core.ts'
 import type { RunJournal } from './journal.ts'
 import { agentRun } from './run-state.ts'
 import type { RunSignal } from './run-signal.ts'
+import { findAddedTools } from './take-render.ts'
 import type { Toolbox } from './toolbox.ts'
 
 /** Writes messages of a conversation down. */
@@ -39,7 +40,8 @@ export function createScribe(journal: RunJournal): Scribe {
 }
 
 export interface EvaluationParts {
-  readonly rendered: RenderedPrompt
+  readonly offer: Offer
+  readonly rendered: Pick<RenderedPrompt, 'output'>
   readonly journal: RunJournal
   readonly scribe: Scribe
   readonly toolbox: Toolbox
@@ -61,18 +63,17 @@ export interface OpenEvaluation {
 
 /** An evaluation of a conversation as it is now. */
 export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
-  const { rendered, journal, scribe, toolbox, signal, check, tell } = parts
-  const addedTools = findAddedTools(journal.state.messages, rendered, toolbox)
-  toolbox.add([...addedTools.values()])
+  const { offer, rendered, journal, scribe, toolbox, signal, check, tell } = parts
+  const { added } = findAddedTools(journal.state.messages, offer.tools, toolbox)
   let told = NO_USAGE
   let isOpen = true
   const assertOpen = (): void => {
     if (!isOpen) throw signal.getError(journal.state)
   }
   const evaluation: Evaluation = {
-    system: rendered.text,
-    tools: rendered.tools,
-    addedTools,
+    system: offer.system,
+    tools: offer.tools,
+    addedTools: added,
     messages: journal.state.messages,
     output: rendered.output,
     signal: signal.signal,
@@ -108,25 +109,6 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
       isOpen = false
     },
   }
-}
-
-/** Definitions of the tools that were added in a conversation and are not in its render. */
-function findAddedTools(
-  messages: readonly Message[],
-  rendered: RenderedPrompt,
-  toolbox: Toolbox,
-): ReadonlyMap<string, AnyTool> {
-  const names = new Set(rendered.tools.map(({ name }) => name))
-  const added = new Map<string, AnyTool>()
-  for (const message of messages) {
-    if (message.role !== 'tools') continue
-    for (const name of message.names) {
-      if (names.has(name) || added.has(name)) continue
-      const found = toolbox.find(name)
-      if ('tool' in found) added.set(name, found.tool)
-    }
-  }
-  return added
 }
 
 /** What is left of a usage, never less than nothing. */

@@ -16,6 +16,27 @@ export interface PendingOpening {
   readonly paths: readonly string[]
 }
 
+/**
+ * What a conversation began with. Later requests send the same text and tools, so that a provider's cache keeps hitting and
+ * what a provider binds to the beginning stays valid.
+ */
+export interface ConversationStart {
+  readonly system: string
+  /** Names of the tools offered from the start, in order. */
+  readonly tools: readonly string[]
+  /** A hash of those tools' definitions. */
+  readonly definitions: string
+  /** A hash of which prompt it is, with which values. */
+  readonly prompt: string
+  /** A hash of the prompt's source, the strategy and the overrides. */
+  readonly source: string
+  /** The sections that its text shows in full. */
+  readonly shown: readonly ShownSection[]
+}
+
+/** The path of a section that the model was shown in full, and a hash of its text where that may change with the session. */
+export type ShownSection = readonly [path: string, hash: string]
+
 /** All that is needed to go on with a run besides the prompt and the session. Plain JSON. */
 export interface RunState {
   readonly version: 1
@@ -39,6 +60,10 @@ export interface RunState {
   readonly disclosed: readonly string[]
   /** What a completed run answered. */
   readonly answer: string | null
+  /** What the conversation began with; nothing before the first render, and when the next request needs a new one. */
+  readonly start: ConversationStart | null
+  /** The sections that messages have shown to the model since. */
+  readonly read: readonly ShownSection[]
 }
 
 type Fields = Omit<RunState, 'messages'>
@@ -55,6 +80,8 @@ const NEW_FIELDS: Fields = Object.freeze({
   repairs: 0,
   disclosed: [],
   answer: null,
+  start: null,
+  read: [],
 })
 
 /**
@@ -73,6 +100,8 @@ class HeldState implements RunState {
   readonly repairs: number
   readonly disclosed: readonly string[]
   readonly answer: string | null
+  readonly start: ConversationStart | null
+  readonly read: readonly ShownSection[]
   readonly #fields: Fields
   readonly #log: Log<Message>
   #messages: readonly Message[] | undefined
@@ -88,6 +117,8 @@ class HeldState implements RunState {
     this.repairs = fields.repairs
     this.disclosed = freezeChanges(fields.disclosed)
     this.answer = fields.answer
+    this.start = freezeChanges(fields.start)
+    this.read = freezeChanges(fields.read)
     this.#fields = fields
     this.#log = log
     Object.freeze(this)
@@ -162,11 +193,17 @@ const runSlice = defineSlice({
       const disclosed = new Set([...state.disclosed, ...payload.names])
       return disclosed.size === state.disclosed.length ? state : update(state, { disclosed: [...disclosed] })
     },
-    /** The prompt is rendered again: what was pending and what was added is part of it. */
+    /** The conversation begins with this text and these tools, or goes on with them. */
+    rendered: (state, { start }: { readonly start: ConversationStart }): RunState =>
+      update(state, { start, read: [] }, dropAdditions(hold(state).log, new Set(start.tools))),
+    /** A message shows sections in full. */
+    shown: (state, payload: { readonly sections: readonly ShownSection[] }): RunState =>
+      update(state, { read: [...new Map([...state.read, ...payload.sections])] }),
+    /** The prompt is to be rendered again: what was pending and what was added will be part of it. */
     restarted: (state, payload: { readonly isOpening: boolean }): RunState =>
       update(
         state,
-        { expansions: state.expansions + (payload.isOpening ? 1 : 0), pending: [] },
+        { expansions: state.expansions + (payload.isOpening ? 1 : 0), pending: [], start: null, read: [] },
         Log.of(state.messages.filter(({ role }) => role !== 'tools')),
       ),
     /** What was pending is open by other means. */
@@ -197,6 +234,19 @@ const runSlice = defineSlice({
  * ```
  */
 export const agentRun = includeInSessions(makeSlice({ ...runSlice, toJson: toRunState }))
+
+/** Leaves out that tools were added which are offered from the start now. */
+function dropAdditions(log: Log<Message>, offered: ReadonlySet<string>): Log<Message> {
+  const messages = [...log]
+  if (!messages.some(({ role }) => role === 'tools')) return log
+  return Log.of(
+    messages.flatMap((message): readonly Message[] => {
+      if (message.role !== 'tools') return [message]
+      const names = message.names.filter((name) => !offered.has(name))
+      return names.length > 0 ? [freezeChanges({ ...message, names })] : []
+    }),
+  )
+}
 
 function addMessage(state: RunState, message: Message): RunState {
   const held = hold(state)

@@ -16,9 +16,11 @@ import {
   type Restart,
   type TurnDecision,
 } from './conversation.ts'
-import { takeRender, type RunCore } from './core.ts'
+import type { RunCore } from './core.ts'
 import { openEvaluation } from './evaluation.ts'
 import { agentRun, getLastMessage, toRunState } from './run-state.ts'
+import { hashPrompt } from './start.ts'
+import { takeRender } from './take-render.ts'
 
 /** Renders the prompt and asks the model until it answers, opens something that needs a new render, or is stopped. */
 export async function evaluate(core: RunCore): Promise<Ended> {
@@ -137,8 +139,10 @@ function parseAnswer(
 /** The result of a run that was completed before, if nobody has said anything since. */
 export function getStoredResult(core: RunCore): AgentResult | undefined {
   const { journal, options } = core
-  const { status, answer } = journal.state
+  const { status, answer, start } = journal.state
   if (status !== 'completed' || options.input !== undefined) return undefined
+  // Another prompt, or the same one with other values, has not been answered yet.
+  if (start && start.prompt !== hashPrompt(core.rendered)) return undefined
   const last = getLastMessage(journal.state)
   const text = answer ?? (last?.role === 'assistant' ? last.text : '')
   return createResult(core, { status, text, output: core.rendered.output?.parse(text) })

@@ -13,8 +13,10 @@ export type FoundTool = { readonly tool: AnyTool } | { readonly message: string 
 export interface Toolbox {
   /** Names in the conversation's tool list. */
   readonly offered: ReadonlySet<string>
-  /** Begins a conversation with what a render offers. */
-  take(rendered: RenderedPrompt): void
+  /** The tools of those names. */
+  listOffered(): readonly AnyTool[]
+  /** Begins a conversation with some tools, or goes on with one that began with them. */
+  take(tools: readonly AnyTool[]): void
   /** Adds tools to the conversation. */
   add(tools: readonly AnyTool[]): void
   find(name: string): FoundTool
@@ -34,9 +36,10 @@ export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox 
     get offered() {
       return offered
     },
-    take(rendered) {
-      offered = new Set(rendered.tools.map(({ name }) => name))
-      for (const tool of rendered.tools) callable.set(tool.name, tool)
+    listOffered: () => Array.from(offered, (name) => callable.get(name)).filter((tool) => tool !== undefined),
+    take(tools) {
+      offered = new Set(tools.map(({ name }) => name))
+      for (const tool of tools) callable.set(tool.name, tool)
     },
     add(tools) {
       for (const tool of tools) {

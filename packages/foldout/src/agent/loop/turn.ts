@@ -28,6 +28,8 @@ export interface TurnContext extends CallContext {
   check(): void
   /** Writes down that a call has ended, with the opening that then waits for a render. */
   settled(end: CallEnd, opening: PendingOpening | undefined): void
+  /** Writes down that the model has read what is open at and below some paths. */
+  showed(paths: readonly string[]): void
   warn(message: string): void
 }
 
@@ -147,6 +149,7 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
       const { result } = end
       if (result.ok && result.opening && chooseAnswer(result.opening, context.canAddTools()) === 'in-place') {
         applyOpening(context.session, result.opening)
+        context.showed(result.opening.paths)
       }
     },
   })

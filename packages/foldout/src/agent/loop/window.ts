@@ -1,21 +1,21 @@
 import type { Message } from '../../adapters/contract.ts'
 import type { TokenCounter } from '../../core/tokens/tokens.ts'
-import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { Opening } from '../../tools/result.ts'
-import { toolTokens } from '../../tools/tool.ts'
+import { toolTokens, type AnyTool } from '../../tools/tool.ts'
 
 export interface WindowOptions {
   /** Tokens that the model's window holds, where it is known. */
   readonly size: number | undefined
   readonly counter: TokenCounter
-  readonly getRendered: () => RenderedPrompt
+  readonly getSystem: () => string
+  readonly getTools: () => readonly AnyTool[]
   readonly getMessages: () => readonly Message[]
 }
 
 /** Says with the numbers why an opening does not fit the model's window, if it does not. */
 export type WindowCheck = (opening: Opening, text: string) => string | undefined
 
-export function createWindowCheck({ size, counter, getRendered, getMessages }: WindowOptions): WindowCheck {
+export function createWindowCheck({ size, counter, getSystem, getTools, getMessages }: WindowOptions): WindowCheck {
   if (size === undefined) return () => undefined
   const counts = new WeakMap<Message, number>()
   const count = (message: Message): number => {
@@ -24,8 +24,11 @@ export function createWindowCheck({ size, counter, getRendered, getMessages }: W
     return known
   }
   return (opening, text) => {
-    const needed = counter.count(text) + opening.tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
-    const used = getRendered().tokens.total + getMessages().reduce((sum, message) => sum + count(message), 0)
+    const countTools = (tools: readonly AnyTool[]): number =>
+      tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
+    const needed = counter.count(text) + countTools(opening.tools)
+    const offer = counter.count(getSystem()) + countTools(getTools())
+    const used = offer + getMessages().reduce((sum, message) => sum + count(message), 0)
     if (used + needed <= size) return undefined
     return `Opening ${opening.keys.join(', ')} needs about ${needed} tokens, but about ${used} of the model's ${size} are in use. Go on without it, or open something smaller.`
   }
