@@ -11,7 +11,7 @@ interface FileToolOptions<Input> {
   run(input: Input, files: Filesystem, context: ToolContext): Promise<ToolResult>
 }
 
-/** A tool over the files of the call's context: without any, and where a path cannot be used, the model is told so. */
+/** Defines a tool for the files of the call's context. Missing files and unusable paths become failures for the model. */
 export function defineFileTool<Input>(options: FileToolOptions<Input>): AnyTool {
   const { name, description, properties, required } = options
   return defineTool({
@@ -30,25 +30,25 @@ export function defineFileTool<Input>(options: FileToolOptions<Input>): AnyTool 
   })
 }
 
-/** Lists name folders with a `/` behind them, and models give that back: it does no harm where a folder may stand. */
+/** Lists show folders with a trailing `/`, and models repeat it, so it is accepted where a folder is allowed. */
 export function withoutLastSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-/** The beginning of a text, never half of a character that takes two units. */
-export function beginning(text: string, most: number): string {
+/** Cuts a text, but never inside a surrogate pair. */
+export function cutText(text: string, most: number): string {
   const isHalf = /[\ud800-\udbff]/.test(text.charAt(most - 1))
   return text.slice(0, isHalf ? most - 1 : most)
 }
 
-/** The lines of a text. A line break at its end begins no further one. */
+/** Splits a text into lines. A line break at the end does not start another line. */
 export function getLines(text: string): string[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
 
-/** `1 line`, `2 lines`. */
-export function counted(count: number, noun: string): string {
+/** Formats a count: `1 line`, `2 lines`. */
+export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

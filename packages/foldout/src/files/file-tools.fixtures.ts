@@ -9,7 +9,7 @@ import type { Filesystem } from './filesystem.ts'
 
 export const tools = new Map(fileTools().map((tool) => [tool.name, tool]))
 
-/** What the model reads, with `FAILED: ` before a failure. */
+/** The message for the model, with `FAILED: ` before a failure. */
 export async function call(
   filesystem: Filesystem | undefined,
   name: string,
@@ -25,7 +25,7 @@ const made: string[] = []
 afterAll(async () => {
   for (const folder of made) await rm(folder, { recursive: true, force: true })
 })
-/** A new folder, removed after the tests of the file. */
+/** Creates a folder that is removed after the tests of the file. */
 export async function hostFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'foldout-'))
   made.push(folder)

@@ -231,7 +231,7 @@ describe('edit_file', () => {
 
   it('R19 changes nothing where it is not clear what', async () => {
     expect(await edit('a a a', { old_text: 'a', new_text: 'b' })).toEqual([
-      "FAILED: old_text occurs 3 times in 'f'. Add what stands around it until it occurs once, or set replace_all.",
+      "FAILED: old_text occurs 3 times in 'f'. Include more of the surrounding text until it occurs once, or set replace_all.",
       'a a a',
     ])
     for (const replace_all of [true, false]) {

@@ -1,4 +1,4 @@
-import { beginning, counted, defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
+import { cutText, formatCount, defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
 import type { Filesystem, LineExcerpt } from './filesystem.ts'
 import { MAX_LISTED_ENTRIES, MAX_READ_CHARACTERS, MAX_READ_LINES, STREAMED_FILE_BYTES } from './limits.ts'
 import { showPath } from './show-path.ts'
@@ -7,15 +7,15 @@ import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { globTool, grepTool } from './glob-and-grep.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
-/** What {@link fileTools} leaves out. */
+/** Options of {@link fileTools}. */
 export interface FileToolsOptions {
   /** Leaves out the tools that change files. Default false. */
   readonly readOnly?: boolean
 }
 
 /**
- * The usual tools over the files that a run is given: `list_files`, `read_file`, `write_file`, `edit_file`, `glob`, `grep`
- * and `remove_file`. Answers are bounded, and no pattern of a model can stall the process.
+ * Creates the usual tools for the files of a run: `list_files`, `read_file`, `write_file`, `edit_file`, `glob`, `grep` and
+ * `remove_file`. Answers are bounded, and a model's pattern cannot stall the process.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export function fileTools(options: FileToolsOptions = {}): readonly AnyTool[] {
 
 const listTool = defineFileTool<{ readonly path?: string }>({
   name: 'list_files',
-  description: "Lists what lies directly in a folder: files with their size, folders with a '/' at the end.",
+  description: "Lists the direct contents of a folder: files with their size, folders with a '/' at the end.",
   properties: {
     path: { type: 'string', description: "The folder, relative to the root, as in 'src/core'. Default: the root." },
   },
@@ -47,7 +47,7 @@ const listTool = defineFileTool<{ readonly path?: string }>({
       .map((entry) =>
         entry.kind === 'folder'
           ? `${showPath(entry.path)}/`
-          : `${showPath(entry.path)} (${counted(entry.size, 'byte')})`,
+          : `${showPath(entry.path)} (${formatCount(entry.size, 'byte')})`,
       )
     if (entries.length > MAX_LISTED_ENTRIES)
       lines.push(
@@ -97,7 +97,7 @@ function showLines(path: string, text: string, start: number | undefined, end: n
   while (first + shown.length <= last && shown.length < MAX_READ_LINES) {
     const line = lines[first - 1 + shown.length]!
     if (line.length > left && shown.length > 0) break
-    shown.push(beginning(line, MAX_READ_CHARACTERS))
+    shown.push(cutText(line, MAX_READ_CHARACTERS))
     left -= line.length + 1
   }
   const until = first + shown.length - 1
@@ -111,7 +111,7 @@ function showLines(path: string, text: string, start: number | undefined, end: n
   return ok(`${showPath(path)} (${notes.join('; ')})\n${part}`, part)
 }
 
-/** As {@link showLines}, of a file too large to be held. */
+/** Like {@link showLines}, for a file that is too large to load. */
 function showExcerpt(path: string, first: number, end: number | undefined, excerpt: LineExcerpt): ToolResult<string> {
   const { lines, total, cutLineBytes } = excerpt
   if (first > total) return fail(describeNoLine(path, total, first))
@@ -127,7 +127,7 @@ function showExcerpt(path: string, first: number, end: number | undefined, excer
 }
 
 function describeNoLine(path: string, total: number, first: number): string {
-  return `'${showPath(path)}' has ${counted(total, 'line')}; there is no line ${first}.`
+  return `'${showPath(path)}' has ${formatCount(total, 'line')}; there is no line ${first}.`
 }
 
 function describeOrder(last: number, first: number): string {
@@ -137,10 +137,10 @@ function describeOrder(last: number, first: number): string {
 const writeTool = defineFileTool<{ readonly path: string; readonly content: string }>({
   name: 'write_file',
   description:
-    'Writes a whole text file: creates it, with the folders on the way, or replaces what it held. To change a part of a file use edit_file.',
+    'Writes a whole text file: creates it, with missing folders, or replaces its content. To change a part of a file, use edit_file.',
   properties: {
     path: { type: 'string', description: "The file, relative to the root, as in 'src/index.ts'." },
-    content: { type: 'string', description: 'All that the file shall hold.' },
+    content: { type: 'string', description: 'The complete content of the file.' },
   },
   required: ['path', 'content'],
   async run(input, files) {
@@ -148,7 +148,7 @@ const writeTool = defineFileTool<{ readonly path: string; readonly content: stri
     const before = await files.stat(path)
     await files.write(path, input.content)
     const size = (await files.stat(path))?.size ?? 0
-    return ok(`${before ? 'Replaced' : 'Created'} '${showPath(path)}' (${counted(size, 'byte')}).`)
+    return ok(`${before ? 'Replaced' : 'Created'} '${showPath(path)}' (${formatCount(size, 'byte')}).`)
   },
 })
 
@@ -169,7 +169,7 @@ const editTool = defineFileTool<EditInput>({
       type: 'string',
       description: 'The text to replace, exactly as it is in the file, with its spaces and line breaks.',
     },
-    new_text: { type: 'string', description: 'What stands there afterwards. Empty to take old_text out.' },
+    new_text: { type: 'string', description: 'The replacement text. Leave it empty to delete old_text.' },
     replace_all: { type: 'boolean', description: 'Replaces every occurrence. Default: false.' },
   },
   required: ['path', 'old_text', 'new_text'],
@@ -184,7 +184,7 @@ async function edit(input: EditInput, files: Filesystem): Promise<ToolResult> {
   const text = await files.read(path)
   let { old_text: old, new_text: replacement } = input
   if (!text.includes(old) && text.includes('\r\n')) {
-    // Models write plain line breaks, whatever the file has.
+    // Models write plain line breaks, even if the file has others.
     old = withWindowsBreaks(old)
     replacement = withWindowsBreaks(replacement)
   }
@@ -197,18 +197,18 @@ async function edit(input: EditInput, files: Filesystem): Promise<ToolResult> {
   }
   if (count > 1 && !input.replace_all) {
     return fail(
-      `old_text occurs ${count} times in '${showPath(path)}'. Add what stands around it until it occurs once, or set replace_all.`,
+      `old_text occurs ${count} times in '${showPath(path)}'. Include more of the surrounding text until it occurs once, or set replace_all.`,
     )
   }
   await files.write(path, pieces.join(replacement))
-  return ok(`Edited '${showPath(path)}': replaced ${counted(count, 'occurrence')}.`)
+  return ok(`Edited '${showPath(path)}': replaced ${formatCount(count, 'occurrence')}.`)
 }
 
 const withWindowsBreaks = (text: string): string => text.replaceAll(/\r?\n/g, '\r\n')
 
 const removeTool = defineFileTool<{ readonly path: string }>({
   name: 'remove_file',
-  description: 'Removes a file, or a folder with all in it.',
+  description: 'Removes a file, or a folder with everything in it.',
   properties: { path: { type: 'string', description: 'The file or folder, relative to the root.' } },
   required: ['path'],
   async run(input, files) {
@@ -220,7 +220,7 @@ const removeTool = defineFileTool<{ readonly path: string }>({
 
 const edits = new WeakMap<Filesystem, Promise<unknown>>()
 
-/** One after the other on the same files: of two edits that read the same text, the second would undo the first. */
+/** Runs edits of the same files one after another: if two edits read the same text, the second would undo the first. */
 function inTurn<Value>(files: Filesystem, work: () => Promise<Value>): Promise<Value> {
   const done = (edits.get(files) ?? Promise.resolve()).then(work)
   edits.set(

@@ -3,10 +3,10 @@ import { getAncestors, getParts } from './path.ts'
 
 export interface FileNode {
   readonly text: string
-  /** In bytes of UTF-8. */
+  /** The size in bytes of UTF-8. */
   readonly size: number
 }
-/** Never changed: a changed tree is a new one that shares what stayed. */
+/** Immutable: a change creates a new tree that shares the unchanged parts. */
 export type FileTree = ReadonlyMap<string, FileNode | FileTree>
 
 const EMPTY_TREE: FileTree = new Map()
@@ -29,16 +29,16 @@ export function fileAt(tree: FileTree, path: string): FileNode | undefined {
   return node === undefined || isTree(node) ? undefined : node
 }
 
-/** The tree with a file in it; refuses to put one where a folder is, or below a file. */
+/** Returns the tree with a file added. Throws if a folder has that path, or if the path leads through a file. */
 export function withFile(tree: FileTree, path: string, file: FileNode): FileTree {
   const there = nodeAt(tree, path)
   if (there !== undefined && isTree(there)) throw isFolder(path)
   const inTheWay = getAncestors(path).find((ancestor) => fileAt(tree, ancestor))
   if (inTheWay !== undefined) throw belowFile(path, inTheWay)
-  return replaced(tree, getParts(path), file)
+  return replaceNode(tree, getParts(path), file)
 }
 
-/** A tree of many files, made at once: adding them one by one would copy their folder for each. */
+/** Creates a tree of many files at once. Adding them one by one would copy their folder each time. */
 export function createTree(files: readonly (readonly [path: string, file: FileNode])[]): FileTree {
   const tree = new Map<string, FileNode | FileTree>()
   for (const [path, file] of files) {
@@ -59,19 +59,19 @@ export function createTree(files: readonly (readonly [path: string, file: FileNo
   return tree
 }
 
-/** The tree without what is at a path, and without the folders that are empty then. */
+/** Returns the tree without the file or folder at a path, and without the folders that this leaves empty. */
 export function without(tree: FileTree, path: string): FileTree {
-  return replaced(tree, getParts(path), undefined)
+  return replaceNode(tree, getParts(path), undefined)
 }
 
-function replaced(tree: FileTree, parts: readonly string[], node: FileNode | undefined): FileTree {
+function replaceNode(tree: FileTree, parts: readonly string[], node: FileNode | undefined): FileTree {
   const [part, ...rest] = parts
   const copy = new Map(tree)
   if (part === undefined) return copy
   const inner = tree.get(part)
   let changed: FileNode | FileTree | undefined = node
   if (rest.length > 0) {
-    const folder = replaced(inner !== undefined && isTree(inner) ? inner : EMPTY_TREE, rest, node)
+    const folder = replaceNode(inner !== undefined && isTree(inner) ? inner : EMPTY_TREE, rest, node)
     changed = folder.size > 0 ? folder : undefined
   }
   if (changed) copy.set(part, changed)
@@ -79,7 +79,7 @@ function replaced(tree: FileTree, parts: readonly string[], node: FileNode | und
   return copy
 }
 
-/** The paths of all files at or below a path. */
+/** Lists the paths of all files at or below a path. */
 export function* filesBelow(node: FileNode | FileTree, path: string): Generator<string> {
   if (!isTree(node)) {
     yield path

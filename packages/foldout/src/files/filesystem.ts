@@ -1,73 +1,75 @@
 import { FoldoutError } from '../core/errors.ts'
 
-/** What a path leads to. */
+/** A file or folder. */
 export interface FileEntry {
-  /** Relative to the root, with `/` between its parts. */
+  /** The path relative to the root, with `/` between its parts. */
   readonly path: string
   readonly kind: 'file' | 'folder'
-  /** In bytes of UTF-8; 0 for folders. */
+  /** The size in bytes of UTF-8; 0 for folders. */
   readonly size: number
-  /** Set where the path is a link. Walks do not go into folders that are links, so that they end. */
+  /** True if the path is a link. Searches do not enter folders that are links, so that they always end. */
   readonly link?: true
 }
 
 /**
- * Text files below one root. Paths are relative to it, with `/`; nothing outside can be named. A folder is there as long
- * as something is in it. Operations reject with a {@link FilesystemError} that says which path and what to do.
+ * Text files below one root. Paths are relative to the root, with `/`; nothing outside the root can be named. A folder
+ * exists as long as it contains something. Operations reject with a {@link FilesystemError} that names the path and says
+ * what to do.
  */
 export interface Filesystem {
   read(path: string): Promise<string>
-  /** Reads some lines without holding the whole file; absent where files are small enough to be read as a whole. */
+  /** Reads some lines without loading the whole file. Absent if files are always small enough to load. */
   readLines?(path: string, range: LineRange): Promise<LineExcerpt>
-  /** Replaces or creates a file, and the folders on the way to it. */
+  /** Replaces or creates a file, and creates missing parent folders. */
   write(path: string, text: string): Promise<void>
-  /** What lies directly in a folder, sorted by path; `''` is the root. */
+  /** Lists the direct entries of a folder, sorted by path; `''` is the root. */
   list(folder: string): Promise<readonly FileEntry[]>
-  /** What is at a path, or `undefined`. */
+  /** Returns the file or folder at a path, or `undefined`. */
   stat(path: string): Promise<FileEntry | undefined>
-  /** Removes a file, or a folder with all in it, and the folders that are empty then. */
+  /** Removes a file, or a folder with its contents, and the parent folders that this leaves empty. */
   remove(path: string): Promise<void>
-  /** Begins changes that can be abandoned as a whole; absent where the files cannot do that. */
+  /** Begins a transaction: changes that can be abandoned as a whole. Absent if the filesystem has no transactions. */
   begin?(): FilesystemTransaction
 }
 
-/** Which lines of a file to read, and how much of them at most. */
+/** Which lines of a file to read, and the limits. */
 export interface LineRange {
-  /** Counted from 1. */
+  /** The first line, counted from 1. */
   readonly first: number
-  /** The last line, included. Default: the last one of the file. */
+  /** The last line, inclusive. Default: the last line of the file. */
   readonly last?: number
   readonly maxLines: number
-  /** Of all lines together, in bytes of UTF-8. Of the first line, what is beyond is cut; later ones come whole or not. */
+  /** The limit for all lines together, in bytes of UTF-8. The first line is cut at the limit; later lines are whole or absent. */
   readonly maxBytes: number
 }
 
 /** Some lines of a file. */
 export interface LineExcerpt {
-  /** The lines, without the line breaks behind them. */
+  /** The lines, without their line breaks. */
   readonly lines: readonly string[]
-  /** How many lines the file has. */
+  /** The number of lines in the file. */
   readonly total: number
-  /** How many bytes the first line has, where it was cut. */
+  /** The size of the first line in bytes, if it was cut. */
   readonly cutLineBytes?: number
 }
 
-/** Shows the files as they were when it began, with its own changes. */
+/** A transaction on files. It sees the files as they were when it began, plus its own changes. */
 export interface FilesystemTransaction {
   readonly filesystem: Filesystem
   /**
-   * Makes the changes show outside. Where a file that was read and changed in here was changed outside too, or what was
-   * written has no place there any more, it throws a {@link FilesystemError} and changes nothing; then abandon it.
+   * Applies the changes to the outer filesystem. Throws a {@link FilesystemError} and changes nothing if a file that was
+   * read and changed in the transaction was also changed outside, or if a written path is no longer possible there; abandon
+   * the transaction then.
    */
   commit(): void
-  /** Forgets what was written in here. */
+  /** Discards the changes. */
   abandon(): void
 }
 
 /** Why a path cannot be used. */
 export type FilesystemErrorReason = 'not-found' | 'outside' | 'is-folder' | 'not-folder' | 'invalid-path' | 'failed'
 
-/** What a {@link FilesystemError} is about. */
+/** The details of a {@link FilesystemError}. */
 export interface FilesystemErrorDetails {
   readonly path: string
   readonly reason: FilesystemErrorReason
@@ -75,7 +77,8 @@ export interface FilesystemErrorDetails {
 }
 
 /**
- * A path cannot be used as asked. The message is fit for a model: it tells nothing of the host but the path given.
+ * Thrown if a path cannot be used as requested. The message is safe for models: it reveals nothing of the host except the
+ * requested path.
  *
  * @example
  * ```ts
@@ -90,7 +93,7 @@ export interface FilesystemErrorDetails {
  * ```
  */
 export class FilesystemError extends FoldoutError {
-  /** As it was asked for. */
+  /** The path as requested. */
   readonly path: string
   readonly reason: FilesystemErrorReason
 

@@ -35,7 +35,7 @@ describe('glob', () => {
     ['src', "No file matches 'src'."],
     ['none/**', "No file matches 'none/**'."],
     ['a.ts/**', "No file matches 'a.ts/**'."],
-    ['', "FAILED: The pattern is empty. Give one such as '**/*.ts'."],
+    ['', "FAILED: The pattern is empty. Use one such as '**/*.ts'."],
     ['/src/**', "FAILED: '/src/**' is an absolute path. Give it relative to the root, as in 'folder/file.txt'."],
     ['src/*a*a*a*a*', "No file matches 'src/*a*a*a*a*'."],
     ['**/d**/**/*.{t{s,sx},m[dj]}', 'src/deep/.d.ts\nsrc/deep/e.tsx'],
@@ -103,7 +103,7 @@ describe('glob', () => {
     expect(await call(host, 'grep', { pattern: 'word' })).toBe('a/f.txt:1: word')
     expect(await call(host, 'glob', { pattern: 'inside/*' })).toBe('inside/f.txt')
     expect(await call(host, 'glob', { pattern: 'a/outside/*' })).toBe(
-      "FAILED: 'a/outside' leads out of the root through a link. Only what lies in the root can be used.",
+      "FAILED: 'a/outside' leads out of the root through a link. Use a path inside the root.",
     )
   })
 
@@ -136,12 +136,12 @@ describe('grep', () => {
     expect(await grep({ pattern: 'one', glob: '*.md' })).toBe('src/d.md:1: one')
     expect(await grep({ pattern: 'one', glob: '!*.ts' })).toBe('src/d.md:1: one')
     expect(await grep({ pattern: 'one', glob: 'src/*.ts' })).toBe('src/c.ts:1:   one')
-    expect(await grep({ pattern: 'one', glob: '' })).toBe("FAILED: The pattern is empty. Give one such as '**/*.ts'.")
+    expect(await grep({ pattern: 'one', glob: '' })).toBe("FAILED: The pattern is empty. Use one such as '**/*.ts'.")
   })
 
   it('R19 says what is wrong with the pattern or the path', async () => {
     expect(await grep({ pattern: 'f(' })).toBe(
-      'FAILED: Invalid regular expression: /f(/: Unterminated group. Put a backslash before characters that stand for themselves.',
+      'FAILED: Invalid regular expression: /f(/: Unterminated group. Put a backslash before characters that should match literally.',
     )
     expect(await grep({ pattern: 'a', path: 'none' })).toBe(
       "FAILED: 'none' does not exist. List the folder it should be in to see what is there.",
@@ -193,7 +193,7 @@ describe('grep', () => {
 
   it('R19 says which patterns it cannot search by', async () => {
     expect(await grep({ pattern: '(o)n\\1' })).toBe(
-      'FAILED: The pattern refers back to a group, which grep cannot search by. Search by a simpler one.',
+      'FAILED: The pattern refers back to a group, which grep does not support. Use a simpler pattern.',
     )
     const costly = createMemoryFilesystem({ a: 'ab'.repeat(4_000) })
     expect(await call(costly, 'grep', { pattern: '(.{1,3000}x)+y' })).toBe(

@@ -1,7 +1,7 @@
 import { compilePattern, type LinearPattern } from '../core/pattern/pattern.ts'
 import { createTimeSlices } from '../core/time-slices.ts'
 import { fail, ok, type ToolResult } from '../tools/result.ts'
-import { beginning, counted, defineFileTool, withoutLastSlash } from './file-tool.ts'
+import { cutText, formatCount, defineFileTool, withoutLastSlash } from './file-tool.ts'
 import { FilesystemError, type FileEntry, type Filesystem } from './filesystem.ts'
 import { notFound } from './filesystem-faults.ts'
 import { createPathMatcher } from './glob.ts'
@@ -59,7 +59,7 @@ interface GrepInput {
   readonly ignore_case?: boolean
 }
 
-/** One line that matched. */
+/** A matching line. */
 interface GrepMatch {
   readonly path: string
   readonly line: number
@@ -68,7 +68,7 @@ interface GrepMatch {
 
 export const grepTool = defineFileTool<GrepInput>({
   name: 'grep',
-  description: `Searches the lines of files for a regular expression. Gives 'path:line: text' for each line that matches, at most ${MAX_GREP_MATCHES}. Files that are no text are passed over.`,
+  description: `Searches the lines of files for a regular expression. Gives 'path:line: text' for each line that matches, at most ${MAX_GREP_MATCHES}. Files that are not text are skipped.`,
   properties: {
     pattern: {
       type: 'string',
@@ -83,7 +83,10 @@ export const grepTool = defineFileTool<GrepInput>({
       description:
         "Only files whose path from the root matches, as in 'src/**/*.ts'; a pattern without '/', such as '*.ts', matches in every folder.",
     },
-    ignore_case: { type: 'boolean', description: 'Takes capital and small letters as the same. Default: false.' },
+    ignore_case: {
+      type: 'boolean',
+      description: 'Ignores the difference between uppercase and lowercase. Default: false.',
+    },
   },
   required: ['pattern'],
   run: (input, files, { signal }) => grep(input, files, signal),
@@ -112,14 +115,14 @@ function describeUnusablePattern({
   readonly problem: 'invalid' | 'unsupported'
   readonly message: string
 }): string {
-  if (problem === 'invalid') return `${message}. Put a backslash before characters that stand for themselves.`
-  return `The pattern ${message}, which grep cannot search by. Search by a simpler one.`
+  if (problem === 'invalid') return `${message}. Put a backslash before characters that should match literally.`
+  return `The pattern ${message}, which grep does not support. Use a simpler pattern.`
 }
 
-/** Searches file after file, in slices of time, and counts what it leaves out. */
+/** Searches one file after another, in time slices, and counts what it leaves out. */
 class LineSearch {
   readonly matches: GrepMatch[] = []
-  /** Whether there are matches beyond those kept. */
+  /** Whether there are more matches than were kept. */
   isMore = false
   private longLines = 0
   private largeFiles = 0
@@ -169,7 +172,7 @@ class LineSearch {
 
   formatReport(isWalkCut: boolean): string {
     const lines = this.matches.map(({ path, line, text }) => {
-      const shown = beginning(text, MAX_GREP_SHOWN)
+      const shown = cutText(text, MAX_GREP_SHOWN)
       return `${showPath(path)}:${line}: ${showLine(shown)}${shown.length < text.length ? '…' : ''}`
     })
     if (lines.length === 0) lines.push('No line matches.')
@@ -178,18 +181,20 @@ class LineSearch {
       notes.push(`(The first ${MAX_GREP_MATCHES} matches. Narrow the pattern, the path or the glob to see others.)`)
     const { longLines, largeFiles, costlyLines } = this
     if (longLines > 0)
-      notes.push(`(Not searched: ${counted(longLines, 'line')} longer than ${MAX_GREP_LINE} characters.)`)
+      notes.push(`(Not searched: ${formatCount(longLines, 'line')} longer than ${MAX_GREP_LINE} characters.)`)
     if (costlyLines > 0)
-      notes.push(`(Not searched: ${counted(costlyLines, 'line')} on which the pattern takes too long. Simplify it.)`)
+      notes.push(
+        `(Not searched: ${formatCount(costlyLines, 'line')} on which the pattern takes too long. Simplify it.)`,
+      )
     if (largeFiles > 0)
-      notes.push(`(Not searched: ${counted(largeFiles, 'file')} larger than ${MAX_GREP_FILE_BYTES} bytes.)`)
+      notes.push(`(Not searched: ${formatCount(largeFiles, 'file')} larger than ${MAX_GREP_FILE_BYTES} bytes.)`)
     if (isWalkCut) notes.push(describeCutWalk('path'))
     if (notes.length > 0) lines.push('', ...notes)
     return lines.join('\n')
   }
 }
 
-/** Files in the order of their paths, and whether there are more than were looked at. */
+/** Files sorted by path, and whether there are more files than were examined. */
 interface Walk {
   readonly files: readonly FileEntry[]
   readonly isCut: boolean
@@ -221,10 +226,10 @@ async function walkFiles(files: Filesystem, folder: string, signal: AbortSignal)
 }
 
 function describeCutWalk(narrowing: string): string {
-  return `(Only ${MAX_WALKED_FILES} files were looked at. Narrow the ${narrowing} to a folder to reach the others.)`
+  return `(Only ${MAX_WALKED_FILES} files were examined. Narrow the ${narrowing} to a folder to reach the others.)`
 }
 
-/** One file or folder that is gone meanwhile or cannot be read shall not spoil a search of all the others. */
+/** A file or folder that has disappeared or cannot be read must not make the whole search fail. */
 async function unlessRefused<Value>(reading: Promise<Value>): Promise<Value | undefined> {
   try {
     return await reading
@@ -236,8 +241,8 @@ async function unlessRefused<Value>(reading: Promise<Value>): Promise<Value | un
 
 function describeUnusable(pattern: string): string {
   return pattern === ''
-    ? "The pattern is empty. Give one such as '**/*.ts'."
-    : `'${beginning(pattern, 100)}' cannot be used as a pattern. Use '*', '?', '**', '{a,b}' and '[a-z]'.`
+    ? "The pattern is empty. Use one such as '**/*.ts'."
+    : `'${cutText(pattern, 100)}' cannot be used as a pattern. Use '*', '?', '**', '{a,b}' and '[a-z]'.`
 }
 
 function inEveryFolder(pattern: string): string {
@@ -245,7 +250,7 @@ function inEveryFolder(pattern: string): string {
   return pattern.startsWith('!') ? `!**/${pattern.slice(1)}` : `**/${pattern}`
 }
 
-/** The folders a pattern begins with before anything in it can vary: only there can its matches be. */
+/** The fixed folders at the start of a pattern. All matches are below them. */
 function getPlainFolders(pattern: string): string {
   const folders = pattern.split('/').slice(0, -1)
   const varying = folders.findIndex((folder) => /[*?[\]{}!\\"]/.test(folder))

@@ -1,12 +1,12 @@
 import { compilePattern } from '../core/pattern/pattern.ts'
 import { MAX_GLOB_LENGTH } from './limits.ts'
 
-/** Tells whether a path matches; a pattern that would take too long on a path does not match it. */
+/** Whether a path matches. A path on which the pattern would take too long does not match. */
 export type PathMatcher = (path: string) => boolean
 
 /**
- * Makes a test of a glob, or `undefined` for one that cannot be used. It becomes a regular expression that is run in linear
- * time, so that neither stars nor braces make it slow.
+ * Compiles a glob, or returns `undefined` if it is invalid. The glob becomes a regular expression that runs in linear time,
+ * so that neither stars nor braces make it slow.
  */
 export function createPathMatcher(glob: string): PathMatcher | undefined {
   if (glob === '' || glob.length > MAX_GLOB_LENGTH) return undefined
@@ -17,7 +17,7 @@ export function createPathMatcher(glob: string): PathMatcher | undefined {
   return (path) => (compiled.pattern.test(path) ?? isNegated) !== isNegated
 }
 
-/** The source of a regular expression that matches what a glob does. */
+/** Translates a glob into the source of a regular expression. */
 function toSource(glob: string): string {
   let source = ''
   let at = 0
@@ -30,7 +30,7 @@ function toSource(glob: string): string {
       source += escapeLiteral(glob.charAt(at + 1))
       at += 2
     } else if (isPartStart && /^\*\*(?:\/|$|[,}])/.test(glob.slice(at, at + 3))) {
-      // Any folders, or everything below.
+      // Any number of folders, or everything below.
       const isFolders = glob.charAt(at + 2) === '/'
       source += isFolders ? '(?:[^/]+/)*' : '[^]*'
       at += isFolders ? 3 : 2
@@ -60,7 +60,7 @@ function toSource(glob: string): string {
   return source
 }
 
-/** Where each brace that has a partner is closed. Others stand for themselves. */
+/** Maps each opening brace to its closing brace. Unmatched braces are literal. */
 function findClosings(glob: string): ReadonlyMap<number, number> {
   const closings = new Map<number, number>()
   const open: number[] = []
@@ -78,7 +78,7 @@ function findClosings(glob: string): ReadonlyMap<number, number> {
 
 function getClassEnd(glob: string, start: number): number {
   const first = /[!^]/.test(glob.charAt(start + 1)) ? start + 2 : start + 1
-  // A bracket at the very beginning belongs to the class.
+  // A bracket at the very start belongs to the class.
   return glob.indexOf(']', first + 1)
 }
 
@@ -89,7 +89,7 @@ function getClass(inside: string): string {
   return canBeSlash(members) ? `(?!/)[${members}]` : `[${members}]`
 }
 
-/** A range such as `+-9` has the slash in it, and no class may match that. */
+/** A range such as `+-9` contains the slash, which a class must not match. */
 function canBeSlash(members: string): boolean {
   try {
     return new RegExp(`[${members}]`, 'u').test('/')

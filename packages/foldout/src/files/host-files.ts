@@ -7,7 +7,7 @@ import { isFolder, notText, tooLarge } from './filesystem-faults.ts'
 import { MAX_FILE_BYTES } from './limits.ts'
 import { showPath } from './show-path.ts'
 
-/** A file on the host: where it really lies, in which root, and how it was asked for. */
+/** A file on the host: its real location, its root, and the path as requested. */
 export interface HostPlace {
   readonly real: string
   readonly top: string
@@ -20,10 +20,10 @@ export function isWithin(folder: string, path: string): boolean {
 }
 
 export function leadsOut(path: string): FilesystemError {
-  return new FilesystemError(
-    `'${showPath(path)}' leads out of the root through a link. Only what lies in the root can be used.`,
-    { path, reason: 'outside' },
-  )
+  return new FilesystemError(`'${showPath(path)}' leads out of the root through a link. Use a path inside the root.`, {
+    path,
+    reason: 'outside',
+  })
 }
 
 export function notFileOrFolder(path: string): FilesystemError {
@@ -42,14 +42,14 @@ export function readWhole(place: HostPlace): Promise<string> {
 }
 
 /**
- * Opens a file without following a link that has taken its place meanwhile, and without waiting for a pipe; what was opened
- * is asked what it is, and not the path.
+ * Opens a file without following a link that may have replaced it, and without waiting for a pipe. All checks are made on
+ * the opened file, not on its path.
  */
 async function withFile<Value>(
   place: HostPlace,
   work: (file: FileHandle, size: number) => Promise<Value>,
 ): Promise<Value> {
-  // Windows knows neither flag.
+  // Windows has neither flag.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
   const file = await open(place.real, flags).catch((error: unknown) => {
     throw error instanceof Error && 'code' in error && error.code === 'ELOOP' ? leadsOut(place.path) : error
@@ -66,7 +66,7 @@ async function withFile<Value>(
   }
 }
 
-/** Linux tells where an open file lies: a folder on the way that became a link meanwhile does not lead out unseen. */
+/** Linux reports the location of an open file, which reveals whether a folder on its path was replaced with a link. */
 async function refuseOutside(file: FileHandle, { top, path }: HostPlace): Promise<void> {
   if (process.platform !== 'linux') return
   const where = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined)
@@ -76,7 +76,7 @@ async function refuseOutside(file: FileHandle, { top, path }: HostPlace): Promis
 const CHUNK_BYTES = 256 * 1024
 const LINE_BREAK = 10
 
-/** Reads some lines of a file of any size: only what is given back is held. */
+/** Reads some lines of a file of any size, and keeps only those lines in memory. */
 export function readLines(place: HostPlace, range: LineRange): Promise<LineExcerpt> {
   return withFile(place, async (file) => {
     const collector = new LineCollector(range)
@@ -90,12 +90,12 @@ export function readLines(place: HostPlace, range: LineRange): Promise<LineExcer
   })
 }
 
-/** Counts lines, and keeps the bytes of those that are asked for. */
+/** Counts lines, and keeps the bytes of the requested ones. */
 class LineCollector {
   private readonly range: LineRange
   private readonly kept: Buffer[] = []
   private line: Buffer[] = []
-  /** Of the line that is being read. */
+  /** The number of the current line. */
   private lineBytes = 0
   private keptBytes = 0
   private number = 1
@@ -118,7 +118,7 @@ class LineCollector {
   }
 
   finish(path: string): LineExcerpt {
-    // A line break at the end begins no further line.
+    // A line break at the end does not start another line.
     if (this.lineBytes > 0) this.endLine()
     const lines = this.kept.map((bytes, index) =>
       decodeLine(path, bytes, index === 0 && this.cutLineBytes !== undefined),
@@ -134,7 +134,7 @@ class LineCollector {
 
   private take(bytes: Buffer): void {
     const room = this.range.maxBytes - this.keptBytes - this.lineBytes
-    // Copied, since the chunk is read into again.
+    // Copied, because the chunk's buffer is reused.
     if (this.isWanted && room > 0) this.line.push(Buffer.from(bytes.subarray(0, room)))
     this.lineBytes += bytes.length
   }
@@ -157,7 +157,7 @@ class LineCollector {
   }
 }
 
-// Refuses what is not text: a file that was read with characters replaced would be spoilt by writing it back.
+// Rejects invalid UTF-8: writing back a text with replacement characters would corrupt the file.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decode(path: string, bytes: Uint8Array): string {
@@ -169,7 +169,7 @@ function decode(path: string, bytes: Uint8Array): string {
 }
 
 function decodeLine(path: string, bytes: Buffer, isCut: boolean): string {
-  // What is cut may end within a character.
+  // The cut may be inside a character.
   const text = isCut
     ? new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
     : decode(path, bytes)
@@ -178,7 +178,7 @@ function decodeLine(path: string, bytes: Buffer, isCut: boolean): string {
 
 export const TEMPORARY_NAME = /^\.foldout-[0-9a-f-]{36}\.tmp$/
 
-/** Replaces a file at once: others see the old text or the new, never a part of it. */
+/** Replaces a file atomically: readers see the old text or the new one, never a part. */
 export async function replaceFile(place: HostPlace, text: string, mode: number | undefined): Promise<void> {
   const temporary = join(dirname(place.real), `.foldout-${randomUUID()}.tmp`)
   try {

@@ -73,11 +73,11 @@ describe('hostFilesystem', () => {
     const { root, beside } = await createPlace()
     const missing = join(root, 'missing')
     expect(() => createHostFilesystem(missing)).toThrow(
-      `The root '${missing}' does not exist. Give createHostFilesystem() a folder that exists.`,
+      `The root '${missing}' does not exist. Pass an existing folder to createHostFilesystem().`,
     )
     const file = join(beside, 'secret.txt')
     expect(() => createHostFilesystem(file)).toThrow(
-      `The root '${file}' is not a folder. Give createHostFilesystem() a folder that exists.`,
+      `The root '${file}' is not a folder. Pass an existing folder to createHostFilesystem().`,
     )
     expect(() => createHostFilesystem(file)).toThrow(FilesystemError)
   })
@@ -143,7 +143,7 @@ describe('hostFilesystem', () => {
     it.each(leadingOut)('R19 neither reads, writes, lists nor looks at %s', async (path) => {
       const { files, root, beside } = await withLinks()
       const before = await picture(root)
-      const out = ['outside', `'${path}' leads out of the root through a link. Only what lies in the root can be used.`]
+      const out = ['outside', `'${path}' leads out of the root through a link. Use a path inside the root.`]
       expect(await refusal(files.read(path))).toEqual(out)
       expect(await refusal(files.write(path, 'x'))).toEqual(out)
       expect(await refusal(files.list(path))).toEqual(out)

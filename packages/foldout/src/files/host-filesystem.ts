@@ -16,12 +16,12 @@ import {
 import { getAncestors, byPath, childPath, normalizePath } from './path.ts'
 
 /**
- * The files of a folder on this machine. No path and no link leads out of it. Files are opened without following a link at
- * the end of their path, and on Linux what was opened is checked to lie in the folder; elsewhere another program that swaps
- * folders for links while an operation runs could still lead it out.
+ * Creates a filesystem for a folder on this machine. No path or link can lead out of the folder. Files are opened without
+ * following a link at the end of their path, and on Linux the opened file is checked to be inside the folder. On other
+ * systems, a program that replaces folders with links during an operation could still lead it out.
  *
- * There is intentionally no `begin()`: other programs see host files at once and may have acted on them, so that undoing
- * a change would promise what cannot be kept. Single writes are atomic.
+ * There is intentionally no `begin()`: other programs see changes to host files at once and may act on them, so undoing a
+ * change would be an empty promise. Single writes are atomic.
  *
  * @example
  * ```ts
@@ -32,32 +32,32 @@ import { getAncestors, byPath, childPath, normalizePath } from './path.ts'
  * ```
  */
 export function createHostFilesystem(root: string): Filesystem {
-  // At once, and not at the first use: a mistake in the setup is the developer's to see, not the model's.
+  // Checked now rather than at first use, so that the developer sees a setup mistake, not the model.
   const host = new HostFolder(realFolder(root))
   return {
-    read: (path) => guarded(path, 'read', async (at) => readWhole(await host.find(at))),
-    readLines: (path, range) => guarded(path, 'read', async (at) => readLines(await host.find(at), range)),
-    write: (path, text) => guarded(path, 'written', (at) => host.write(at, text)),
-    list: (folder) => guarded(folder, 'listed', (at) => host.list(at)),
-    stat: (path) => guarded(path, 'looked at', (at) => host.stat(at)),
-    remove: (path) => guarded(path, 'removed', (at) => host.remove(at)),
+    read: (path) => runOnHost(path, 'read', async (at) => readWhole(await host.find(at))),
+    readLines: (path, range) => runOnHost(path, 'read', async (at) => readLines(await host.find(at), range)),
+    write: (path, text) => runOnHost(path, 'written', (at) => host.write(at, text)),
+    list: (folder) => runOnHost(folder, 'listed', (at) => host.list(at)),
+    stat: (path) => runOnHost(path, 'looked at', (at) => host.stat(at)),
+    remove: (path) => runOnHost(path, 'removed', (at) => host.remove(at)),
   }
 }
 
-/** How many entries of a folder are looked at together: a large folder must not take all threads there are for files. */
+/** How many entries of a folder are examined at once, so that a large folder does not occupy all file threads. */
 const LISTED_TOGETHER = 64
 
-/** A folder on this machine, asked by normal paths. */
+/** A folder on this machine, accessed by normalized paths. */
 class HostFolder {
   private readonly top: string
-  // One change at a time: a removal takes away empty folders, and must not do so while a write fills one.
+  // One change at a time: a removal also removes empty folders, and must not do so while a write fills one.
   private changing: Promise<unknown> = Promise.resolve()
 
   constructor(top: string) {
     this.top = top
   }
 
-  /** Where something to read lies. */
+  /** Resolves the location of something to read. */
   async find(path: string): Promise<HostPlace> {
     const real = await this.follow(path)
     if (!(await lstatOrNothing(real))) throw notFound(path)
@@ -77,7 +77,7 @@ class HostFolder {
     const add = async (name: string): Promise<void> => {
       const path = childPath(folder, name)
       if (TEMPORARY_NAME.test(name) || !isNameable(path)) return
-      // What cannot be looked at, a link that leads out say, is left out.
+      // Entries that cannot be examined, such as a link that leads out, are left out.
       const entry = await this.entryAt(join(real, name), path).catch(() => undefined)
       if (entry) entries.push(entry)
     }
@@ -103,14 +103,14 @@ class HostFolder {
     return done
   }
 
-  /** Where a path really leads, also if nothing is there yet. What it returns has no link in it. */
+  /** Resolves all links in a path, even if nothing exists there yet. */
   private async follow(path: string, asked = path): Promise<string> {
     const real = await realPlace(join(this.top, path))
     if (!isWithin(this.top, real)) throw leadsOut(asked)
     return real
   }
 
-  /** As {@link follow}, but a link at the end of the path stays a link. */
+  /** Like {@link follow}, but does not resolve a link at the end of the path. */
   private async locate(path: string): Promise<string> {
     return path === '' ? this.top : join(await this.follow(dirname(path), path), basename(path))
   }
@@ -128,7 +128,7 @@ class HostFolder {
     const old = await lstatOrNothing(real)
     if (old?.isDirectory()) throw isFolder(path)
     if (old && !old.isFile()) throw notFileOrFolder(path)
-    // The file itself is replaced and not opened, so its own protection has to be asked for.
+    // The file is replaced rather than opened, so its write permission must be checked here.
     if (old) await access(real, constants.W_OK)
     try {
       await mkdir(dirname(real), { recursive: true })
@@ -154,7 +154,7 @@ class HostFolder {
     await this.removeEmptyFolders(dirname(at))
   }
 
-  /** Takes away a folder and those above it, as far as nothing is in them. */
+  /** Removes a folder and its parents, as far as they are empty. */
   private async removeEmptyFolders(folder: string): Promise<void> {
     for (let at = folder; at !== this.top && isWithin(this.top, at); at = dirname(at)) {
       try {
@@ -168,7 +168,7 @@ class HostFolder {
 
 function realFolder(root: string): string {
   const wrong = (what: string, reason: 'not-found' | 'not-folder', cause?: unknown): FilesystemError =>
-    new FilesystemError(`The root '${root}' ${what}. Give createHostFilesystem() a folder that exists.`, {
+    new FilesystemError(`The root '${root}' ${what}. Pass an existing folder to createHostFilesystem().`, {
       path: root,
       reason,
       cause,
@@ -183,22 +183,22 @@ function realFolder(root: string): string {
   return real
 }
 
-// As many as Linux follows.
+// The same limit as in Linux.
 const MOST_LINKS = 40
 
-/** As `realpath`, but of a path at whose end something is missing: the real place of what exists, and then the rest. */
+/** Like `realpath`, but for paths whose end may not exist: the real path of the existing part, followed by the rest. */
 async function realPlace(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path)
   } catch (error) {
     if (!isMissing(error)) throw error
   }
-  // The top of a drive that is not there.
+  // The root of a drive that does not exist.
   if (dirname(path) === path) return path
   const parent = await realPlace(dirname(path), links)
   const target = await linkTarget(join(parent, basename(path)))
   if (target === undefined) return join(parent, basename(path))
-  // A link to what does not exist: a write would go through it, so what counts is where it leads.
+  // A dangling link: a write would follow it, so its target counts.
   if (links === MOST_LINKS) throw Object.assign(new Error('Too many links.'), { code: 'ELOOP' })
   return realPlace(resolve(parent, target), links + 1)
 }
@@ -221,13 +221,13 @@ async function lstatOrNothing(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Nothing for what is neither file nor folder. */
+/** Returns `undefined` for anything that is neither a file nor a folder. */
 function getEntry(path: string, found: Stats): FileEntry | undefined {
   if (found.isDirectory()) return { path, kind: 'folder', size: 0 }
   return found.isFile() ? { path, kind: 'file', size: found.size } : undefined
 }
 
-/** Whether a path found on the host can be given back to us. */
+/** Whether a path found on the host is valid as an input path. */
 function isNameable(path: string): boolean {
   try {
     return normalizePath(path) === path
@@ -236,8 +236,8 @@ function isNameable(path: string): boolean {
   }
 }
 
-/** Gives work a normal path, and says what the machine refuses without telling where the root lies. */
-async function guarded<Value>(path: string, done: string, work: (path: string) => Promise<Value>): Promise<Value> {
+/** Runs work with a normalized path, and reports system errors without revealing the location of the root. */
+async function runOnHost<Value>(path: string, done: string, work: (path: string) => Promise<Value>): Promise<Value> {
   const at = normalizePath(path)
   try {
     return await work(at)

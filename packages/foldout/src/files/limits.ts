@@ -13,7 +13,7 @@ export const MAX_READ_LINES = 2_000
 /** How many characters `read_file` gives at once; it says how to read on. */
 export const MAX_READ_CHARACTERS = 100_000
 
-/** From which size on `read_file` reads lines without holding the whole file, in bytes. */
+/** The size from which `read_file` reads lines without loading the whole file, in bytes. */
 export const STREAMED_FILE_BYTES = 1_000_000
 
 /** How many paths `glob` shows; it says how many more there are. */
@@ -22,7 +22,7 @@ export const MAX_GLOB_PATHS = 1_000
 /** How long a glob may be, in characters. A longer one is refused. */
 export const MAX_GLOB_LENGTH = 1024
 
-/** How many files `glob` and `grep` look at; they say that there are more. */
+/** How many files `glob` and `grep` examine; they say that there are more. */
 export const MAX_WALKED_FILES = 100_000
 
 /** How many matching lines `grep` shows; it says that there are more. */

@@ -15,7 +15,7 @@ import { isFolder, notFolder, notFound, rootRemoved } from './filesystem-faults.
 import { byPath, childPath, normalizePath } from './path.ts'
 
 /**
- * Files that live in the process, by path. A tool call that fails leaves them as they were.
+ * Creates a filesystem in memory, from files by path. A tool call that fails leaves the files unchanged.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export function createMemoryFilesystem(initial: Readonly<Record<string, string>>
   })
 }
 
-/** Where a filesystem keeps its files, told what is read and changed in them. */
+/** The storage of a filesystem, which also tracks what is read and changed. */
 interface Holder {
   tree(): FileTree
   replace(tree: FileTree, changed: Iterable<string>): void
@@ -44,7 +44,7 @@ interface Holder {
 }
 
 function filesystemOver(holder: Holder): Filesystem {
-  // Async, so that a refused path rejects as it does on a host's files.
+  // Async, so that an invalid path rejects, as it does with host files.
   return {
     async read(path) {
       const at = normalizePath(path)
@@ -93,7 +93,7 @@ function transactionOn(outer: Holder): FilesystemTransaction {
   }
   function refuseLost(path: string): void {
     const isLost = read.has(path) && fileAt(outer.tree(), path)?.text !== fileAt(before, path)?.text
-    if (isLost) throw changedMeanwhile(path)
+    if (isLost) throw createConflictError(path)
   }
   const filesystem = filesystemOver({
     tree: () => tree,
@@ -103,7 +103,7 @@ function transactionOn(outer: Holder): FilesystemTransaction {
       for (const path of paths) changed.add(path)
     },
     read(path) {
-      // What was changed in here first is our own text, not one that others may have changed.
+      // After a change in this transaction, reads return our own text, which others cannot have changed.
       if (!changed.has(path)) read.add(path)
     },
   })
@@ -112,7 +112,7 @@ function transactionOn(outer: Holder): FilesystemTransaction {
     commit() {
       refuseEnded('it cannot be committed now.')
       for (const path of changed) refuseLost(path)
-      const together = merged(outer.tree(), tree, changed)
+      const together = mergeChanges(outer.tree(), tree, changed)
       for (const path of read) outer.read(path)
       outer.replace(together, changed)
       state = 'committed'
@@ -124,8 +124,8 @@ function transactionOn(outer: Holder): FilesystemTransaction {
   }
 }
 
-/** What is outside, with only the changed paths as they are inside: others' changes stay. */
-function merged(outside: FileTree, inside: FileTree, changed: ReadonlySet<string>): FileTree {
+/** Applies only the changed paths to the outer files, so that changes by others stay. */
+function mergeChanges(outside: FileTree, inside: FileTree, changed: ReadonlySet<string>): FileTree {
   let tree = outside
   const written: [string, FileNode][] = []
   for (const path of changed) {
@@ -133,12 +133,12 @@ function merged(outside: FileTree, inside: FileTree, changed: ReadonlySet<string
     if (file) written.push([path, file])
     else if (fileAt(tree, path)) tree = without(tree, path)
   }
-  // After all removals: a folder may stand where a file was.
+  // Runs after all removals, because a folder may replace a file.
   for (const [path, file] of written) tree = withFile(tree, path, file)
   return tree
 }
 
-function changedMeanwhile(path: string): FilesystemError {
+function createConflictError(path: string): FilesystemError {
   return new FilesystemError(
     `'${path}' was changed by another call at the same time, so this change was not made. Read it again and repeat the change.`,
     { path, reason: 'failed' },
@@ -150,7 +150,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 function getFile(text: string): FileNode {
   const bytes = encoder.encode(text)
-  // Decoded again, because a lone surrogate would not come back from a host's file either.
+  // Encoded and decoded, because a lone surrogate would not survive in a host file either.
   return { text: decoder.decode(bytes), size: bytes.length }
 }
 

@@ -3,15 +3,15 @@ import { MAX_PATH_LENGTH } from './limits.ts'
 import { showPath } from './show-path.ts'
 
 /**
- * A path as every filesystem keeps it: parts joined by `/`, without `.`; `''` is the root. Refuses what could name
- * something outside, and what hosts read differently.
+ * Normalizes a path: parts joined by `/`, without `.`; `''` is the root. Rejects paths that could lead outside, and paths
+ * that hosts interpret differently.
  */
 export function normalizePath(path: string): string {
   const invalid = (message: string): FilesystemError => new FilesystemError(message, { path, reason: 'invalid-path' })
   if (path === '') return ''
   if (path.length > MAX_PATH_LENGTH) throw invalid(`A path can have at most ${MAX_PATH_LENGTH} characters.`)
   if (path.includes('\0')) throw invalid('A path cannot contain a NUL character.')
-  // Hosts write a lone surrogate as another character, so that two paths would lead to one file.
+  // Hosts write a lone surrogate as another character, so two paths would lead to one file.
   if (/\p{Surrogate}/u.test(path)) throw invalid('A path must be well-formed Unicode.')
   if (path.includes('\\')) throw invalid(`'${showPath(path)}' has a backslash. Separate the parts of a path with '/'.`)
   if (path.startsWith('/') || /^[a-z]:/i.test(path))
@@ -23,23 +23,23 @@ export function normalizePath(path: string): string {
   return parts.filter((part) => part !== '.').join('/')
 }
 
-/** The parts of a normal path; none for the root. */
+/** Splits a normalized path into its parts; the root has none. */
 export function getParts(path: string): string[] {
   return path === '' ? [] : path.split('/')
 }
 
-/** The path of something in a folder. */
+/** Joins a folder and a name. */
 export function childPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
-/** The folders above a path, outermost first, without the root. */
+/** Lists the folders above a path, outermost first, without the root. */
 export function getAncestors(path: string): string[] {
   const parts = getParts(path)
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** Order by code units: the same on every machine. */
+/** Compares by code units, which gives the same order on every machine. */
 export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 }
