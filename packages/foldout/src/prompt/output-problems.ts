@@ -6,10 +6,10 @@ import {
   kindName,
   getKind,
   getKinds,
-  knownFields,
-  listedValues,
-  quoted,
-  requiredFields,
+  getKnownFields,
+  getListedValues,
+  quoteNames,
+  getRequiredFields,
   rootShape,
   shapeBelow,
   takesOtherFields,
@@ -85,7 +85,7 @@ function collectFaults(place: Place, faults: FieldFaults): void {
   const add = (to: FieldFault[], name: string): void => {
     if (to.length < MAX_OUTPUT_PROBLEMS) to.push({ holder: path, holderShape: shape, name })
   }
-  for (const name of requiredFields(shape)) {
+  for (const name of getRequiredFields(shape)) {
     if (!Object.hasOwn(value, name)) add(faults.missing, name)
   }
   const unknown = findUnknownFields(value, taken, shape)
@@ -98,7 +98,7 @@ function collectFaults(place: Place, faults: FieldFaults): void {
 /** The fields that a shape does not name, and fields of other branches of a union that the library dropped. */
 function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape: Shape): ReadonlySet<string> {
   if (takesOtherFields(shape)) return NONE
-  const known = knownFields(shape)
+  const known = getKnownFields(shape)
   const names = Object.keys(value)
   const unknown = new Set(names.filter((name) => !known.has(name)))
   if (!isPlainObject(taken)) return unknown
@@ -106,7 +106,7 @@ function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape
   if (dropped.length === 0) return unknown
   // If one branch names all fields, that branch accepted them: a field that is gone was renamed or omitted on purpose.
   const branches = getBranchFields(shape, value)
-  const own = knownFields({ ...shape, some: [] })
+  const own = getKnownFields({ ...shape, some: [] })
   if (!branches || branches.some((fields) => names.every((name) => fields.has(name) || own.has(name)))) return unknown
   return new Set([...unknown, ...dropped])
 }
@@ -211,8 +211,8 @@ function describeMissingField({ holder, holderShape, name }: FieldFault): Senten
 
 function describeExtraField({ holder, holderShape, name }: FieldFault): Sentence {
   return () => {
-    const known = knownFields(holderShape)
-    const allowed = known.size === 0 ? 'no field is' : `only ${quoted(known)} ${known.size === 1 ? 'is' : 'are'}`
+    const known = getKnownFields(holderShape)
+    const allowed = known.size === 0 ? 'no field is' : `only ${quoteNames(known)} ${known.size === 1 ? 'is' : 'are'}`
     return `${subject([...holder, name])} is not allowed; ${allowed} allowed there.`
   }
 }
@@ -223,7 +223,7 @@ function describeInvalidValue(value: unknown, shape: Shape, path: Path, messages
     const must = `${subject(path)} must be ${expected}`
     if (getKinds(shape)?.has(getKind(value)) === false) return `${must}, but it is ${kindName(getKind(value))}.`
     const text = JSON.stringify(value)
-    if (listedValues(shape)?.every((one) => JSON.stringify(one) !== text)) return `${must}, but it is ${clip(text)}.`
+    if (getListedValues(shape)?.every((one) => JSON.stringify(one) !== text)) return `${must}, but it is ${clip(text)}.`
     if (isUnion(shape)) return `${subject(path)} is invalid: ${asClause(messages.slice(0, 1))}. It must be ${expected}.`
   }
   return `${subject(path)} is invalid: ${asClause(messages)}.`

@@ -34,10 +34,10 @@ export type OutputParseErrorKind = 'no-json' | 'wrong-container' | ProblemKind
  * @example
  * ```ts
  * try {
- *   return output.parse(answer)
+ *   parseOutput(z.object({ city: z.string() }), 'Sure: {"town": "Oslo"}')
  * } catch (error) {
  *   if (error instanceof OutputParseError) console.error(error.kind, error.fields)
- *   throw error
+ *   else throw error
  * }
  * ```
  */

@@ -4,7 +4,7 @@ import { auto } from '../catalog/exposures/auto.ts'
 import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
 import type { CatalogEntry } from '../catalog/tool.ts'
 import { isUnknown } from '../catalog/unknown-tool.ts'
-import { shownOnly } from '../core/schema/schema.ts'
+import { createUncheckedSchema } from '../core/schema/schema.ts'
 import { defineSection, type Section } from '../prompt/section.ts'
 import { getSessionIdentity } from '../session/live-session.ts'
 import type { SessionReader } from '../session/session.ts'
@@ -112,7 +112,7 @@ function createSectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
     name,
     description,
     // The catalog checks the arguments; it is more lenient than a schema, and its messages are more helpful.
-    params: shownOnly(inputSchema),
+    params: createUncheckedSchema(inputSchema),
     target(args) {
       const target = shelf.shown.target(name, args)
       return target && { name: target.entry.qualified, arguments: target.arguments }

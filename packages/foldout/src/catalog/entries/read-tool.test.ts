@@ -264,12 +264,12 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     [
       { type: 'object', properties: { a: { type: 'any' } } },
       { type: 'object', properties: { a: { type: 'any' } } },
-      'Its input schema cannot be used: \'a\' has the type "any", which JSON Schema does not have. Arguments are passed on unchecked.',
+      'Its input schema cannot be used: \'a\' has the type "any", which does not exist in JSON Schema. Arguments are passed on unchecked.',
     ],
     [
       { type: 'object', properties: { a: { $ref: '#/$defs/gone' } } },
       { type: 'object', properties: { a: { $ref: '#/$defs/gone' } } },
-      "Its input schema cannot be used: 'a' refers to #/$defs/gone, which is not there. Arguments are passed on unchecked.",
+      "Its input schema cannot be used: 'a' refers to #/$defs/gone, which does not exist. Arguments are passed on unchecked.",
     ],
     [
       { type: 'object', properties: { a: { pattern: '(' } } },

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import { schemaFault, uncheckedPatterns } from '../../core/schema/fault.ts'
+import { schemaFault, findUncheckedPatterns } from '../../core/schema/fault.ts'
 import { cleanCopy, copyJson } from './copy-json.ts'
 
 const ANY_OBJECT: JsonSchema = Object.freeze({ type: 'object' })
@@ -72,7 +72,7 @@ function checkInputSchema({
     faults.push(`Its input schema cannot be used: ${fault} Arguments are passed on unchecked.`)
     return { isCheckable: false, faults }
   }
-  for (const note of uncheckedPatterns(schema))
+  for (const note of findUncheckedPatterns(schema))
     faults.push(`A pattern of its input schema is left to the tool to check: ${note}`)
   return { isCheckable: true, faults }
 }

@@ -1,13 +1,13 @@
 import type { Program } from './program.ts'
 
-/** A set of places in a program that were reached together, and what each character led to so far. */
+/** A set of program positions that were reached together, with the known transitions. */
 interface State {
   /** The instructions that wait for a character. */
   readonly waiting: readonly number[]
   readonly isMatch: boolean
-  /** By the code of a character below 256, at a place where no bit is set. */
+  /** Transitions by character code below 256, at places without any bit. */
   readonly quick: (State | undefined)[]
-  /** By character and bits of the place after it. */
+  /** Transitions by character and the bits of the place after it. */
   readonly next: Map<number, State>
 }
 
@@ -24,8 +24,8 @@ const MAX_STATES = 2_000
 const BITS = 2 ** 27
 
 /**
- * Runs a program by following all its ways at once, so that the time is at most that of the text times the program. Sets of
- * places are remembered with what each character leads to, so that most characters cost one look-up.
+ * Runs a program by following all alternatives at once, so that the time is at most the length of the text times the size of
+ * the program. Transitions between sets of positions are cached, so that most characters cost one lookup.
  */
 export class Machine {
   private states = new Map<string, State>()
@@ -40,12 +40,12 @@ export class Machine {
     this.marks = new Uint32Array(program.instructions.length)
   }
 
-  /** The state before the first character. Everywhere the program may begin. */
+  /** The state before the first character. A match can start anywhere. */
   start(bits: number, steps: Steps): State {
     return this.close([], bits, steps)
   }
 
-  /** The state after one more character, at a place with some bits. */
+  /** Returns the state after one more character, at a place with the given bits. */
   step(state: State, code: number, bits: number, steps: Steps): State {
     steps.left -= 1
     if (steps.left < 0) throw new OutOfSteps()
@@ -77,7 +77,7 @@ export class Machine {
     return this.close(reached, bits, steps)
   }
 
-  /** Follows everything that takes no character. */
+  /** Follows all instructions that consume no character. */
   private close(reached: readonly number[], bits: number, steps: Steps): State {
     const { instructions } = this.program
     this.generation += 1
@@ -109,7 +109,7 @@ export class Machine {
     return state
   }
 
-  /** Begins with empty memory, so that no text makes it grow without end. States in use stay usable. */
+  /** Clears the cache, so that no text makes it grow without bound. States in use stay valid. */
   private forget(): void {
     for (const state of this.states.values()) {
       state.quick.length = 0

@@ -4,18 +4,18 @@ import { Machine, OutOfSteps, type Steps } from './machine.ts'
 import { AT_BOUNDARY, AT_END, AT_START, FIRST_LOOK, compileProgram } from './program.ts'
 import { UnsupportedPattern, nativeTest, parsePattern, type CharacterTest } from './syntax.ts'
 
-/** A regular expression from outside that answers in time that grows with the text, never with the powers of it. */
+/** A foreign regular expression that matches in linear time. */
 export interface LinearPattern {
   /**
-   * Whether the pattern matches somewhere in a text; `undefined` where that takes more steps than are left. Steps may be
-   * shared between tests. Default: {@link MAX_PATTERN_STEPS} for each.
+   * Whether the pattern matches anywhere in a text, or `undefined` if that takes more steps than are left. Several tests can
+   * share their steps. Default: {@link MAX_PATTERN_STEPS} for each test.
    */
   test(text: string, steps?: Steps): boolean | undefined
 }
 
 export type CompiledPatternResult =
   | { readonly pattern: LinearPattern }
-  /** `invalid`: it is not a regular expression. `unsupported`: it is, and cannot be run in linear time here. */
+  /** `invalid`: not a regular expression. `unsupported`: a regular expression that cannot run in linear time here. */
   | { readonly problem: 'invalid' | 'unsupported'; readonly message: string }
 
 export type { Steps }
@@ -64,7 +64,7 @@ function findFlags(
 
 interface TextMode {
   readonly isWord: CharacterTest
-  /** Whether a character is a code point, and not half of one. */
+  /** Whether the code at a position is a whole code point, not half of a surrogate pair. */
   readonly isUnicode: boolean
 }
 
@@ -81,7 +81,7 @@ class Search {
 
   test(text: string, steps: Steps): boolean | undefined {
     try {
-      // Those inside others come first, so that each finds the answers it needs.
+      // Inner lookarounds come first, so that the outer ones find their results.
       const held: Uint8Array[] = []
       for (const look of this.looks) held.push(this.findPlaces(look, text, held, steps))
       return this.run(this.main, { text, held, steps, onMatch: () => true })
@@ -91,7 +91,7 @@ class Search {
     }
   }
 
-  /** Where in a text the body of a lookaround fits: from there on for a lookahead, up to there for a lookbehind. */
+  /** Finds the places where the body of a lookaround matches: after the place for a lookahead, before it for a lookbehind. */
   private findPlaces(look: Machine, text: string, held: readonly Uint8Array[], steps: Steps): Uint8Array {
     const places = new Uint8Array(text.length + 1)
     const onMatch = (at: number): boolean => {
@@ -102,7 +102,7 @@ class Search {
     return places
   }
 
-  /** Runs over a text until `onMatch` says that it is enough. */
+  /** Runs over a text until `onMatch` ends the run. */
   private run(machine: Machine, run: Run): boolean {
     const { text, steps, onMatch } = run
     const { bits, isBackward } = machine.program
@@ -118,7 +118,7 @@ class Search {
     }
   }
 
-  /** What holds at a place, of that which a program asks for. */
+  /** Returns the bits that hold at a place, of those that a program uses. */
   private getBits({ text, held }: Run, at: number, asked: number): number {
     let bits = 0
     if (at === 0) bits |= AT_START

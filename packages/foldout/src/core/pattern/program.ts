@@ -1,13 +1,13 @@
 import { MAX_LOOKAROUNDS, MAX_PATTERN_SIZE } from './limits.ts'
 import { UnsupportedPattern, type CharacterTest, type PatternNode } from './syntax.ts'
 
-/** What a place in a text can be, as bits; the bits above say which lookarounds hold there. */
+/** Properties of a place in a text, as bits. The higher bits tell which lookarounds hold there. */
 export const AT_START = 1
 export const AT_END = 2
 export const AT_BOUNDARY = 4
 export const FIRST_LOOK = 8
 
-/** One step of a program: takes a character, splits in two, checks the place, or says that the text matches. */
+/** One instruction: consume a character, split in two, check the place, or report a match. */
 export type Instruction =
   | { readonly kind: 'character'; readonly test: CharacterTest }
   | { readonly kind: 'split'; first: number; second: number }
@@ -16,9 +16,9 @@ export type Instruction =
 
 export interface Program {
   readonly instructions: readonly Instruction[]
-  /** The bits of a place that some instruction asks for. */
+  /** The bits of a place that some instruction checks. */
   readonly bits: number
-  /** Whether it reads a text from its end to its beginning. */
+  /** Whether the program reads a text backward. */
   readonly isBackward: boolean
 }
 
@@ -64,7 +64,7 @@ class ProgramWriter {
   }
 
   private emit(node: PatternNode): void {
-    // Counted by nodes and not by instructions, since a thousandfold nothing takes time too.
+    // Counts nodes rather than instructions, because repeating an empty body takes time too.
     this.shared.budget.left -= 1
     if (this.shared.budget.left < 0) throw new UnsupportedPattern('repeats too much')
     switch (node.kind) {
@@ -100,14 +100,14 @@ class ProgramWriter {
     this.instructions.push({ kind: 'check', bit, isNegative })
   }
 
-  /** Goes on with the next instruction, and with another that is set later. */
+  /** Emits a split: continue with the next instruction, and with another that is set later. */
   private emitSplit(): { first: number; second: number } {
     const instruction = { kind: 'split' as const, first: this.instructions.length + 1, second: 0 }
     this.instructions.push(instruction)
     return instruction
   }
 
-  /** Goes on with an instruction that is set later, and nowhere else. */
+  /** Emits a jump: continue only with an instruction that is set later. */
   private emitJump(): { first: number; second: number } {
     const instruction = this.emitSplit()
     instruction.second = -1

@@ -1,9 +1,9 @@
 import { MAX_PATTERN_DEPTH } from './limits.ts'
 
-/** Whether one character, given by its code, belongs to a set. */
+/** Tests whether a character code belongs to a set. */
 export type CharacterTest = (code: number) => boolean
 
-/** A regular expression as a tree, without what captures: only whether a text matches is ever asked. */
+/** The syntax tree of a regular expression, without captures, because only whether a text matches is needed. */
 export type PatternNode =
   | { readonly kind: 'character'; readonly test: CharacterTest }
   | { readonly kind: 'assertion'; readonly at: 'start' | 'end' | 'boundary' | 'no-boundary' }
@@ -12,14 +12,14 @@ export type PatternNode =
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly body: PatternNode; readonly min: number; readonly max: number }
 
-/** A pattern is right, and this engine does not run it. `message` completes "the pattern …". */
+/** Thrown for a valid pattern that this engine does not run. `message` completes "the pattern …". */
 export class UnsupportedPattern extends Error {}
 
 const EMPTY: PatternNode = { kind: 'sequence', parts: [] }
 
 /**
- * Reads the source of a regular expression that the JavaScript engine has accepted with the same flags, so that only what
- * is right needs to be read. Single characters and classes are left to the JavaScript engine, which knows Unicode.
+ * Parses a regular expression that the JavaScript engine has already accepted with the same flags, so it can assume valid
+ * syntax. Single characters and classes are left to the JavaScript engine, which knows Unicode.
  */
 export function parsePattern(source: string, flags: string): PatternNode {
   return new PatternParser(source, flags).parse()
@@ -52,17 +52,16 @@ class PatternParser {
 
   private sequence(): PatternNode {
     const parts: PatternNode[] = []
-    while (this.at < this.source.length && !this.isNext('|') && !this.isNext(')'))
-      parts.push(this.repeated(this.term()))
+    while (this.at < this.source.length && !this.isNext('|') && !this.isNext(')')) parts.push(this.repeat(this.term()))
     return { kind: 'sequence', parts }
   }
 
-  private repeated(body: PatternNode): PatternNode {
+  private repeat(body: PatternNode): PatternNode {
     const bounds = this.bounds()
     if (!bounds) return body
     this.takes('?')
     const [min, max] = bounds
-    // A lookaround does not move: once is as good as often.
+    // A lookaround consumes nothing: once is as good as many times.
     if (body.kind === 'look') return min === 0 ? EMPTY : body
     return { kind: 'repeat', body, min, max }
   }
@@ -156,7 +155,7 @@ class PatternParser {
 const KNOWN_CODES = 256
 const MAX_REMEMBERED = 5_000
 
-/** A test by the JavaScript engine, which on one character cannot take long; its answers are remembered. */
+/** Tests single characters with the JavaScript engine, which cannot take long on one character. Results are cached. */
 export function nativeTest(source: string, flags: string): CharacterTest {
   const expression = new RegExp(`^${source}$`, flags)
   const ask = flags.includes('u')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { schemaFault, uncheckedPatterns } from './fault.ts'
+import { schemaFault, findUncheckedPatterns } from './fault.ts'
 
 const inField = (field: unknown) => ({ type: 'object', properties: { outer: { properties: { inner: field } } } })
 
@@ -7,9 +7,9 @@ const broken: readonly (readonly [schema: unknown, fault: string])[] = [
   ['text', 'it is not a schema.'],
   [null, 'it is not a schema.'],
   [[], 'it is not a schema.'],
-  [{ type: 'any' }, 'it has the type "any", which JSON Schema does not have.'],
-  [{ type: ['string', 'date'] }, 'it has the type ["string","date"], which JSON Schema does not have.'],
-  [{ type: null }, 'it has the type null, which JSON Schema does not have.'],
+  [{ type: 'any' }, 'it has the type "any", which does not exist in JSON Schema.'],
+  [{ type: ['string', 'date'] }, 'it has the type ["string","date"], which does not exist in JSON Schema.'],
+  [{ type: null }, 'it has the type null, which does not exist in JSON Schema.'],
   [{ enum: 'a' }, "it has an 'enum' that is not a list."],
   [{ required: true }, "it has a 'required' that is not a list of names."],
   [{ required: ['a', 1] }, "it has a 'required' that is not a list of names."],
@@ -28,12 +28,12 @@ const broken: readonly (readonly [schema: unknown, fault: string])[] = [
     "it has a 'patternProperties' that is not an object whose names are regular expressions.",
   ],
   [{ $ref: 5 }, "it has a '$ref' that is not a string."],
-  [{ $ref: '#/$defs/gone' }, 'it refers to #/$defs/gone, which is not there.'],
-  [{ $ref: '#/toString' }, 'it refers to #/toString, which is not there.'],
-  [{ $ref: '#gone' }, 'it refers to #gone, which is not there.'],
-  [{ $ref: 'https://example.com/other.json' }, 'it refers to https://example.com/other.json, which is not there.'],
+  [{ $ref: '#/$defs/gone' }, 'it refers to #/$defs/gone, which does not exist.'],
+  [{ $ref: '#/toString' }, 'it refers to #/toString, which does not exist.'],
+  [{ $ref: '#gone' }, 'it refers to #gone, which does not exist.'],
+  [{ $ref: 'https://example.com/other.json' }, 'it refers to https://example.com/other.json, which does not exist.'],
   [inField('text'), "'outer.inner' is not a schema."],
-  [inField({ type: 'str' }), '\'outer.inner\' has the type "str", which JSON Schema does not have.'],
+  [inField({ type: 'str' }), '\'outer.inner\' has the type "str", which does not exist in JSON Schema.'],
   [inField({ items: { items: 5 } }), "'outer.inner.items.items' is not a schema."],
   [inField({ items: [{}, 5] }), "'outer.inner.items[1]' is not a schema."],
   [inField({ oneOf: [{}, { enum: 1 }] }), "'outer.inner.oneOf[1]' has an 'enum' that is not a list."],
@@ -80,7 +80,7 @@ describe('R43 patterns that are not checked here', () => {
       patternProperties: { '(?<n>a)\\k<n>': {} },
     }
     expect(schemaFault(schema)).toBeUndefined()
-    expect(uncheckedPatterns(schema)).toEqual([
+    expect(findUncheckedPatterns(schema)).toEqual([
       'it has the pattern (?<n>a)\\k<n>, which refers back to a group.',
       "'a' has the pattern ^(x)\\1$, which refers back to a group.",
     ])
@@ -88,6 +88,6 @@ describe('R43 patterns that are not checked here', () => {
 
   it('R43 are named ten at most', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { pattern: '(a)\\1' }]))
-    expect(uncheckedPatterns({ properties: many })).toHaveLength(10)
+    expect(findUncheckedPatterns({ properties: many })).toHaveLength(10)
   })
 })

@@ -3,7 +3,7 @@ import { compilePattern } from '../pattern/pattern.ts'
 import { SchemaDocument, getSubschemas, type SchemaObject } from './check/document.ts'
 import { shorten } from './check/wording.ts'
 
-/** What a keyword's value must be, in words, and whether one is. */
+/** A rule for the value of a keyword: its description, and the check. */
 interface Rule {
   readonly expected: string
   fits(value: unknown): boolean
@@ -42,7 +42,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
   ).flatMap(([rule, keywords]) => keywords.split(' ').map((keyword) => [keyword, rule] as const)),
 )
 
-/** A schema on the way through a document; paths are put together only for what is told. */
+/** A visited schema in a document. Paths are built only for reported problems. */
 interface Visit {
   readonly schema: unknown
   readonly name: string
@@ -50,10 +50,10 @@ interface Visit {
   readonly depth: number
 }
 
-/** Deeper than any schema a person or a generator writes. */
+/** Deeper than any schema that people or generators write. */
 const MAX_SCHEMA_DEPTH = 500
 
-/** Why a JSON Schema cannot be used to check a value, as a sentence that names the place; nothing if it can. */
+/** Says why a JSON Schema cannot check values, as a sentence that names the place, or returns `undefined` if it can. */
 export function schemaFault(root: unknown): string | undefined {
   const document = new SchemaDocument(root)
   for (const visit of visitSchemas(root)) {
@@ -65,10 +65,10 @@ export function schemaFault(root: unknown): string | undefined {
 }
 
 /**
- * The patterns in a schema that are right and cannot be run in bounded time here, as sentences that name the place. Values
- * are not checked by them.
+ * Finds the valid patterns in a schema that cannot run in bounded time here, as sentences that name the place. Values are
+ * not checked against them.
  */
-export function uncheckedPatterns(root: unknown): readonly string[] {
+export function findUncheckedPatterns(root: unknown): readonly string[] {
   const notes: string[] = []
   for (const visit of visitSchemas(root)) {
     if (visit.depth > MAX_SCHEMA_DEPTH || notes.length === MAX_NOTES) break
@@ -90,7 +90,7 @@ function getPatterns(schema: unknown): readonly string[] {
   return isPlainObject(patternProperties) ? [...own, ...Object.keys(patternProperties)] : own
 }
 
-/** All schemas of a document, outer ones first and in the order of their keywords. */
+/** Visits all schemas of a document, outer ones first, in the order of their keywords. */
 function* visitSchemas(root: unknown): Generator<Visit> {
   const seen = new Set<unknown>()
   const open: Visit[] = [{ schema: root, name: '', outer: undefined, depth: 0 }]
@@ -132,12 +132,12 @@ function describeKeywordFault(schema: SchemaObject, keyword: string, document: S
   const value = schema[keyword]
   if (keyword === 'type') {
     if ([value].flat().every((name) => TYPES.has(name))) return undefined
-    return `has the type ${shorten(JSON.stringify(value) ?? 'undefined')}, which JSON Schema does not have`
+    return `has the type ${shorten(JSON.stringify(value) ?? 'undefined')}, which does not exist in JSON Schema`
   }
   if (keyword === '$ref' || keyword === '$dynamicRef') {
     if (typeof value !== 'string') return `has a '${keyword}' that is not a string`
     if (document.resolve(schema, value) !== undefined) return undefined
-    return `refers to ${shorten(value)}, which is not there`
+    return `refers to ${shorten(value)}, which does not exist`
   }
   const rule = RULES.get(keyword)
   if (!rule || rule.fits(value)) return undefined

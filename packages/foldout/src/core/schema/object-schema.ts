@@ -2,19 +2,19 @@ import { canonicalJson, isPlainObject } from '../json/json.ts'
 import { resolvePointer } from '../json/json-pointer.ts'
 import type { JsonSchema } from './schema.ts'
 
-/** Deeper unions of unions, and more alternatives, are shown as any object. */
+/** Unions that are nested deeper, or have more alternatives, are shown as any object. */
 const MAX_DEPTH = 10
 const MAX_ALTERNATIVES = 50
-/** How many alternatives are told in the description. */
+/** How many alternatives the description lists. */
 const MAX_TOLD = 10
 
-// Providers refuse these at the outermost level of a tool's parameters.
+// Providers reject these keywords at the top level of a tool's parameters.
 const REFUSED = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', '$ref', 'if', 'then', 'else']
 
 /**
- * A JSON Schema as all providers take it for the parameters of a tool: `type: "object"`, with no alternatives at the outermost
- * level. A union of objects becomes one object with the fields of all of them; it takes more than the union, so that the
- * schema itself still has to check. `undefined` for a schema that no object fits.
+ * Converts a JSON Schema to a form that all providers accept for the parameters of a tool: `type: "object"`, without
+ * alternatives at the top level. A union of objects becomes one object with the fields of all of them. That object accepts
+ * more than the union, so the original schema must still check the values. Returns `undefined` if no object fits the schema.
  */
 export function toObjectSchema(root: JsonSchema): JsonSchema | undefined {
   if (root['type'] === 'object' && !REFUSED.some((keyword) => keyword in root)) return root
@@ -28,17 +28,17 @@ export function toObjectSchema(root: JsonSchema): JsonSchema | undefined {
 
 const MERGED: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'additionalProperties'])
 
-/** What one kind of object has. */
+/** One kind of object that a schema accepts. */
 interface ObjectShape {
   readonly properties: ReadonlyMap<string, unknown>
   readonly required: readonly string[]
-  /** What is said of other fields; `undefined` where nothing is. */
+  /** The schema of other fields, or `undefined` if there is none. */
   readonly others: unknown
 }
 
 const ANY_OBJECT: ObjectShape = { properties: new Map(), required: [], others: undefined }
 
-/** The kinds of objects that a schema takes; none where it takes no object at all. */
+/** The kinds of objects that a schema accepts; empty if it accepts no object. */
 function getAlternatives(schema: unknown, root: JsonSchema, depth: number): readonly ObjectShape[] {
   if (schema === false) return []
   if (!isPlainObject(schema) || depth > MAX_DEPTH) return [ANY_OBJECT]
@@ -60,7 +60,7 @@ function isWithoutObjects(schema: JsonSchema): boolean {
   return Array.isArray(schema['enum']) && !schema['enum'].some(isPlainObject)
 }
 
-/** What a schema asks for beside its own fields: of each list, one. */
+/** What a schema requires besides its own fields: one alternative of each list. */
 function getParts(schema: JsonSchema, root: JsonSchema): readonly (readonly unknown[])[] {
   const { $ref, allOf, anyOf, oneOf } = schema
   const parts: (readonly unknown[])[] = []
@@ -80,7 +80,7 @@ function getOwnShape(schema: JsonSchema): ObjectShape {
   }
 }
 
-/** What has to fit both. */
+/** Merges two kinds of objects into one that fits both. */
 function combine(a: ObjectShape, b: ObjectShape): ObjectShape {
   const properties = new Map(a.properties)
   for (const [name, schema] of b.properties) {
@@ -111,7 +111,7 @@ function mergeAlternatives(alternatives: readonly ObjectShape[], description: un
   }
 }
 
-/** One schema for a field that differs between alternatives: fixed values become a list, the rest a choice. */
+/** Merges the schemas of a field that differs between alternatives: fixed values become an enum, others a union. */
 function mergeVariants(variants: readonly unknown[]): unknown {
   const [only] = variants
   if (variants.length === 1) return only

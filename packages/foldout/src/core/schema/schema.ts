@@ -7,18 +7,18 @@ export type { StandardSchemaV1 }
 /** A JSON Schema, draft 2020-12, as a plain object. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** What a tool needs of a schema: that it validates, and that it can say itself as JSON Schema. */
+/** A schema for a tool: it validates values and can be converted to JSON Schema. */
 export interface ToolSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardSchemaV1.Props<Input, Output> & StandardJSONSchemaV1.Props<Input, Output>
 }
 
-/** What a schema takes. */
+/** The input type of a schema. */
 export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : never
-/** What a schema gives out. */
+/** The output type of a schema. */
 export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : never
 
 /**
- * Declares the params of a section by type alone; at run time their presence is checked, their types are not.
+ * Declares the params of a section by type alone. At run time, only their presence is checked, not their types.
  *
  * @example
  * ```ts
@@ -37,8 +37,8 @@ export function defineParams<Params extends object>(): StandardSchemaV1<Params, 
 }
 
 /**
- * Makes a schema of a raw JSON Schema (draft 2020-12, and what older drafts wrote differently). `T` is what you promise of
- * the values that pass; nothing infers it. Checking is bounded: no schema and no value can stall the process.
+ * Creates a schema from a raw JSON Schema (draft 2020-12, including the forms of older drafts). You choose `T`, the type of
+ * valid values; it is not inferred. Checking is bounded: no schema and no value can stall the process.
  *
  * @example
  * ```ts
@@ -71,15 +71,15 @@ export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T
 
 const checks = new WeakMap<JsonSchema, ValueCheck>()
 
-/** What is wrong with a value by a JSON Schema, in words made for models. */
+/** Finds the issues of a value under a JSON Schema, worded for models. */
 export function checkByJsonSchema(schema: JsonSchema, value: unknown): readonly StandardSchemaV1.Issue[] {
   let check = checks.get(schema)
   if (!check) checks.set(schema, (check = createValueCheck(schema)))
   return check(value)
 }
 
-/** A schema that shows itself to models and lets every value pass, for those who check it elsewhere. */
-export function shownOnly(schema: JsonSchema): ToolSchema {
+/** Creates a schema that models see but that accepts every value, for values that are checked elsewhere. */
+export function createUncheckedSchema(schema: JsonSchema): ToolSchema {
   return {
     '~standard': {
       version: 1,
@@ -91,8 +91,8 @@ export function shownOnly(schema: JsonSchema): ToolSchema {
 }
 
 /**
- * What is wrong with a value, in one line: `region must be "north" or "south"; there is no argument who`. What other
- * libraries say stands behind a colon, because it need not go on from the name.
+ * Describes issues in one line: `region must be "north" or "south"; there is no argument who`. Messages of other libraries
+ * follow a colon, because they may not continue the sentence.
  */
 export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): string {
   return issues.map(describeIssue).join('; ')
@@ -106,7 +106,7 @@ function describeIssue(issue: StandardSchemaV1.Issue): string {
   return `${path || 'value'}: ${message}`
 }
 
-/** The place an issue is about, as `a.b[0]`; empty for the whole value. */
+/** Formats the place of an issue, as `a.b[0]`; empty for the whole value. */
 export function issuePath(issue: StandardSchemaV1.Issue): string {
   return issueKeys(issue).reduce<string>(
     (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${String(key)}` : String(key)),
@@ -114,9 +114,9 @@ export function issuePath(issue: StandardSchemaV1.Issue): string {
   )
 }
 
-/** The keys on the way to the place an issue is about. */
+/** Lists the keys of the path to the place of an issue. */
 export function issueKeys(issue: StandardSchemaV1.Issue): readonly PropertyKey[] {
-  // Copied first: arktype's path is a kind of list whose `map` turns an empty one into one that is not.
+  // Copied first: arktype's path is a subclass of Array whose `map` turns an empty path into a non-empty one.
   return [...(issue.path ?? [])].map((segment) => (typeof segment === 'object' ? segment.key : segment))
 }
 
@@ -125,14 +125,14 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   return isObject && '~standard' in value && typeof (value as StandardSchemaV1)['~standard']?.validate === 'function'
 }
 
-/** Whether a schema can say itself as JSON Schema. */
+/** Whether a schema can be converted to JSON Schema. */
 export function isToolSchema(schema: StandardSchemaV1): schema is ToolSchema {
   return 'jsonSchema' in schema['~standard']
 }
 
 /**
- * The JSON Schema of one side of a schema. Throws what the schema's library throws where it cannot be said; `lenient`
- * asks libraries that can to leave such parts open instead.
+ * Converts one side of a schema to JSON Schema. Throws the library's error if that is not possible; with `lenient`,
+ * libraries that support it leave such parts open instead.
  */
 export function toJsonSchema(
   schema: ToolSchema,
@@ -141,15 +141,15 @@ export function toJsonSchema(
 ): JsonSchema {
   const { $schema: _, ...rest } = schema['~standard'].jsonSchema[side]({
     target: 'draft-2020-12',
-    // zod's word for it, and valibot's.
+    // The option's name in zod, and in valibot.
     ...(options.lenient ? { libraryOptions: { unrepresentable: 'any', errorMode: 'ignore' } } : {}),
   })
   return rest
 }
 
 /**
- * The names of the fields a schema of an object has on one side, and whether it takes others too; `undefined` where the
- * schema cannot tell, because it has no JSON Schema or is no plain object.
+ * Lists the field names of one side of an object schema, and whether it accepts other fields. Returns `undefined` if that is
+ * unknown, because the schema has no JSON Schema or is not a plain object.
  */
 export function fieldNames(schema: StandardSchemaV1, side: 'input' | 'output'): ReadonlySet<string> | undefined {
   if (!isToolSchema(schema)) return undefined
@@ -166,7 +166,7 @@ export function fieldNames(schema: StandardSchemaV1, side: 'input' | 'output'): 
   return new Set(Object.keys(json['properties']))
 }
 
-/** A JSON Schema with other descriptions, each given by the dotted path of its field (`filter.name`). */
+/** Replaces descriptions in a JSON Schema, each by the dotted path of its field (`filter.name`). */
 export function describeFields(
   schema: JsonSchema,
   descriptions: Readonly<Record<string, string>>,
@@ -185,6 +185,6 @@ function getField(schema: unknown, key: string): unknown {
   if (!isPlainObject(schema)) return undefined
   const properties = schema['properties']
   if (isPlainObject(properties) && Object.hasOwn(properties, key)) return properties[key]
-  // A field of the objects in a list is named through the list: `filters.name`.
+  // The path of a field in an array's objects skips the index: `filters.name`.
   return isPlainObject(schema['items']) ? getField(schema['items'], key) : undefined
 }

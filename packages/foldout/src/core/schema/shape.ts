@@ -5,18 +5,18 @@ import { joinWords } from '../text.ts'
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
-/** What a JSON Schema says of the value at one place, with references and `allOf` resolved. */
+/** The constraints of a JSON Schema for the value at one place, with references and `allOf` resolved. */
 export interface Shape {
   readonly root: JsonSchema
-  /** What the value must fit. */
+  /** The schemas that the value must all fit. */
   readonly all: readonly JsonSchema[]
-  /** The branches of which it may fit some. */
+  /** The branches of which the value may fit some. */
   readonly some: readonly JsonSchema[]
-  /** Whether some of it cannot be seen, such as a reference to another document. */
+  /** Whether parts are unknown, such as a reference to another document. */
   readonly opaque: boolean
 }
 
-/** With a value, a union counts only with the branches that the value can be of. */
+/** With a value, only the branches of a union that can fit the value count. */
 export function rootShape(root: JsonSchema, value?: unknown): Shape {
   return getShape(root, [root], [], false, value)
 }
@@ -36,7 +36,7 @@ function getShape(
   }
   later(some, 'some')
   later(all, 'all')
-  // With a list of what is still to come and not by recursion: a chain of references may be as long as a document.
+  // Iterative rather than recursive: a chain of references can be as long as the document.
   for (let next = open.pop(); next; next = open.pop()) {
     const [schema, as] = next
     if (schema === true && as === 'some') hidden = true
@@ -62,14 +62,14 @@ function getBranches(schema: JsonSchema, root: JsonSchema, value: unknown): read
   ]
 }
 
-/** The branches of a union that an object can be of; all of them where it can be of none. */
+/** The branches of a union that an object can fit, or all branches if it can fit none. */
 function getFittingBranches(branches: readonly unknown[], root: JsonSchema, value: unknown): readonly unknown[] {
   if (branches.length === 0 || !isPlainObject(value)) return branches
   const fitting = branches.filter((branch) => canFit(branch, root, value, 0))
   return fitting.length > 0 ? fitting : branches
 }
 
-/** Whether an object can be of a schema, going by the fields that it requires and those with listed values. */
+/** Whether an object can fit a schema, judging by the required fields and the fields with listed values. */
 function canFit(schema: unknown, root: JsonSchema, value: Record<string, unknown>, depth: number): boolean {
   if (!isPlainObject(schema) || depth > MAX_UNION_DEPTH) return schema !== false
   const fits = (part: unknown): boolean => canFit(part, root, value, depth + 1)
@@ -97,11 +97,11 @@ export function getBranchFields(shape: Shape, value: unknown): readonly Readonly
   const [union] = unions
   if (unions.length !== 1 || union === undefined) return undefined
   return getFittingBranches(union, shape.root, value).map((branch) =>
-    knownFields(getShape(shape.root, [branch], [], false, value)),
+    getKnownFields(getShape(shape.root, [branch], [], false, value)),
   )
 }
 
-/** What is said of the values below a place: of a field by its name, of an item by its index. */
+/** Returns the shape of a field (by name) or an item (by index). */
 export function shapeBelow(shape: Shape, key: PropertyKey, value?: unknown): Shape {
   let opaque = shape.opaque || shape.some.some(isFreeBranch)
   const below = (schema: JsonSchema): unknown => {
@@ -120,12 +120,12 @@ export function shapeBelow(shape: Shape, key: PropertyKey, value?: unknown): Sha
 }
 
 /** The fields that some part of a shape names. */
-export function knownFields(shape: Shape): ReadonlySet<string> {
+export function getKnownFields(shape: Shape): ReadonlySet<string> {
   return new Set([...shape.all, ...shape.some].flatMap((schema) => Object.keys(fieldsAt(schema))))
 }
 
 /** The fields that every value of a shape must have. */
-export function requiredFields(shape: Shape): ReadonlySet<string> {
+export function getRequiredFields(shape: Shape): ReadonlySet<string> {
   return new Set(
     shape.all
       .flatMap((schema) => listAt(schema, 'required'))
@@ -133,7 +133,7 @@ export function requiredFields(shape: Shape): ReadonlySet<string> {
   )
 }
 
-/** Whether a shape takes fields that it does not name. One that names no fields at all takes any. */
+/** Whether a shape accepts fields that it does not name. A shape that names no fields accepts any. */
 export function takesOtherFields(shape: Shape): boolean {
   if (shape.opaque || [...shape.all, ...shape.some].some(saysOthersAreWelcome)) return true
   if (shape.some.some(isFreeBranch)) return true
@@ -151,13 +151,13 @@ function saysOthersAreWelcome(schema: JsonSchema): boolean {
 
 const ANNOTATIONS = new Set(['type', 'title', 'description', 'default', 'examples', 'deprecated', '$comment'])
 
-/** A branch such as `{}` or `{ type: 'object' }`, but none that only adds a condition to what stands beside it. */
+/** Whether a branch accepts anything, such as `{}` or `{ type: 'object' }`, and is not just an added condition. */
 function isFreeBranch(schema: JsonSchema): boolean {
   const isForObjects = schema['type'] === undefined || [schema['type']].flat().includes('object')
   return isForObjects && Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword))
 }
 
-/** Whether a shape is nothing but alternatives. */
+/** Whether a shape consists only of alternatives. */
 export function isUnion(shape: Shape): boolean {
   return shape.some.length > 0 && !shape.all.some((schema) => 'properties' in schema || 'items' in schema)
 }
@@ -165,13 +165,13 @@ export function isUnion(shape: Shape): boolean {
 /** Unions may contain themselves. */
 const MAX_UNION_DEPTH = 6
 
-/** What is deeper the model finds in the schema itself. */
+/** Deeper levels are not described; the model finds them in the schema itself. */
 const MAX_DESCRIBED_DEPTH = 2
 
-/** The kinds of values that a shape takes, or `undefined` where it takes any. */
+/** The kinds of values that a shape accepts, or `undefined` if it accepts any. */
 export function getKinds(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undefined {
   if (depth > MAX_UNION_DEPTH) return undefined
-  const values = listedValues(shape)
+  const values = getListedValues(shape)
   if (values) return new Set(values.map(getKind))
   const types = getTypes(shape)
   if (types) return new Set(types.map((type) => (type === 'integer' ? 'number' : (type as JsonKind))))
@@ -180,7 +180,7 @@ export function getKinds(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undef
   return new Set(alternatives.flatMap((kinds) => [...kinds!]))
 }
 
-/** The types a shape names or, without a name, those its other keywords are for. */
+/** The types that a shape names, or else the types that its other keywords imply. */
 function getTypes(shape: Shape): readonly string[] | undefined {
   const named = takeFirst(shape.all, ({ type }) => {
     // Whatever else a foreign schema has there is not a type.
@@ -223,16 +223,17 @@ export function kindName(kind: string): string {
 }
 
 /** The values a shape lists one by one, or `undefined` if it lists none. */
-export function listedValues(shape: Shape): readonly unknown[] | undefined {
-  return takeFirst(shape.all, (schema) =>
-    'const' in schema ? [schema['const']] : Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : undefined,
-  )
+export function getListedValues(shape: Shape): readonly unknown[] | undefined {
+  return takeFirst(shape.all, (schema) => {
+    if ('const' in schema) return [schema['const']]
+    return Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : undefined
+  })
 }
 
-/** What values of a shape are, in words: `an object with the fields 'a' and 'b'`. `undefined` where it says nothing. */
+/** Describes the values of a shape: `an object with the fields 'a' and 'b'`, or returns `undefined` if it has no constraints. */
 export function describeShape(shape: Shape, depth = 0): string | undefined {
   if (depth > MAX_DESCRIBED_DEPTH) return undefined
-  const values = listedValues(shape)
+  const values = getListedValues(shape)
   if (values) return orList(values.map((value) => JSON.stringify(value)))
   const alternatives = getAlternatives(shape)?.map((alternative) => describeShape(alternative, depth + 1))
   if (alternatives && !alternatives.includes(undefined)) return orList([...new Set(alternatives as string[])])
@@ -244,7 +245,7 @@ function describeType(type: string, shape: Shape, depth: number): string {
   const name = kindName(type)
   if (type === 'object') {
     const fields = new Set(shape.all.flatMap((schema) => Object.keys(fieldsAt(schema))))
-    return fields.size === 0 ? name : `${name} with the ${fields.size === 1 ? 'field' : 'fields'} ${quoted(fields)}`
+    return fields.size === 0 ? name : `${name} with the ${fields.size === 1 ? 'field' : 'fields'} ${quoteNames(fields)}`
   }
   if (type === 'array') {
     const items = getShape(
@@ -260,13 +261,15 @@ function describeType(type: string, shape: Shape, depth: number): string {
   return typeof format === 'string' ? `${name} (format: ${format})` : name
 }
 
-/** `'a', 'b' and 'c'`. */
-export function quoted(names: Iterable<string>): string {
+/** Quotes and joins names: `'a', 'b' and 'c'`. */
+export function quoteNames(names: Iterable<string>): string {
   return joinWords(Array.from(names, (name) => `'${name}'`))
 }
 
 function orList(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`
+  const last = words.at(-1)
+  if (last === undefined || words.length === 1) return last ?? ''
+  return `${words.slice(0, -1).join(', ')} or ${last}`
 }
 
 function fieldsAt(schema: JsonSchema): Readonly<Record<string, unknown>> {

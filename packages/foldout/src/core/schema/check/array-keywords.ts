@@ -25,7 +25,7 @@ function itemsAfter(first: number, schema: unknown): ReturnType<Keyword> {
   }
 }
 
-// A list of items is the older form of a tuple; what follows it is under additionalItems then.
+// A list in `items` is the older form of a tuple; the items after it are then in `additionalItems`.
 const items: Keyword = (value, schema, document) => {
   if (Array.isArray(value)) return prefixItems(value, schema, document)
   return itemsAfter(Array.isArray(schema['prefixItems']) ? schema['prefixItems'].length : 0, value)

@@ -9,12 +9,12 @@ export interface ValueIssue {
   readonly path: readonly (string | number)[]
 }
 
-/** Checks values against one JSON Schema: no schema and no value makes it slow or ends it with a throw. */
+/** Checks values against one JSON Schema. No schema and no value makes it slow or makes it throw. */
 export type ValueCheck = (value: unknown) => readonly ValueIssue[]
 
 /**
- * Makes the check of a JSON Schema. Draft 2020-12, and what older drafts wrote differently. Keywords whose values mean
- * nothing are passed over; `schemaFault` names them.
+ * Compiles the check of a JSON Schema: draft 2020-12, including the forms of older drafts. Keywords with invalid values are
+ * ignored; `schemaFault` names them.
  */
 export function createValueCheck(schema: unknown): ValueCheck {
   let document: SchemaDocument | undefined

@@ -3,7 +3,7 @@ import { resolvePointer } from '../../json/json-pointer.ts'
 
 export type SchemaObject = Readonly<Record<string, unknown>>
 
-/** How the schemas lie in a keyword's value: it is one, a list of them, or each has a name. */
+/** Where a keyword's value has schemas: the value itself, the items of a list, or the values of an object. */
 export type Holds = 'one' | 'many' | 'named'
 
 const HOLDS: ReadonlyMap<string, Holds> = new Map(
@@ -22,7 +22,7 @@ export function getHolds(keyword: string, value: unknown): Holds | undefined {
   return keyword === 'items' && Array.isArray(value) ? 'many' : HOLDS.get(keyword)
 }
 
-/** The schemas directly in a schema, each with the keyword it belongs to and its name or index there. */
+/** Lists the direct subschemas of a schema, each with its keyword and its name or index there. */
 export function* getSubschemas(
   schema: SchemaObject,
 ): Generator<{ readonly keyword: string; readonly name: string | undefined; readonly part: unknown }> {
@@ -37,18 +37,18 @@ export function* getSubschemas(
   }
 }
 
-// Nothing is fetched; it only gives relative names something to be relative to.
+// Nothing is fetched; this is only the base of relative names.
 const DEFAULT_BASE = 'https://schema.invalid/'
 
-/** A schema with what its references can lead to, found in one walk. */
+/** A schema with the targets of its references, collected in one walk. */
 export class SchemaDocument {
   /** Whether parts of it can be reached in more than one way. */
   hasReferences = false
-  /** Whether a reference depends on the way on which it was reached. */
+  /** Whether a reference depends on the path by which it was reached. */
   hasDynamicReferences = false
-  /** Whether some part asks which fields or items others have looked at. */
+  /** Whether some keyword depends on which fields or items others have evaluated. */
   hasUnevaluated = false
-  /** Whether it is of a draft in which `$ref` replaces what stands beside it. */
+  /** Whether the schema uses a draft in which `$ref` replaces its sibling keywords. */
   readonly isLegacy: boolean
 
   private readonly resources = new Map<string, SchemaObject>()
@@ -70,7 +70,7 @@ export class SchemaDocument {
     return this.bases.get(schema) ?? DEFAULT_BASE
   }
 
-  /** What a reference in a schema leads to; `undefined` where nothing is there. */
+  /** Resolves a reference in a schema, or returns `undefined` if the target does not exist. */
   resolve(schema: SchemaObject, reference: string): unknown {
     const base = this.getBase(schema)
     const key = `${base} ${reference}`
@@ -78,7 +78,7 @@ export class SchemaDocument {
     return this.targets.get(key)
   }
 
-  /** Where a dynamic reference leads: to the outermost schema on the way that has its anchor. */
+  /** Resolves a dynamic reference: to the outermost schema on the path that has its anchor. */
   resolveDynamic(schema: SchemaObject, reference: string, scope: readonly string[]): unknown {
     const target = this.resolve(schema, reference)
     const name = reference.slice(reference.indexOf('#') + 1)
@@ -112,7 +112,7 @@ export class SchemaDocument {
     const base = typeof id === 'string' && !isReplaced ? withoutFragment(toAbsolute(id, outerBase)) : outerBase
     if (typeof id === 'string' && !isReplaced) {
       this.resources.set(base, schema)
-      // The older drafts name a place by an id that is only a fragment.
+      // Older drafts define an anchor by an id that is only a fragment.
       if (this.isLegacy && id.startsWith('#')) this.anchors.set(`${base}${id}`, schema)
     }
     if (base !== DEFAULT_BASE) this.bases.set(schema, base)

@@ -7,7 +7,7 @@ const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = `${BYTE}(?:\\.${BYTE}){3}`
 const URI_CHARACTERS = "[a-z0-9\\-._~:/?#\\[\\]@!$&'()*+,;=%]"
 
-/** What is told of a format, and what its values look like. Only formats that models are often asked for are checked. */
+/** The description and the pattern of each format. Only formats that tools often ask models for are checked. */
 const FORMATS: ReadonlyMap<string, { readonly words: string; readonly source: string }> = new Map([
   ['date-time', { words: 'a date and time such as 2026-01-31T12:00:00Z', source: `^${DATE}[t ]${TIME}$` }],
   ['date', { words: 'a date such as 2026-01-31', source: `^${DATE}$` }],
@@ -33,12 +33,12 @@ function getIpv6(): string {
 const compiled = new Map<string, LinearPattern>()
 
 export interface Format {
-  /** What a value must be, in words. */
+  /** Describes the values of a format. */
   readonly words: string
   fits(text: string, steps: Steps): boolean
 }
 
-/** The check of a format, or `undefined` for one that is not checked here. */
+/** Returns the check of a format, or `undefined` if the format is not checked here. */
 export function getFormat(name: string): Format | undefined {
   const format = FORMATS.get(name)
   return (

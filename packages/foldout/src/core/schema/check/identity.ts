@@ -1,6 +1,5 @@
 /**
- * Gives equal JSON values equal keys. Each object and list is looked at once, whatever asks for it, and depth costs no
- * stack.
+ * Gives equal JSON values equal keys. Each object and array is visited once, and depth uses no stack.
  */
 export class Identities {
   private readonly known = new Map<object, string>()
@@ -14,7 +13,7 @@ export class Identities {
         (inner): inner is object => typeof inner === 'object' && inner !== null && !this.known.has(inner),
       )
       if (inside.length > 0 && !this.known.has(next)) {
-        // Marked first, so that a value that contains itself comes to an end.
+        // Marked first, so that a value that contains itself terminates.
         this.known.set(next, 'cycle')
         open.push(...inside.slice(0, MAX_PUSHED))
         if (inside.length > MAX_PUSHED) for (const one of inside.slice(MAX_PUSHED)) open.push(one)
@@ -44,5 +43,5 @@ export class Identities {
   }
 }
 
-// A call takes only so many arguments.
+// The number of arguments of a call is limited.
 const MAX_PUSHED = 1_000

@@ -6,7 +6,7 @@ const reference: Keyword = (value, schema, document) => {
   if (typeof value !== 'string') return undefined
   return (place, run, outcome) => {
     const target = document.resolve(schema, value)
-    // What is not there cannot be checked by; it is told where the schema itself is looked at.
+    // A missing target checks nothing; it is reported when the schema itself is examined.
     if (target !== undefined) outcome.merge(run.evaluate(target, place))
   }
 }
@@ -40,7 +40,7 @@ const anyOf: Keyword = (value, _schema, document) => {
       }
       isFit = true
       outcome.mergeEvaluated(branch)
-      // The others only matter where it is asked which fields they know.
+      // The other branches only matter if a keyword needs to know which fields they evaluate.
       if (!document.hasUnevaluated) return
     }
     if (!isFit) addNearest(failed, schemas, place, outcome)
@@ -66,7 +66,7 @@ const oneOf: Keyword = (value) => {
   }
 }
 
-/** Says what is wrong by the alternative that comes nearest, or what all of them ask for together. */
+/** Reports the issues of the nearest alternative, or what all alternatives require together. */
 function addNearest(failed: readonly Outcome[], schemas: readonly unknown[], place: Place, outcome: Outcome): void {
   const together = getKinds(failed, place)
   if (together) {
@@ -90,7 +90,7 @@ function addNearest(failed: readonly Outcome[], schemas: readonly unknown[], pla
   for (const issue of best) outcome.add(issue)
 }
 
-/** The kinds that all alternatives together take, where in each of them the kind is what is wrong. */
+/** The kinds that all alternatives accept together, if the kind is wrong in each of them. */
 function getKinds(failed: readonly Outcome[], place: Place): readonly Kind[] | undefined {
   const kinds = new Set<Kind>()
   for (const { issues } of failed) {
@@ -101,7 +101,7 @@ function getKinds(failed: readonly Outcome[], place: Place): readonly Kind[] | u
   return kinds.size === 0 ? undefined : [...kinds]
 }
 
-/** The values that all alternatives together list, where each of them lists some. */
+/** The values that all alternatives list together, if each of them lists some. */
 function getValues(
   failed: readonly Outcome[],
   schemas: readonly unknown[],

@@ -6,19 +6,19 @@ import type { Outcome, Place, Run } from './run.ts'
 import { UNEVALUATED_KEYWORDS } from './unevaluated-keywords.ts'
 import { VALUE_KEYWORDS } from './value-keywords.ts'
 
-/** Checks one place, and adds what it finds to the outcome. */
+/** Checks one place, and adds its issues to the outcome. */
 export type Check = (place: Place, run: Run, outcome: Outcome) => void
 
-/** Makes the check of a keyword, or none where its value means nothing. */
+/** Compiles the check of a keyword, or returns `undefined` if its value is invalid. */
 export type Keyword = (value: unknown, schema: SchemaObject, document: SchemaDocument) => Check | undefined
 
-/** A schema made ready to check values. */
+/** A compiled schema. */
 export interface SchemaNode {
   readonly base: string
   readonly checks: readonly Check[]
 }
 
-// In this order: what is wrong with the kind of a value is told first, and what others have looked at is known last.
+// In this order, because the kind is reported first, and `unevaluated…` must come after all others.
 const KEYWORDS: readonly (readonly [string, Keyword])[] = [
   ...REFERENCE_KEYWORDS,
   ...VALUE_KEYWORDS,

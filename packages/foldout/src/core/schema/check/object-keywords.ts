@@ -5,23 +5,23 @@ import type { Outcome, Place, Run } from './run.ts'
 import { getMatcher } from './value-keywords.ts'
 import { formatCount, describeUnknownField, formatPath, shorten, showName } from './wording.ts'
 
-/** A check of objects, which other values pass. */
+/** A check for objects; other values pass. */
 function ofObjects(check: (object: SchemaObject, place: Place, run: Run, outcome: Outcome) => void): Check {
   return (place, run, outcome) => {
     if (isPlainObject(place.value)) check(place.value, place, run, outcome)
   }
 }
 
-/** Checks one field. What it is checked by has looked at it, whatever came of it. */
+/** Checks one field and marks it as evaluated, whatever the result. */
 function checkField(schema: unknown, name: string, place: Place, run: Run, outcome: Outcome): void {
   const value = (place.value as SchemaObject)[name]
   outcome.markField(name)
-  // Said of the object, with the fields there are: a reader who gave one that is not allowed looks for the right one.
+  // Reported for the object, with its known fields: a caller who used a wrong field is looking for the right one.
   if (schema === false) outcome.add({ place, field: name, keyword: 'false', describe: () => 'is not allowed' })
   else for (const issue of run.evaluate(schema, place.at(name, value)).issues) outcome.add(issue)
 }
 
-// Loops go over what the value has: a large schema must not cost more for every small value.
+// Loops run over the value's fields, so that a large schema costs nothing extra for small values.
 const properties: Keyword = (schemas) => {
   if (!isPlainObject(schemas)) return undefined
   return ofObjects((object, place, run, outcome) => {
@@ -60,7 +60,7 @@ const additionalProperties: Keyword = (value, schema) => {
   })
 }
 
-/** A field that no part of the schema knows. */
+/** Reports a field that no part of the schema knows. */
 export function getUnknownField(name: string, known: readonly string[], place: Place): Parameters<Outcome['add']>[0] {
   return {
     place,
@@ -137,7 +137,7 @@ const dependentSchemas: Keyword = (value) => {
   })
 }
 
-/** Of the older drafts: lists of names and schemas in one keyword. */
+/** A keyword of older drafts, which mixes lists of names and schemas. */
 const dependencies: Keyword = (value, schema, document) => {
   const names = dependentRequired(value, schema, document)
   const schemas = dependentSchemas(value, schema, document)

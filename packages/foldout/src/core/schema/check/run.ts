@@ -6,7 +6,7 @@ import type { SchemaDocument } from './document.ts'
 import { Identities } from './identity.ts'
 import type { Kind } from './wording.ts'
 
-/** A value and where it lies in the whole. */
+/** A value and its place in the whole value. */
 export class Place {
   readonly outcomes = new Map<SchemaNode, Outcome>()
   private readonly inside = new Map<string | number, Place>()
@@ -21,7 +21,7 @@ export class Place {
     this.key = key
   }
 
-  /** The place of a field or an item. The same each time where something can lie below it, so that outcomes are shared. */
+  /** Returns the place of a field or an item. Objects and arrays get the same place each time, so that outcomes are shared. */
   at(key: string | number, value: unknown): Place {
     if (typeof value !== 'object' || value === null) return new Place(value, this, key)
     let place = this.inside.get(key)
@@ -37,23 +37,23 @@ export class Place {
   }
 }
 
-/** One thing that is wrong. The message is made when it is asked for: most issues of alternatives never are. */
+/** One issue. Its message is built on demand, because most issues of alternatives are never shown. */
 export interface CheckIssue {
   readonly place: Place
-  /** The field that the issue is about, where that is one in the place. */
+  /** The field of the place that the issue is about, if any. */
   readonly field?: string
   readonly keyword: string
-  /** The kinds of values that would be right, where the kind is what is wrong. */
+  /** The valid kinds of values, if the kind is wrong. */
   readonly kinds?: readonly Kind[]
   describe(): string
 }
 
-/** What came of checking one place by one schema. */
+/** The result of checking one place against one schema. */
 export class Outcome {
   readonly issues: CheckIssue[] = []
-  /** The fields that some keyword has looked at; 'all' of them. */
+  /** The fields that some keyword has evaluated, or 'all'. */
   fields: Set<string> | 'all' | undefined
-  /** How many items from the first on some keyword has looked at, and which beyond. */
+  /** How many leading items some keyword has evaluated, and which later ones. */
   items = 0
   readonly moreItems = new Set<number>()
 
@@ -65,7 +65,7 @@ export class Outcome {
     return this.issues.length >= MAX_ISSUES
   }
 
-  /** Takes over what another schema for the same place found. */
+  /** Adds the results of another schema for the same place. */
   merge(other: Outcome): void {
     for (const issue of other.issues) this.add(issue)
     if (other.issues.length === 0) this.mergeEvaluated(other)
@@ -87,9 +87,9 @@ export class Outcome {
 
 const VALID = Object.freeze(new Outcome())
 
-/** Thrown where a value or its schema is nested too deeply to be checked. */
+/** Thrown if a value or its schema is nested too deeply to be checked. */
 export class TooDeep extends Error {}
-/** Thrown where a check takes too many steps. */
+/** Thrown if a check takes too many steps. */
 export class TooLong extends Error {}
 
 /** One check of one value. */
@@ -108,7 +108,7 @@ export class Run {
     this.steps = steps
   }
 
-  /** Counts work, and ends the check where there is too much. */
+  /** Counts steps, and ends the check if there are too many. */
   spend(count = 1): void {
     this.steps.left -= count
     if (this.steps.left < 0) throw new TooLong()
@@ -127,7 +127,7 @@ export class Run {
     const isRemembered = hasReferences && !hasDynamicReferences
     const known = isRemembered ? place.outcomes.get(node) : undefined
     if (known) return known
-    // A schema that leads back to itself without going into the value adds nothing.
+    // A schema that refers back to itself at the same place adds nothing.
     if (isRemembered) place.outcomes.set(node, VALID)
     const outcome = this.check(node, place)
     if (isRemembered) place.outcomes.set(node, outcome)

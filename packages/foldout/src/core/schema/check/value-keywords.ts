@@ -41,8 +41,8 @@ function isOneOf(value: unknown, plain: ReadonlySet<unknown>, composed: readonly
   return composed.some((one) => run.identities.getKey(one) === key)
 }
 
-/** A keyword that compares a number with its own. */
-function comparing(words: string, fits: (value: number, limit: number) => boolean): Keyword {
+/** Creates a keyword that compares a number with the keyword's value. */
+function compareNumbers(words: string, fits: (value: number, limit: number) => boolean): Keyword {
   return (limit) => {
     if (typeof limit !== 'number') return undefined
     return (place, _run, outcome) => {
@@ -53,7 +53,7 @@ function comparing(words: string, fits: (value: number, limit: number) => boolea
   }
 }
 
-/** Exact on the digits as they are written: `0.3` is a multiple of `0.1`, though their quotient is not whole. */
+/** Exact on the decimal digits: `0.3` is a multiple of `0.1`, although their quotient in floating point is not whole. */
 function isMultiple(value: number, step: number): boolean {
   if (step <= 0 || !Number.isFinite(value)) return true
   if (Number.isInteger(value / step) && Number.isSafeInteger(value) && Number.isSafeInteger(step)) return true
@@ -104,7 +104,7 @@ const pattern: Keyword = (source) => {
   }
 }
 
-/** A test by a foreign pattern. What cannot be run here passes: where the pattern comes from checks it, too. */
+/** Tests a value with a foreign pattern. If the pattern cannot run here, the value passes; the pattern's origin checks it too. */
 export function getMatcher(source: string): (text: string, steps: Steps) => boolean {
   let compiled: LinearPattern | 'none' | undefined
   return (text, steps) => {
@@ -129,11 +129,11 @@ export const VALUE_KEYWORDS: readonly (readonly [string, Keyword])[] = [
   ['type', type],
   ['enum', enumeration],
   ['const', constant],
-  ['minimum', comparing('at least', (value, limit) => value >= limit)],
-  ['maximum', comparing('at most', (value, limit) => value <= limit)],
-  ['exclusiveMinimum', comparing('more than', (value, limit) => value > limit)],
-  ['exclusiveMaximum', comparing('less than', (value, limit) => value < limit)],
-  ['multipleOf', comparing('a multiple of', isMultiple)],
+  ['minimum', compareNumbers('at least', (value, limit) => value >= limit)],
+  ['maximum', compareNumbers('at most', (value, limit) => value <= limit)],
+  ['exclusiveMinimum', compareNumbers('more than', (value, limit) => value > limit)],
+  ['exclusiveMaximum', compareNumbers('less than', (value, limit) => value < limit)],
+  ['multipleOf', compareNumbers('a multiple of', isMultiple)],
   [
     'minLength',
     lengthKeyword(

@@ -1,7 +1,7 @@
 import { MAX_LISTED, MAX_SHOWN } from '../limits.ts'
 
-// What models read of arguments that do not fit. Every text completes a sentence that begins with the argument's name,
-// unless it says by itself what it is about ("there is no argument …").
+// The texts that models read about invalid arguments. Every text completes a sentence that begins with the argument's name,
+// unless it names its own subject ("there is no argument …").
 
 export type Kind = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
 
@@ -48,7 +48,7 @@ export function describeUnknownField(name: string, known: readonly string[], hol
   return `there is no ${noun} ${showName(name)}${where}; ${others}`
 }
 
-/** A name as it is, where it cannot be mistaken for something else; otherwise in quotes. */
+/** Shows a name unquoted if it is unambiguous, otherwise in quotes. */
 export function showName(name: string): string {
   return /^[\w.$-]{1,100}$/.test(name) ? name : shorten(JSON.stringify(name))
 }
@@ -62,7 +62,7 @@ export function showValue(value: unknown): string {
   }
 }
 
-/** The beginning of a text that somebody gave, never half of a surrogate pair. */
+/** Shortens foreign text, but never inside a surrogate pair. */
 export function shorten(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : text
 }
@@ -77,7 +77,7 @@ export function joinOr(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
 }
 
-/** A path as it is written in messages: `a.b[0]`. */
+/** Formats a path for messages: `a.b[0]`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = ''
   for (const key of path) {
