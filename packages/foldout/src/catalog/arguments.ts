@@ -4,14 +4,14 @@ import { shorten } from '../core/text.ts'
 import { schemaFragment } from './signatures/schema/fragment.ts'
 import type { CatalogEntry } from './tool.ts'
 
-/** How many failing places are named. */
+/** How many wrong places are named. */
 const NAMED_PLACES = 5
-/** How many of them are shown with their part of the schema. */
+/** How many of them are shown with the matching part of the schema. */
 const SHOWN_PARTS = 3
-/** Of what is wrong in one place, in characters: some validators list all that would be right. */
+/** Longest message about one place, in characters: some validators list every allowed value. */
 const MAX_MESSAGE = 160
 
-/** What a model reads of arguments that do not fit: each failing place, what is wrong there, and what the schema says of it. */
+/** Describes wrong arguments to a model: each wrong place, what is wrong there, and what the schema says about it. */
 export function describeArgumentsFault(
   { name, inputSchema }: CatalogEntry,
   issues: readonly StandardSchemaV1.Issue[],
@@ -32,7 +32,7 @@ export function describeArgumentsFault(
 
 export type ReadArguments = { readonly args: Readonly<Record<string, unknown>> } | { readonly fault: string }
 
-/** A call's arguments as an object: nothing is none, and a text that is JSON is read. Otherwise what is wrong. */
+/** Reads a call's arguments as an object. Missing arguments count as an empty object, and a text is parsed as JSON. */
 export function readArguments(given: unknown): ReadArguments {
   if (given === undefined || given === null) return { args: {} }
   if (isPlainObject(given)) return { args: given }

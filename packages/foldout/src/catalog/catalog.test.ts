@@ -299,7 +299,7 @@ describe('R46 a call', () => {
     expect(await odd.call('nothing', {})).toEqual(failed("Tool 'nothing' failed: it did not return a result."))
     expect(await odd.call('bare', {})).toEqual({ content: [], structuredContent: { a: 1 } })
     expect(await catalog.call('known_only', {})).toEqual(
-      failed("Tool 'known_only' cannot be run here: only its definition is known."),
+      failed("Tool 'known_only' cannot be run here: the catalog has only its definition."),
     )
     expect(await catalog.call('sent', {})).toEqual(failed("Tool 'sent' not found. Nearest: send."))
   })

@@ -18,59 +18,63 @@ import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, T
 
 /** How a catalog is filled and called. */
 export interface CatalogOptions extends SearchIndexOptions {
-  /** What is known of tools beside their definitions, by name or by `source/name`. */
+  /** More about tools than their definitions say, by name or by `source/name`. */
   readonly metadata?: Readonly<Record<string, ToolMetadata>>
   /** What each source is for, in a few words that the model reads. */
   readonly sources?: Readonly<Record<string, string>>
   /**
-   * Asked before each call, with the tool that runs in the end, whatever it is called through: `true` lets it run, a text
-   * refuses it and is what the model reads.
+   * Called before each call with the tool that would run, even if the call goes through a meta tool. `true` allows the call.
+   * A text refuses it, and the model reads that text.
    */
   readonly approve?: (call: EntryCall, context: CallContext) => Approval | Promise<Approval>
 }
 
-/** Whether a call may run, or why not. */
+/** Whether a call may run: `true` or `false`, or a text that says why not. */
 export type Approval = boolean | string
 
-/** Where tools of a catalog come from, such as an MCP server. */
+/** A source of tools, such as an MCP server. */
 export interface CatalogSource {
   readonly name: string
   readonly description: string | undefined
   readonly tools: number
 }
 
-/** Tools from anywhere, to be searched and called. */
+/** A set of tools from any source. A catalog is listed, searched and called. */
 export interface Catalog {
-  /** By name. */
+  /** All tools, sorted by name. */
   readonly tools: readonly CatalogEntry[]
-  /** Definitions that no tool could be made of, each with its reason. */
+  /** Definitions that cannot be used, each with the reason. */
   readonly broken: readonly BrokenTool[]
-  /** What the tools come from, by name. */
+  /** The sources of the tools, sorted by name. */
   readonly sources: readonly CatalogSource[]
-  /** By name. */
+  /** The categories of the tools, sorted by name. */
   readonly categories: readonly string[]
-  /** The tool of a name: as models see it, qualified, or as its source declares it where only one does. */
+  /**
+   * Finds a tool by the name that models see, by its qualified name, or by the name that its source declares if no other source
+   * declares the same.
+   */
   resolve(name: string): CatalogEntry | UnknownTool
-  /** The tools that fit a request best, or none where nothing fits. */
+  /** Finds the tools that fit a request best. There are no hits if nothing fits. */
   search(query: string, options?: SearchOptions): Promise<SearchOutcome<CatalogEntry>>
-  /** How a tool fares for a query, offered or not; nothing if there is no such tool. */
+  /** Explains how a tool scores for a query, whether or not a search would find it; `undefined` if there is no such tool. */
   explain(query: string, name: string): Promise<Explanation | undefined>
-  /** Checks the arguments and runs the tool. Whatever goes wrong is an answer with `isError`; only an abort rejects. */
+  /** Checks the arguments and runs the tool. A failure is a result with `isError`; only an abort rejects. */
   call(name: string, args: unknown, context?: CallContext): Promise<CallResult>
-  /** Takes tools in. A tool that is there already stays, and the new one is listed as broken. */
+  /** Adds tools. If a tool already exists it is kept, and the new one is listed in `broken`. */
   add(tools: readonly CatalogInput[]): void
-  /** Lets a tool go, by the name that models see or by its qualified name. Whether there was one. */
+  /** Removes a tool, by the name that models see or by its qualified name. Returns whether it existed. */
   remove(name: string): boolean
-  /** Makes these the tools of a source, in place of all it had. */
+  /** Replaces all tools of a source. */
   replace(source: string, tools: readonly CatalogInput[]): void
+  /** Calls a listener for every event. Returns a function that stops it. */
   subscribe(listener: (event: CatalogEvent) => void): () => void
-  /** Tells those who listen, in exposures and the like. */
+  /** Passes an event to all listeners. Exposures use it. */
   report(event: CatalogEvent): void
 }
 
 /**
- * Creates a catalog of tools from `defineTool`, from MCP servers and from raw definitions. A definition that no tool can be made
- * of is listed in `broken` and costs the others nothing.
+ * Creates a catalog of tools from `defineTool`, from MCP servers and from raw definitions. A definition that cannot be used is
+ * listed in `broken` and does not affect the others.
  *
  * @example
  * const catalog = createCatalog([setLight, ...(await toolsFromMcp(client, { server: 'mail' }))])
@@ -84,14 +88,14 @@ class LiveCatalog implements Catalog {
   readonly #options: CatalogOptions
   readonly #reading: ReadToolOptions
   readonly #prepared = new Map<string, PreparedTool>()
-  /** Each tool under the name that it has now, by qualified name as everything here. */
+  /** The entries with their current names, by qualified name. */
   readonly #entries = new Map<string, CatalogEntry>()
   readonly #names = createNameTable()
   readonly #byName = new Map<string, string>()
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
   readonly #searches = new Map<string, Promise<SearchOutcome<CatalogEntry>>>()
-  /** Filled in the background, so that the first search need not wait for all of it. */
+  /** Filled in the background, so that the first search does not have to wait for all of it. */
   readonly #index: SearchIndex<CatalogEntry>
   // The rest is worked out when it is first asked for.
   /** Qualified names by the name without case and separators. */
@@ -163,9 +167,10 @@ class LiveCatalog implements Catalog {
     const known = this.#searches.get(key)
     if (known) return known
     const outcome = this.#index.search(query, options)
-    if (this.#searches.size >= MAX_REMEMBERED_SEARCHES) this.#searches.delete(this.#searches.keys().next().value!)
+    const { value: oldest } = this.#searches.keys().next()
+    if (oldest !== undefined && this.#searches.size >= MAX_REMEMBERED_SEARCHES) this.#searches.delete(oldest)
     this.#searches.set(key, outcome)
-    // A search that failed, such as in an embedding function, is worth another try.
+    // A search that failed, such as in an embedding function, may succeed the next time.
     outcome.catch(() => this.#searches.delete(key))
     return outcome
   }
@@ -181,7 +186,7 @@ class LiveCatalog implements Catalog {
     const found = this.resolve(name)
     if (isUnknown(found)) return createErrorResult(describeUnknownTool(found))
     const call = this.#prepared.get(found.qualified)?.call
-    if (!call) return createErrorResult(`Tool '${found.name}' cannot be run here: only its definition is known.`)
+    if (!call) return createErrorResult(`Tool '${found.name}' cannot be run here: the catalog has only its definition.`)
     const read = readArguments(args)
     if ('fault' in read)
       return createErrorResult(`Wrong arguments for tool '${found.name}': ${read.fault}. Nothing was run.`)
@@ -232,7 +237,7 @@ class LiveCatalog implements Catalog {
       try {
         listener(event)
       } catch {
-        // Who listens never steers.
+        // A listener must not affect the catalog.
       }
     }
   }
@@ -275,7 +280,7 @@ class LiveCatalog implements Catalog {
     this.#rename(this.#names.remove(qualified))
   }
 
-  /** Gives tools the name they have now. */
+  /** Updates the entries of tools whose names may have changed. */
   #rename(touched: Iterable<string>): void {
     for (const qualified of touched) {
       const before = this.#entries.get(qualified)
@@ -333,25 +338,25 @@ class LiveCatalog implements Catalog {
   #metadata(declared: string, qualified: string): ToolMetadata | undefined {
     const { metadata } = this.#options
     if (!metadata) return undefined
-    const known = (name: string): ToolMetadata | undefined =>
+    const find = (name: string): ToolMetadata | undefined =>
       Object.hasOwn(metadata, name) ? metadata[name] : undefined
-    return known(qualified) ?? known(declared)
+    return find(qualified) ?? find(declared)
   }
 }
 
-/** What tells one search from another. Only what is read of a query is kept, however long it is. */
+/** Identifies a search. Only the part of a query that is read counts, so a long query does not make a long key. */
 function getSearchKey(query: string, { category, limit }: SearchOptions): string {
   const { text, ignoredCharacters } = readQuery(query)
   return JSON.stringify([text, ignoredCharacters, category?.slice(0, MAX_QUERY_CHARACTERS).toLowerCase(), limit])
 }
 
-/** What stands in for the tools that a catalog has no room for. */
+/** Stands for the tools beyond the limit of a catalog. */
 function createLeftOut(source: string | undefined, count: number): BrokenTool {
   const reason = `A catalog takes at most ${MAX_TOOLS} tools. ${count} more were left out.`
   return { source, name: '?', reason }
 }
 
-/** The first broken definitions, and how many more there are. */
+/** Keeps the first broken definitions, and counts the others. */
 function keepSome(broken: readonly BrokenTool[]): BrokenTool[] {
   if (broken.length <= MAX_BROKEN) return [...broken]
   const more = broken.length - MAX_BROKEN + 1

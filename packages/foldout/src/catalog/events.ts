@@ -1,8 +1,8 @@
-/** What happens to a catalog and with it. Queries and names are in it, arguments and results are not. */
+/** Something that happened to a catalog. Events contain queries and names, but no arguments or results. */
 export type CatalogEvent =
-  /** Tools came, went, or have another name now. */
+  /** Tools were added, removed or renamed. */
   | { readonly type: 'catalog/changed' }
-  /** A client was given the list of tools. */
+  /** A client received the list of tools. */
   | {
       readonly type: 'tools/listed'
       readonly client: string
@@ -10,29 +10,31 @@ export type CatalogEvent =
       readonly tools: readonly string[]
       readonly tokens: number
     }
+  /** A client searched. */
   | {
       readonly type: 'tools/searched'
       readonly client: string
       readonly query: string
       readonly hits: readonly string[]
-      /** Of the call and its answer. */
+      /** Tokens of the call and its answer. */
       readonly tokens: number
     }
-  /** A client was given one tool's definition. */
+  /** A client received one tool's definition. */
   | { readonly type: 'tool/defined'; readonly client: string; readonly name: string; readonly tokens: number }
+  /** A client ran a tool. */
   | {
       readonly type: 'tool/used'
       readonly client: string
-      /** Qualified: the tool that ran, not the meta tool that it was called through. */
+      /** The qualified name of the tool that ran, not of the meta tool that the call went through. */
       readonly name: string
-      /** The meta tool it was called through, or `direct`. */
+      /** The meta tool that the call went through, or `direct`. */
       readonly through: string
       readonly ok: boolean
       readonly durationMs: number
-      /** What calling it through a meta tool cost more than a direct call. */
+      /** How many tokens the call cost beyond a direct one, because it went through a meta tool. */
       readonly wrappingTokens: number
     }
-  /** Something about searching that a person should know: a tool that cannot be indexed, word vectors that cannot be loaded. */
+  /** A problem with searching that a person should know about: a tool cannot be indexed, or the word vectors cannot be loaded. */
   | { readonly type: 'search/problem'; readonly message: string; readonly tool: string | undefined }
-  /** An exposure that decides for each client has decided. */
+  /** An exposure that decides for each client made a decision. */
   | { readonly type: 'exposure/chosen'; readonly client: string; readonly exposure: string; readonly reason: string }

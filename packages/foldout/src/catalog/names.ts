@@ -1,6 +1,6 @@
 import { sha256Hex } from '../core/hash.ts'
 
-/** Names that exposures give to tools of their own. A tool of a catalog is never seen under one of them. */
+/** The names of the tools that exposures add. Models never see a tool of a catalog under one of them. */
 export const META_TOOL_NAMES = Object.freeze([
   'search_tools',
   'use_tool',
@@ -16,9 +16,9 @@ const RESERVED: ReadonlySet<string> = new Set(META_TOOL_NAMES)
 const MAX_LENGTH = 64
 const HASH_LENGTH = 8
 
-/** The one name of a tool that depends on nothing but the tool. */
+/** Gets the name of a tool that depends only on the tool. */
 export function getQualifiedName(source: string | undefined, declared: string): string {
-  // As in a JSON Pointer, so that the last slash is the one behind the source and no two tools share a name.
+  // Escaped as in a JSON Pointer, so that the last slash follows the source and no two tools share a name.
   const plain = declared.replaceAll('~', '~0').replaceAll('/', '~1')
   return source === undefined ? plain : `${source}/${plain}`
 }
@@ -30,8 +30,8 @@ interface Named {
 }
 
 /**
- * The names under which models see tools: short where that is unique, else with the source before it, and in the few cases in
- * which that is too long or taken, with a hash. They depend on the set of tools and not on the order in which they came.
+ * The names that models see. A name is short if that is unique, and otherwise starts with the source. If that is too long or
+ * taken, it ends in a hash. Names depend on the set of tools, not on the order in which they were added.
  */
 export interface NameTable {
   /** Adds a tool, and returns the qualified names of the tools whose name may have changed, the new one included. */
@@ -48,8 +48,8 @@ export function createNameTable(): NameTable {
   return {
     add(source, declared) {
       const qualified = getQualifiedName(source, declared)
-      const short = safeName(declared)
-      const long = `${source === undefined ? 'tool' : safeName(source)}__${short}`
+      const short = toSafeName(declared)
+      const long = `${source === undefined ? 'tool' : toSafeName(source)}__${short}`
       tools.set(qualified, { qualified, short, long })
       const sharingShort = byShort.add(short, qualified)
       const sharingLong = byLong.add(long, qualified)
@@ -92,19 +92,19 @@ function shortenLong({ short, long }: Named): string {
   return roomBefore < 1 ? short.slice(0, room) : `${long.slice(0, roomBefore)}__${short}`
 }
 
-/** What the names with a hash end in, and no others, so that none can be taken for one of them. */
+/** The end of a name with a hash. No other name may end like this, so that the two kinds cannot be confused. */
 const HASHED = /__[0-9a-f]{8}$/
 
 function fits(name: string): boolean {
   return name.length <= MAX_LENGTH && !RESERVED.has(name) && !HASHED.test(name)
 }
 
-/** Letters, digits, underscores and hyphens, which is what every provider takes. */
-function safeName(name: string): string {
+/** Reduces a name to letters, digits, underscores and hyphens, which every provider accepts. */
+function toSafeName(name: string): string {
   if (/^[a-zA-Z0-9_-]+$/.test(name)) return name
   const plain = name.normalize('NFKD').replaceAll(/\p{Mark}+/gu, '')
   const safe = plain.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replaceAll(/^_+|_+$/g, '')
-  // A name in another script would lose all that tells it from its neighbours.
+  // A name in another script would lose everything that distinguishes it.
   const isLost = safe === '' || /[^\p{ASCII}]/u.test(plain)
   return isLost ? `${safe || 'tool'}_${hash(name)}` : safe
 }

@@ -4,23 +4,23 @@ import type { AnyTool, ToolContext } from '../tools/tool.ts'
 
 export type { CallResult, ToolContent } from '../tools/call-result.ts'
 
-/** How far a call is, as MCP has it. */
+/** The progress of a call, as in MCP. */
 export interface ToolProgress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
 }
 
-/** What goes along with a call. Tools made with `defineTool` also get what a run gives them. */
+/** The context of a call. A tool made with `defineTool` also receives what a run provides, such as its session. */
 export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly signal?: AbortSignal
-  /** Told how far a call is, if whoever asked wants to know. */
+  /** Called with the progress of the call. Absent if the caller did not ask for it. */
   readonly onProgress?: (progress: ToolProgress) => void
-  /** The `_meta` of an MCP request, for the server the call goes to. */
+  /** The `_meta` of an MCP request, passed on to the server that runs the call. */
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-/** What a tool says of itself to clients that ask before a call. Hints, as in MCP. */
+/** Hints that a tool gives to clients, as in MCP. Some clients ask the user before a call that is not read-only. */
 export interface ToolAnnotations {
   readonly title?: string
   readonly readOnlyHint?: boolean
@@ -30,22 +30,22 @@ export interface ToolAnnotations {
   readonly [hint: string]: unknown
 }
 
-/** What is known of a tool beside its definition. */
+/** What a catalog can know about a tool beyond its definition. */
 export interface ToolMetadata {
-  /** A word for a group of tools, by which a search can be narrowed. Default: the source's name. */
+  /** The name of a group of tools, to which a search can be limited. Default: the source's name. */
   readonly category?: string
   readonly tags?: readonly string[]
   /** One line of about 50 characters for lists. Default: the beginning of the description. */
   readonly shortDescription?: string
-  /** Whether it is listed from the start, by exposures that list some tools and hide the others. */
+  /** Whether exposures that hide most tools list this one from the start. */
   readonly core?: boolean
 }
 
-/** A tool as its source defines it: an MCP server's, or your own. */
+/** A tool as its source defines it, such as an MCP server or your own code. */
 export interface RawTool extends ToolMetadata {
-  /** As its source knows it; a call is sent under this name. */
+  /** The name that the source uses. Calls are sent under this name. */
   readonly name: string
-  /** What the tool comes from, such as the name of a server. Two sources may each have a tool of one name. */
+  /** Where the tool comes from, such as the name of a server. Two sources may have tools of the same name. */
   readonly source?: string
   readonly title?: string
   readonly description?: string
@@ -53,28 +53,28 @@ export interface RawTool extends ToolMetadata {
   readonly inputSchema?: JsonSchema
   readonly outputSchema?: JsonSchema
   readonly annotations?: ToolAnnotations
-  /** Pictures of it, as MCP has them, kept for clients. */
+  /** Icons, as in MCP, passed on to clients. */
   readonly icons?: readonly unknown[]
-  /** The definition's `_meta`, kept for clients. */
+  /** The definition's `_meta`, passed on to clients. */
   readonly meta?: Readonly<Record<string, unknown>>
-  /** Runs it with arguments that fit the schema. Without it the tool can be found, and a call says that it cannot be run. */
+  /** Runs the tool with arguments that fit the schema. Without it, the tool can be found, and a call fails with an explanation. */
   readonly call?: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<CallResult>
 }
 
-/** What a catalog takes. A tool made with `defineTool` may have more put to it: `{ ...tool, source: 'home', core: true }`. */
+/** A tool to put into a catalog. One made with `defineTool` can be extended: `{ ...tool, source: 'home', core: true }`. */
 export type CatalogInput = RawTool | (AnyTool & ToolMetadata & Pick<RawTool, 'source'>)
 
-/** A tool of a catalog. It has a name for each who speaks of it. */
+/** A tool of a catalog. It has three names: for models, for the catalog, and for its source. */
 export interface CatalogEntry {
-  /** As a model sees it: short where that is unique, and fit for every provider. It depends on the other tools of the catalog. */
+  /** The name that models see: short if that is unique, and valid for every provider. It depends on the catalog's other tools. */
   readonly name: string
-  /** `source/name`, or the name alone: one tool's for ever, whatever else is in the catalog. */
+  /** `source/name`, or only the name if there is no source. It never changes, no matter which tools the catalog has. */
   readonly qualified: string
-  /** As its source declares it, and is called upstream. */
+  /** The name that the source declares, under which it is called there. */
   readonly declared: string
   readonly source: string | undefined
   readonly title: string | undefined
-  /** Empty if it has none. */
+  /** Empty if the definition has none. */
   readonly description: string
   readonly shortDescription: string
   readonly category: string | undefined
@@ -85,14 +85,14 @@ export interface CatalogEntry {
   readonly annotations: ToolAnnotations | undefined
   readonly icons: readonly unknown[] | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
-  /** What is wrong with its definition though it can be called, such as a schema that does not compile. */
+  /** What is wrong with the definition of a tool that can still be called, such as a schema that does not compile. */
   readonly problem: string | undefined
 }
 
-/** A definition that no tool could be made of. */
+/** A definition that cannot be used. */
 export interface BrokenTool {
   readonly source: string | undefined
-  /** As far as it can be told. */
+  /** The tool's name or title, if it has one; otherwise `?`. */
   readonly name: string
   readonly reason: string
 }

@@ -2,16 +2,16 @@ import { nameSome, shorten } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import type { CatalogEntry } from './tool.ts'
 
-/** A name that no tool has, or that more than one has. */
+/** A name that no tool has, or that several tools share. */
 export interface UnknownTool {
   readonly unknown: string
-  /** The names that come nearest, or those that all fit. */
+  /** The most similar names, or all names that fit if the name is ambiguous. */
   readonly near: readonly string[]
   readonly isAmbiguous: boolean
 }
 
 /**
- * Whether `catalog.resolve()` found no tool.
+ * Tells whether `catalog.resolve()` found no tool.
  *
  * @example
  * const found = catalog.resolve('send_mail')
@@ -21,10 +21,10 @@ export function isUnknown(found: CatalogEntry | UnknownTool): found is UnknownTo
   return 'unknown' in found
 }
 
-/** How many of the tools that a name could mean are named. */
+/** How many of the tools that an ambiguous name could mean are listed. */
 const NAMED_TOOLS = 10
 
-/** What a model reads of a name that no tool has; `hint` says where it finds the right one. */
+/** Describes an unknown name to a model. `hint` says how to find the right one. */
 export function describeUnknownTool({ unknown, near, isAmbiguous }: UnknownTool, hint = ''): string {
   const name = toVisibleText(shorten(unknown))
   if (isAmbiguous)

@@ -187,9 +187,9 @@ describe('a catalog on a section', () => {
     const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
     const { run, adapter } = setup([...steps, says('.')], { catalog, expose: auto() })
     await run()
-    // For the prompt, for the session, and when it turned out that tools join its list.
+    // For the prompt, for the session, and when it turned out that tools can be added to its list.
     expect(chosen).toHaveLength(3)
-    expect(chosen[2]).toContain('lists again when told to')
+    expect(chosen[2]).toContain('lists again when it is notified')
     expect(adapter.requests.at(-1)!.tools.slice(-5)).toEqual([1, 2, 3, 4, 5].map((number) => `measure_${number}`))
   })
 

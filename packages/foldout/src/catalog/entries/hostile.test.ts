@@ -161,7 +161,7 @@ describe('R43 definitions that are too large', () => {
     const catalog = createCatalog([...long.map((name) => tool(name)), tool('x', { source: long[0]! }), good])
     expect(catalog.tools).toHaveLength(1)
     expect(catalog.broken).toHaveLength(long.length + 1)
-    expect(catalog.broken[0]!.reason).toBe('Its name or source has 20000 characters. At most 256 are taken.')
+    expect(catalog.broken[0]!.reason).toBe('Its name or source has 20000 characters. At most 256 are allowed.')
     for (const { name } of catalog.broken) expect(name.length).toBeLessThan(100)
     for (const name of long) expect(catalog.resolve(name)).toMatchObject({ isAmbiguous: false, near: [] })
     expect(performance.now() - started).toBeLessThan(3_000)

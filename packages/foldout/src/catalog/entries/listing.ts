@@ -4,15 +4,15 @@ import type { CatalogEntry } from '../tool.ts'
 const listings = new WeakMap<CatalogEntry, ListedTool>()
 const loadedListings = new WeakMap<CatalogEntry, ListedTool>()
 
-/** Clients that hide listed tools behind a search of their own, as Claude Code does, show those that say this. */
+/** Clients that hide listed tools behind their own search, as Claude Code does, show the tools with this mark. */
 const ALWAYS_LOAD = 'anthropic/alwaysLoad'
 
-/** Marks a tool as one that a client must not hide: the others are found through it. */
+/** Marks a tool that a client must not hide, because the other tools are found through it. */
 export function withAlwaysLoad(listing: ListedTool): ListedTool {
   return { ...listing, meta: { ...listing.meta, [ALWAYS_LOAD]: true } }
 }
 
-/** A tool of a catalog as a client lists it that must not hide it. */
+/** Gets a tool as a client lists it, marked so that the client does not hide it. */
 export function getLoadedListing(entry: CatalogEntry): ListedTool {
   let listing = loadedListings.get(entry)
   if (!listing) loadedListings.set(entry, (listing = Object.freeze(withAlwaysLoad(getListing(entry)))))
@@ -20,7 +20,7 @@ export function getLoadedListing(entry: CatalogEntry): ListedTool {
 }
 
 /**
- * Gets a tool of a catalog as a client lists it.
+ * Gets a tool of a catalog in the form in which clients list it.
  *
  * @example
  * const listed = catalog.tools.map(getListing)
@@ -38,7 +38,7 @@ function createListing(entry: CatalogEntry): ListedTool {
     ...(title === undefined ? {} : { title }),
     description: description || shortDescription,
     inputSchema,
-    // Clients of MCP before 2026-07-28 refuse a whole list in which one output schema is not of an object.
+    // Clients of MCP before 2026-07-28 reject the whole list if one output schema does not describe an object.
     ...(outputSchema?.['type'] === 'object' ? { outputSchema } : {}),
     ...(annotations === undefined ? {} : { annotations }),
     ...(icons === undefined ? {} : { icons }),

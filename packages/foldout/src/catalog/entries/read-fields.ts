@@ -3,7 +3,7 @@ import { MAX_DESCRIPTION_LENGTH, MAX_LINE_LENGTH, MAX_TAGS } from '../limits.ts'
 import type { ToolAnnotations, ToolMetadata } from '../tool.ts'
 import { cleanCopy, copyJson } from './copy-json.ts'
 
-/** The fields of a definition beside its name and schemas, as a catalog keeps them. */
+/** The fields of a definition except for its name and schemas, as a catalog keeps them. */
 export interface ToolFields {
   readonly title: string | undefined
   readonly description: string
@@ -16,7 +16,7 @@ export interface ToolFields {
   readonly meta: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Reads the fields of a definition. One of the wrong type is left out, and one that is too long is cut; both are said. */
+/** Reads the fields of a definition. A field of the wrong type is left out and a long one is cut; both are added to the faults. */
 export function readFields(
   given: Readonly<Record<string, unknown>>,
   known: ToolMetadata | undefined,
@@ -50,7 +50,7 @@ interface Cleaning {
 }
 
 function cleanText(text: string, { field, most, faults }: Cleaning): string {
-  // Cut before it is looked at, so that a giant costs no more than the limit.
+  // Cut first, so that a huge text costs no more than the limit.
   const start = text.length > most ? `${text.slice(0, most)}…` : text
   if (start !== text) faults.push(`Its ${field} is cut to ${most} characters.`)
   const seen = toVisibleText(start)
@@ -58,7 +58,7 @@ function cleanText(text: string, { field, most, faults }: Cleaning): string {
   return seen
 }
 
-/** A field as it must be. One that is there and is something else is left out, and that is said. */
+/** Reads a field. If it is present but has the wrong type, it is left out and a fault is added. */
 function readAs<T>(
   read: (value: unknown) => T | undefined,
   field: string,
@@ -84,14 +84,14 @@ function readJsonObject(value: unknown): Record<string, unknown> | undefined {
   return 'fault' in copied ? undefined : copied.copy
 }
 
-/** Clients refuse a whole list for one icon without a source, too. */
+/** Reads icons: clients also reject the whole list if one icon has no source. */
 function readIcons(value: unknown): readonly unknown[] | undefined {
   if (!Array.isArray(value)) return undefined
   const icons = value.map((icon) => readJsonObject(icon))
   return icons.every((icon) => typeof icon?.['src'] === 'string') ? icons : undefined
 }
 
-/** Reads annotations without the hints of the wrong type: clients refuse a whole list because of one. */
+/** Reads annotations, without hints of the wrong type: clients reject the whole list because of one. */
 function readAnnotations(value: unknown): ToolAnnotations | undefined {
   const copy = readJsonObject(value)
   if (!copy) return undefined

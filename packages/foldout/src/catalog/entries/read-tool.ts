@@ -20,31 +20,31 @@ import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, R
 import { readFields, readText } from './read-fields.ts'
 import { readInputSchema, readOutputSchema, type ReadSchema } from './schemas.ts'
 
-/** What the catalog adds to a call: the name that the model used, what it reads of wrong arguments, and who approves. */
+/** What the catalog adds to a call: the name that models see, the message for wrong arguments, and the approval. */
 export type CallSettings = Pick<CallSteps, 'name' | 'describeFault' | 'approve'>
 
-/** A tool that was read: all of an entry but the name that depends on its neighbors, and what runs it. */
+/** A tool that was read. It still lacks the name that models see, because that depends on the other tools. */
 export interface PreparedTool {
   readonly declared: string
   readonly qualified: string
   readonly source: string | undefined
   createEntry(name: string): CatalogEntry
-  /** Missing where only the definition is known. */
+  /** Runs the tool; `undefined` if the catalog has only its definition. */
   readonly call:
     | ((args: Readonly<Record<string, unknown>>, context: CallContext, settings: CallSettings) => Promise<CallResult>)
     | undefined
 }
 
 export interface ReadToolOptions {
-  /** What it comes from, whatever its definition says. */
+  /** The source, which overrides the one in the definition. */
   readonly source?: string
-  /** What is known of it beside its definition, whichever source it has. */
+  /** Finds more about a tool than its definition says. */
   readonly metadata: (declared: string, qualified: string) => ToolMetadata | undefined
-  /** For tools made with `defineTool` that are called outside of a run. */
+  /** Returns the session for tools made with `defineTool` that are called outside of a run. */
   readonly session: () => Session
 }
 
-/** Makes an entry of whatever a source gave. What is wrong with one part of a definition costs that part. */
+/** Reads a definition from a source. If one part of it is wrong, only that part is left out. */
 export function readTool(input: CatalogInput, options: ReadToolOptions): PreparedTool | BrokenTool {
   const known: { source: string | undefined; name: string } = { source: options.source, name: '?' }
   const createBroken = (reason: string): BrokenTool => ({ ...known, reason })
@@ -58,7 +58,7 @@ export function readTool(input: CatalogInput, options: ReadToolOptions): Prepare
     if (!isNamed) return createBroken('Its definition has no name.')
     const longest = Math.max(name.length, known.source?.length ?? 0)
     if (longest > MAX_NAME_LENGTH)
-      return createBroken(`Its name or source has ${longest} characters. At most ${MAX_NAME_LENGTH} are taken.`)
+      return createBroken(`Its name or source has ${longest} characters. At most ${MAX_NAME_LENGTH} are allowed.`)
     return isDefinedTool(input)
       ? prepareDefinedTool(input, known.source, options)
       : prepareRawTool(given, name, known.source, options)
@@ -67,7 +67,7 @@ export function readTool(input: CatalogInput, options: ReadToolOptions): Prepare
   }
 }
 
-/** As far as there is one, for a message. */
+/** Gets a name for a message, or `?`. */
 function describeName(name: unknown): string {
   return typeof name === 'string' ? shorten(toVisibleText(name.slice(0, MAX_NAME_LENGTH)).trim()) || '?' : '?'
 }
@@ -91,7 +91,7 @@ function prepareRawTool(
       checker ??= fromJsonSchema(input.shown)
       return await checker['~standard'].validate(args)
     } catch {
-      // A schema that cannot be used after all is its author's mistake, and must not make the tool useless.
+      // If the schema cannot be used after all, the tool must still work.
       return { value: args }
     }
   }

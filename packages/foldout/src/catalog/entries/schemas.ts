@@ -107,8 +107,8 @@ function checkOutputSchema(given: Record<string, unknown>): ReadOutputSchema {
 }
 
 /**
- * A schema whose outermost level MCP's clients can read: a client that cannot read one definition refuses the whole list.
- * They take nothing but objects as properties, where JSON Schema has `true` and `false` too.
+ * Makes the outermost level of a schema readable for MCP clients, which reject the whole list because of one definition that they
+ * cannot read. They accept only objects as properties, although JSON Schema also allows `true` and `false`.
  */
 function toListable(schema: JsonSchema): JsonSchema {
   const { type, properties, required, ...rest } = schema

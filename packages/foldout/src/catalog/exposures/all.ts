@@ -2,7 +2,7 @@ import type { Exposure } from './exposure.ts'
 import { createExposedCatalog } from './exposed-catalog.ts'
 
 /**
- * Lists every tool: for clients that expect everything, and for catalogs that are small.
+ * Lists every tool. Use it for small catalogs, and for clients that expect the full list.
  *
  * @example
  * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: all() })

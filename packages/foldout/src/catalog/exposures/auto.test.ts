@@ -58,15 +58,15 @@ const [first, second, third, fourth] = manyTools(40).map(({ name }) => name) as 
 const TOO_MANY = '40 tools are too many to list'
 const unknown = {
   exposure: 'hybrid',
-  reason: `${TOO_MANY}; whether this client lists again when told to is not known yet.`,
+  reason: `${TOO_MANY}; it is not yet known whether this client lists again when it is notified.`,
 }
 const follows = {
   exposure: 'twoPhase',
-  reason: `${TOO_MANY}; this client lists again when told to, so tools that it uses join its list.`,
+  reason: `${TOO_MANY}; this client lists again when it is notified, so tools that it uses are added to its list.`,
 }
 const ignores = {
   exposure: 'hybrid',
-  reason: `${TOO_MANY}; this client does not list again when told to, so its list stays as it is.`,
+  reason: `${TOO_MANY}; this client does not list again when it is notified, so its list stays as it is.`,
 }
 
 describe('R44 auto', () => {

@@ -12,21 +12,21 @@ import { checkCore, createJoinedTools, getCoreTools, type SearchExposureOptions 
 import { createExposedCatalog } from './exposed-catalog.ts'
 import { CALL_WITH_USE_TOOL, SEARCH_THEN_USE } from './hybrid.ts'
 
-/** When `auto()` lists a catalog in full. */
+/** When `auto()` lists all tools of a catalog. */
 export interface AutoOptions extends SearchExposureOptions {
-  /** A catalog with fewer tools than this is listed in full, if it is cheap. Default 30. */
+  /** A catalog with fewer tools than this, and fewer tokens than `maxTokens`, is listed in full. Default 30. */
   readonly maxTools?: number
-  /** A catalog whose definitions have fewer tokens than this is listed in full, if it is short. Default 5,000. */
+  /** A catalog whose definitions have fewer tokens than this, and that has fewer tools than `maxTools`, is listed in full. Default 5,000. */
   readonly maxTokens?: number
 }
 
-/** How many announcements a client may leave unanswered before it counts as one that does not list again. */
+/** After this many unanswered announcements, a client counts as one that does not list again. */
 const PATIENCE = 2
 
 /**
- * Decides for each client. A catalog that is cheap to list is listed in full. Otherwise the core tools and the meta tools
- * are listed, which every client can use; and where lists may change, tools that the client uses join its list, for as
- * long as it shows that it lists again when told to.
+ * Decides for each client. A catalog that is cheap to list is listed in full. Otherwise the core tools and the meta tools are
+ * listed, which work for every client. If the client's list may change, tools that it uses are added to the list, as long as the
+ * client lists again when it is notified.
  *
  * @example
  * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: auto({ maxTools: 50 }) })
@@ -39,7 +39,7 @@ export function auto(options: AutoOptions = {}): Exposure {
   } satisfies Exposure)
 }
 
-/** More tools than this do not join a list, so that its cost stays bounded. */
+/** At most this many tools are added to a list, so that its cost stays bounded. */
 const MAX_JOINED = 10
 
 function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptions): ExposedCatalog {
@@ -80,7 +80,7 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
     return { shown, ...choice }
   }
 
-  /** A tool that was used is likely to be used again: then it need not go through a meta tool. */
+  /** Adds a used tool to the list: it is likely to be used again, and then does not have to go through a meta tool. */
   const join = (entry: CatalogEntry): void => {
     if (!client.takesListChanges || follows === 'no' || joined.entries().length >= MAX_JOINED) return
     if (unanswered >= PATIENCE) {
@@ -120,14 +120,14 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
 }
 
 const FOLLOWS = {
-  unknown: '; whether this client lists again when told to is not known yet',
-  yes: '; this client lists again when told to, so tools that it uses join its list',
-  no: '; this client does not list again when told to, so its list stays as it is',
+  unknown: '; it is not yet known whether this client lists again when it is notified',
+  yes: '; this client lists again when it is notified, so tools that it uses are added to its list',
+  no: '; this client does not list again when it is notified, so its list stays as it is',
 } as const
 
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
 
-/** What it costs to list everything, if that is little. Worked out once for each state of a catalog. */
+/** Computes what listing everything costs, or `undefined` if that is too much. Cached for each state of a catalog. */
 function computeListCost({ tools }: Catalog, { maxTools = 30, maxTokens = 5_000 }: AutoOptions): number | undefined {
   if (tools.length >= maxTools) return undefined
   let tokens = sizes.get(tools)

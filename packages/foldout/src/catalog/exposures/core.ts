@@ -12,20 +12,20 @@ export interface CoreOptions {
   readonly core?: readonly string[]
 }
 
-/** What exposures take that let the model search: which tools they list from the start, and what a search may be asked. */
+/** Options of exposures with a search: which tools are listed from the start, and what a search accepts. */
 export interface SearchExposureOptions extends CoreOptions, SearchDetailOptions {}
 
-/** The tools of a catalog that are listed from the start, by name. */
+/** The tools of a catalog that are listed from the start, sorted by name. */
 export interface CoreTools {
   readonly entries: readonly CatalogEntry[]
   has(entry: CatalogEntry): boolean
 }
 
-/** By the state of a catalog, and by the option: every list and every search of every client asks for them. */
+/** Cached for each state of a catalog and each option, because every list and every search of every client needs them. */
 const known = new WeakMap<readonly CatalogEntry[], WeakMap<object, CoreTools>>()
 const BY_METADATA = {}
 
-/** Gets the core tools. One that has gone since, with its server perhaps, is left out. */
+/** Gets the core tools. A tool that was removed since, perhaps with its server, is left out. */
 export function getCoreTools(catalog: Catalog, { core }: CoreOptions): CoreTools {
   const { tools } = catalog
   let byOption = known.get(tools)
@@ -47,12 +47,12 @@ function sortByName(entries: readonly CatalogEntry[]): CatalogEntry[] {
   return [...new Set(entries)].sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** The tools of some names, without those that are not there. */
+/** Finds tools by their names, and skips unknown ones. */
 function findEntries(catalog: Catalog, names: Iterable<string>): readonly CatalogEntry[] {
   return Array.from(names, (name) => catalog.resolve(name)).filter((found): found is CatalogEntry => !isUnknown(found))
 }
 
-/** Throws where a core tool does not exist. */
+/** Throws if a core tool does not exist. */
 export function checkCore(catalog: Catalog, { core = [] }: CoreOptions): void {
   for (const name of core) {
     const found = catalog.resolve(name)
@@ -63,10 +63,10 @@ export function checkCore(catalog: Catalog, { core = [] }: CoreOptions): void {
   }
 }
 
-/** The tools that join one client's list while it is connected, in the order in which they do. */
+/** The tools that are added to one client's list while it is connected, in the order of their addition. */
 export interface JoinedTools {
   entries(): readonly CatalogEntry[]
-  /** Whether it joined: not if it is listed already. */
+  /** Adds a tool. Returns false if it is already listed. */
   add(entry: CatalogEntry): boolean
 }
 

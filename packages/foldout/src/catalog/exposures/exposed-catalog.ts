@@ -11,7 +11,7 @@ import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import type { JoinedTools } from './core.ts'
 import type { EntryCall, ExposedCatalog, ExposureClient, ListedTool } from './exposure.ts'
 
-/** What an exposure is made of: see {@link createExposedCatalog}. */
+/** The parts of an exposure. See {@link createExposedCatalog}. */
 export interface ExposedParts {
   readonly catalog: Catalog
   readonly client: ExposureClient
@@ -21,21 +21,21 @@ export interface ExposedParts {
   /** The tools of the catalog that are listed from the start. */
   readonly entries: () => readonly CatalogEntry[]
   readonly metaTools: readonly MetaTool[]
-  /** Those that have joined the list since. */
+  /** The tools that were added to the list later. */
   readonly joined?: JoinedTools
-  /** What to do about a name that no tool has. */
+  /** Tells a model what to do after it called an unknown name. */
   readonly hint?: string
 }
 
-/** An exposed catalog whose exposure tells it when the list changes. */
+/** An exposed catalog that can announce a change of its list. */
 export interface ExposedControl extends ExposedCatalog {
-  /** Says that the list may be another now. */
+  /** Tells listeners that the list may have changed. */
   announce(): void
 }
 
 /**
- * Creates a catalog as one client sees it: some tools listed, some meta tools, and every tool callable under its own name. Made
- * for exposures of your own.
+ * Creates a catalog as one client sees it: some listed tools, some meta tools, and every tool callable by its own name. Use it to
+ * write your own exposure.
  *
  * @example
  * const firstTen: Exposure = {
@@ -54,7 +54,7 @@ export interface ExposedControl extends ExposedCatalog {
 export function createExposedCatalog(parts: ExposedParts): ExposedControl {
   const { catalog, client, exposure } = parts
   const metaTools = new Map(parts.metaTools.map((tool) => [tool.listing.name, tool]))
-  // Whatever is listed where most tools are not is there to be seen.
+  // If most tools are hidden, the listed ones must be visible to the model.
   const isFolded = metaTools.size > 0
   const listeners = new Set<() => void>()
   const announce = (): void => {
@@ -69,7 +69,7 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
   const list = (): readonly ListedTool[] => [
     ...parts.entries().map((entry) => (isFolded || entry.core ? getLoadedListing(entry) : getListing(entry))),
     ...Array.from(metaTools.values(), ({ listing }) => withAlwaysLoad(listing)),
-    // Behind everything else: what a client has cached stays the beginning of the list.
+    // At the end, so that the beginning of the list stays as the client has cached it.
     ...(parts.joined?.entries().map(getLoadedListing) ?? []),
   ]
   const call = async (name: string, args: unknown, context: CallContext): Promise<CallResult> => {
@@ -82,14 +82,14 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
     try {
       return await meta.call(read.args, context)
     } catch (error) {
-      // An embedding function may fail, for one.
+      // For example, an embedding function may fail.
       if (context.signal?.aborted) throw error
       return createErrorResult(`Tool '${name}' failed: ${getErrorMessage(error)}`)
     }
   }
   let unsubscribe: (() => void) | undefined
   return {
-    choice: { exposure, reason: parts.reason ?? 'It was asked for.' },
+    choice: { exposure, reason: parts.reason ?? 'It was chosen explicitly.' },
     instructions: parts.instructions,
     list,
     listed() {

@@ -14,17 +14,17 @@ export interface ListedTool {
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-/** Who a catalog is put in front of: a client of an MCP server, or a section of a prompt. */
+/** The reader of a catalog: a client of an MCP server, or a section of a prompt. */
 export interface ExposureClient {
-  /** By which its events belong together. */
+  /** Identifies the client in events. */
   readonly id: string
-  /** Whether the list may grow while it is connected. It may not in MCP 2026-07-28 and later. */
+  /** Whether the list may change while the client is connected. In MCP 2026-07-28 and later it may not. */
   readonly takesListChanges: boolean
-  /** Tools that have joined its list already, by qualified name: of a conversation that goes on, say. */
+  /** Qualified names of tools that were already added to the client's list, such as earlier in a resumed conversation. */
   readonly joined?: readonly string[]
 }
 
-/** A tool of the catalog that a call is for, whichever tool it goes through. */
+/** The tool of the catalog that a call runs in the end, even if the call goes through a meta tool. */
 export interface EntryCall {
   readonly entry: CatalogEntry
   readonly arguments: Readonly<Record<string, unknown>>
@@ -32,26 +32,26 @@ export interface EntryCall {
 
 /** A catalog as one client sees it. */
 export interface ExposedCatalog {
-  /** Which exposure it is and why: they differ for one that decides for each client. */
+  /** Which exposure the client gets and why. They vary for an exposure that decides for each client, such as `auto()`. */
   readonly choice: { readonly exposure: string; readonly reason: string }
-  /** Explains the flow to a model, in under 150 tokens. */
+  /** Tells a model how to find and call tools, in under 150 tokens. */
   readonly instructions: string
-  /** The tools to list now: by name, those that joined for this client behind the others in the order in which they did. */
+  /** The tools to list now, sorted by name. Tools that were added for this client come last, in the order of their addition. */
   list(): readonly ListedTool[]
-  /** Says that the client was given the list. */
+  /** Reports that the client received the list. */
   listed(): void
-  /** Runs a listed tool, or a hidden one under its own name. Never rejects but for an aborted signal. */
+  /** Runs a tool by its name, listed or hidden. Rejects only if the signal is aborted. */
   call(name: string, args: unknown, context: CallContext): Promise<CallResult>
-  /** What a call would run in the end, for approval, policy and records; nothing for a search. */
+  /** The tool that a call would run in the end, for approval, policies and records; `undefined` for a search. */
   target(name: string, args: unknown): EntryCall | undefined
-  /** Called when the list may have become another. */
+  /** Calls a listener whenever the list may have changed. Returns a function that stops it. */
   onListChanged(listener: () => void): () => void
 }
 
-/** How a catalog is put in front of a model. A value that you pass in; a new one is one file. */
+/** How a catalog is shown to a model: which tools are listed, and how the others are reached. */
 export interface Exposure {
   readonly name: string
-  /** Throws where its options do not fit the catalog. Called once, by whoever puts the catalog in front of clients. */
+  /** Throws if the options do not fit the catalog. A server or section calls it once, before the first client. */
   check?(catalog: Catalog): void
   expose(catalog: Catalog, client: ExposureClient): ExposedCatalog
 }

@@ -9,7 +9,7 @@ import type { Exposure } from './exposure.ts'
 const INSTRUCTIONS = `Most tools are not listed. When no listed tool fits, call ${DISCOVER_AND_USE}: first with action "search" and what you want to do in query, then with action "execute", the tool_name it found and the tool_args its signature asks for. Search again with other words before you conclude that something cannot be done.`
 
 /**
- * Lists the core tools and `discover_and_use_tool`, one tool that searches and runs.
+ * Lists the core tools and `discover_and_use_tool`, a single tool that both searches and runs tools.
  *
  * @example
  * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: metaTool() })
@@ -63,7 +63,7 @@ function createDiscoverTool(scope: MetaScope, options: SearchExposureOptions): M
   }
 }
 
-/** What a model wants, by its own word for it or by what else it gave. A tool runs only if it is named. */
+/** Reads what a model wants to do, from `action` or from its other arguments. A tool runs only if it is named. */
 function readAction(args: GivenArguments): 'search' | 'execute' | undefined {
   const action = readText(args['action'])?.trim().toLowerCase()
   const hasQuery = readText(args['query']) !== undefined

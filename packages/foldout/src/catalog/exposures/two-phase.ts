@@ -10,8 +10,8 @@ const INSTRUCTIONS =
   'Most tools are not listed. When no listed tool fits: 1. call search_tools with what you want to do, in your own words; 2. call get_tool_definition with the name of a tool it found; 3. call that tool itself if it is listed now, or use_tool with its name and arguments.'
 
 /**
- * Lists the core tools, `search_tools`, `get_tool_definition` and `use_tool`. A tool whose definition was given joins the
- * client's list where lists may change; `use_tool` runs it for clients that do not list again, so that nobody depends on it.
+ * Lists the core tools, `search_tools`, `get_tool_definition` and `use_tool`. A tool whose definition the model asked for is added
+ * to the client's list if the list may change. `use_tool` runs it for clients that do not list again.
  *
  * @example
  * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: twoPhase() })

@@ -11,30 +11,30 @@ import type { CallContext, CallResult } from '../tool.ts'
 /** The arguments of a call, as a model gave them. */
 export type GivenArguments = Readonly<Record<string, unknown>>
 
-/** A tool that an exposure has of its own, to find and run those of the catalog. */
+/** A tool that an exposure adds so that models can find and run the tools of the catalog. */
 export interface MetaTool {
   readonly listing: ListedTool
-  /** Whether it reads arguments that it does not list, such as those of the tool that it runs. */
+  /** Whether it accepts arguments that its schema does not list, such as those of the tool that it runs. */
   readonly takesOtherArguments?: boolean
   call(args: GivenArguments, context: CallContext): Promise<CallResult>
   /** The tool of the catalog that a call would run. */
   target?(args: GivenArguments): EntryCall | undefined
 }
 
-/** What meta tools work with. */
+/** What a meta tool works with. */
 export interface MetaScope {
   readonly catalog: Catalog
   readonly client: ExposureClient
-  /** The tools that are listed from the start, which the model has before it. */
+  /** The tools that are listed from the start, so the model already knows them. */
   readonly core?: () => CoreTools
 }
 
-/** A text that a model gave for an argument; nothing for what it left open, which some do with `null` or `""`. */
+/** Reads a text argument; `undefined` if it is missing. Some models send `null` or `""` for that. */
 export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** What is wrong with a call that has an argument that there is not. A search is never refused for it. */
+/** Describes an argument that the meta tool does not have, if there is one. A search is never refused because of it. */
 export function describeUnknownArgument(
   { listing, takesOtherArguments }: MetaTool,
   args: GivenArguments,
@@ -49,10 +49,10 @@ export function describeUnknownArgument(
   return `there is no argument '${toVisibleText(shorten(unknown))}'; there ${verb}: ${known.join(', ')}`
 }
 
-/** How many characters of a text from a model are counted exactly. */
+/** How many characters of a model's text are counted exactly. */
 const MAX_COUNTED_CHARACTERS = 10_000
 
-/** What a text that a model gave costs. A long one is estimated from its beginning: counting all of it takes seconds. */
+/** Estimates the tokens of a model's text. A long text is estimated from its beginning, because counting all of it takes seconds. */
 export function estimateGivenTokens(text: string): number {
   if (text.length <= MAX_COUNTED_CHARACTERS) return estimatedTokens.count(text)
   const start = toOwnText(text.slice(0, MAX_COUNTED_CHARACTERS))

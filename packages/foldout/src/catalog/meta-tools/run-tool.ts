@@ -17,7 +17,7 @@ export const DISCOVER_AND_USE = 'discover_and_use_tool'
 export interface InnerCall {
   readonly name: unknown
   readonly args: unknown
-  /** Arguments that stand beside those of the tool, where it has some. */
+  /** Names of arguments that were given next to the tool's arguments instead of inside them. */
   readonly beside?: readonly string[]
 }
 
@@ -32,8 +32,8 @@ const FIELDS = {
 } as const
 
 /**
- * Reads which tool a meta tool is asked to run, and with what. Small models put the tool's arguments beside its name: they are
- * taken for its arguments where it was given none.
+ * Reads which tool a meta tool should run, and with which arguments. Small models put the tool's arguments next to its name; if no
+ * other arguments are given, those are used.
  */
 export function readInnerCall(through: keyof typeof FIELDS, args: GivenArguments): InnerCall {
   const fields = FIELDS[through]
@@ -53,14 +53,14 @@ function isNothing(given: unknown): boolean {
 
 /** A tool to run for a client. */
 export interface ToolRun extends InnerCall {
-  /** The meta tool it goes through, or nothing for a direct call. */
+  /** The meta tool that the call goes through; absent for a direct call. */
   readonly through?: string
-  /** What to do about a name that no tool has. */
+  /** Tells a model what to do after it called an unknown name. */
   readonly hint?: string
 }
 
 /**
- * Runs a tool of the catalog for a client, unchanged in what it answers, and reports that it was used.
+ * Runs a tool of the catalog for a client, returns its result unchanged, and reports the use.
  *
  * @example
  * const answer = await runTool({ catalog, client }, { name: 'send_mail', args: { to: 'ada@example.com' }, through: 'run' }, {})
@@ -71,7 +71,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   const name = readText(run.name)
   if (name === undefined)
     return createErrorResult(`Say in '${through === DISCOVER_AND_USE ? 'tool_name' : 'name'}' which tool to run.`)
-  // Also where a server has a tool of that name, which models see under another one.
+  // Even if a server has a tool of that name, which models see under another name.
   if (through !== undefined && isMetaTool(name))
     return createErrorResult(`'${name}' is called directly, not through ${through}.`)
   const found = catalog.resolve(name)
@@ -91,7 +91,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
       through: through ?? 'direct',
       ok,
       durationMs: Math.round(performance.now() - started),
-      wrappingTokens: through === undefined ? 0 : wrappingTokens(through, found.name),
+      wrappingTokens: through === undefined ? 0 : countWrappingTokens(through, found.name),
     })
   }
 }
@@ -107,7 +107,7 @@ function describeBeside(through: string, beside: readonly string[]): string {
 }
 
 /**
- * Gets the tool and the arguments that a call comes down to, if there is such a tool and the arguments can be read.
+ * Gets the tool and the arguments that a call would run; `undefined` if there is no such tool or the arguments cannot be read.
  *
  * @example
  * const target = getTarget({ catalog, client }, { name: 'send_mail', args: '{"to":"ada@example.com"}' })
@@ -119,7 +119,7 @@ export function getTarget({ catalog }: MetaScope, { name, args }: InnerCall): En
   return isUnknown(found) || 'fault' in read ? undefined : { entry: found, arguments: read.args }
 }
 
-function wrappingTokens(through: string, name: string): number {
+function countWrappingTokens(through: string, name: string): number {
   const wrapper =
     through === DISCOVER_AND_USE ? { action: 'execute', tool_name: name, tool_args: {} } : { name, arguments: {} }
   return estimatedTokens.count(`${through}${JSON.stringify(wrapper)}`) - estimatedTokens.count(`${name}{}`)

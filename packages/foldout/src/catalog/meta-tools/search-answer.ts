@@ -14,9 +14,9 @@ interface Question {
   readonly query: string
   readonly outcome: SearchOutcome<CatalogEntry>
   readonly detail: AnswerDetail
-  /** A line to put before it all, or nothing. */
+  /** A line to put first. */
   readonly note?: string
-  /** Tools that the model has before it: it need not be shown again how to call them. */
+  /** Listed tools, whose signatures the model already knows. */
   readonly core?: CoreTools | undefined
 }
 
@@ -25,29 +25,29 @@ interface Answer {
   readonly shown: readonly CatalogEntry[]
 }
 
-/** More hits than this are not shown, whatever is asked for. */
+/** At most this many hits are shown, no matter what the limit says. */
 export const MAX_HITS = 20
 
-/** No answer is longer, whatever the tools are like; what does not fit is said to exist. */
+/** The longest answer, in tokens. If hits do not fit, the answer says how many there are. */
 export const ANSWER_CEILING: Readonly<Record<AnswerDetail, number>> = { names: 400, signature: 600, schema: 2_400 }
-/** For the line that says how many more there are. */
+/** Tokens reserved for the line that says how many more there are. */
 const LAST_LINE = 30
 const MAX_SCHEMA = 1_200
 /** In characters. */
 const MAX_DESCRIPTION = 120
 
-/** Below it the best tool is more likely wrong than right. */
+/** With less confidence, the best tool is more likely wrong than right. */
 const FITS_WELL = 0.3
 
-/** Of tools that fit badly, only so many are shown. */
+/** How many tools are shown if none fits well. */
 const MAX_GUESSES = 3
 
-/** Whether a search found something that is likely right. */
+/** Tells whether the best hit is likely to be right. */
 export function fitsWell({ hits, confidence }: SearchOutcome<CatalogEntry>): boolean {
   return hits.length > 0 && confidence >= FITS_WELL
 }
 
-/** What a model reads of a search. */
+/** Formats the result of a search for a model. */
 export function formatSearchAnswer(catalog: Catalog, question: Question): Answer {
   const { query, outcome, detail, core, note = '' } = question
   if (catalog.tools.length === 0) return { text: 'There are no tools to search.', shown: [] }
@@ -66,7 +66,7 @@ export function formatSearchAnswer(catalog: Catalog, question: Question): Answer
     const line = formatHit(tool, detail, core?.has(tool) ?? false)
     // With the break before the next line.
     room -= estimatedTokens.count(line) + 1
-    // One is always shown: each of them has a ceiling of its own.
+    // At least one is shown; each has its own limit.
     if (shown.length > 0 && room < 0) break
     shown.push(tool)
     lines.push(line)
@@ -75,13 +75,13 @@ export function formatSearchAnswer(catalog: Catalog, question: Question): Answer
   return { text: [...lines, ...(last === '' ? [] : [last])].join('\n'), shown }
 }
 
-/** What a model is told whose query is longer than what is read of it. */
+/** Tells a model that its query was too long to be read in full. */
 export function formatCutQuery({ ignoredCharacters }: SearchOutcome<CatalogEntry>): readonly string[] {
   if (ignoredCharacters === 0) return []
   return [`Only the first ${MAX_QUERY_CHARACTERS.toLocaleString('en')} characters of the query were read.`]
 }
 
-/** How many more fit, and how to get at them. */
+/** Says how many more tools fit, and how to see them. */
 function formatMore({ hits, more: leftOff }: SearchOutcome<CatalogEntry>, shown: number): string {
   const cut = hits.length - shown
   const more = leftOff + cut
@@ -92,7 +92,7 @@ function formatMore({ hits, more: leftOff }: SearchOutcome<CatalogEntry>, shown:
 }
 
 function formatHit(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean): string {
-  // Somebody may have written a novel where one line was asked for.
+  // It should be one line, but may be anything.
   const description = shorten(tool.shortDescription.replaceAll(/\s+/g, ' ').trim(), MAX_DESCRIPTION)
   const call = formatCall(tool, detail, isListed)
   return description === '' ? call : `${call} — ${description}`
@@ -105,7 +105,7 @@ function formatCall(tool: CatalogEntry, detail: AnswerDetail, isListed: boolean)
 
 function formatSchema(tool: CatalogEntry): string {
   const schema = formatSignature(tool, { detail: 'schema', maxTokens: MAX_SCHEMA })
-  // One that is too large however much is left off.
+  // Some schemas are too large even in their shortest form.
   return estimatedTokens.count(schema) > MAX_SCHEMA ? formatSignature(tool) : `${tool.name} ${schema}`
 }
 

@@ -13,27 +13,27 @@ import { fitsWell, formatSearchAnswer, MAX_HITS, type AnswerDetail } from './sea
 
 export const SEARCH_TOOLS = 'search_tools'
 
-/** A list of servers or categories with more entries than this is not shown, so that its cost does not grow. */
+/** A list of servers or categories with more entries than this is not shown, so that its cost stays bounded. */
 const MAX_NAMED = 10
-/** What the list of servers may cost, and that of categories. */
+/** How many tokens the list of servers may cost, and the list of categories. */
 const MAX_SOURCES_TOKENS = 105
 const MAX_CATEGORIES_TOKENS = 30
-/** How much of each source's description is shown, if the list has room for it. */
+/** How many characters of each source's description are shown; the first length that fits is used. */
 const DESCRIPTION_LENGTHS = [60, 45, 30, 20, 0]
 const DEFAULT_LIMIT = 5
 const DETAILS: readonly AnswerDetail[] = ['names', 'signature', 'schema']
 
-/** What a model may ask of a search. */
+/** Which arguments a search has. */
 export interface SearchDetailOptions {
   /**
    * Whether searches have an argument `detail`, with which the model chooses between names, signatures and whole schemas.
-   * Default false: small models fill in whatever there is.
+   * Default false, because small models fill in every argument that exists.
    */
   readonly detail?: boolean
 }
 
 export interface SearchToolOptions extends SearchDetailOptions {
-  /** How the model is told to run what it finds. */
+  /** The sentence that tells a model how to run the tools it finds. */
   readonly callWith: string
 }
 
@@ -56,7 +56,7 @@ export function createSearchTool(scope: MetaScope, options: SearchToolOptions): 
   }
 }
 
-/** The fields of a search, for every meta tool that has one. */
+/** Creates the arguments of a search, for every meta tool that has one. */
 export function createSearchProperties(
   catalog: Catalog,
   options: SearchDetailOptions,
@@ -69,7 +69,7 @@ export function createSearchProperties(
   }
 }
 
-/** Searches, whatever the arguments are: only a query must be there. */
+/** Runs a search. Only the query is required; other arguments are corrected or ignored. */
 export async function runSearch(scope: MetaScope, args: GivenArguments, context: CallContext): Promise<CallResult> {
   const { catalog, client, core } = scope
   const query = readQuery(args['query'])
@@ -93,7 +93,7 @@ function readQuery(given: unknown): string | undefined {
   return readText(words)
 }
 
-/** As many as were asked for, within bounds; what is not a number asks for nothing. */
+/** Reads a limit, within bounds. Anything that is not a number counts as the default. */
 function readLimit(given: unknown): number {
   const limit = given === null || given === '' ? DEFAULT_LIMIT : Math.floor(Number(given ?? DEFAULT_LIMIT))
   return Number.isNaN(limit) ? DEFAULT_LIMIT : Math.min(Math.max(limit, 1), MAX_HITS)
@@ -101,11 +101,11 @@ function readLimit(given: unknown): number {
 
 interface FoundTools {
   readonly outcome: SearchOutcome<CatalogEntry>
-  /** What became of the category. */
+  /** What the model should know about the category; empty if nothing. */
   readonly note: string
 }
 
-/** Searches in the category that was asked for, or everywhere if it is not there or has nothing that fits. */
+/** Searches in the requested category, or everywhere if that does not exist or nothing in it fits. */
 async function findTools(catalog: Catalog, query: string, args: GivenArguments): Promise<FoundTools> {
   const limit = readLimit(args['limit'])
   const asked = readText(args['category'])
@@ -124,7 +124,7 @@ async function findTools(catalog: Catalog, query: string, args: GivenArguments):
   return { outcome, note }
 }
 
-/** Names of categories and sources by their lower-case form, for each state of a catalog. */
+/** Names of categories and sources by their lower-case form, cached for each state of a catalog. */
 const categories = new WeakMap<readonly CatalogEntry[], ReadonlyMap<string, string>>()
 
 function findCategory(catalog: Catalog, asked: string): string | undefined {
@@ -137,7 +137,7 @@ function findCategory(catalog: Catalog, asked: string): string | undefined {
   return known.get(asked.trim().toLowerCase())
 }
 
-/** What the catalog is made of, a line for each source, with as much of what each is for as there is room for. */
+/** Lists the sources, one per line, with as much of their descriptions as fits. */
 function formatSources({ sources }: Catalog): string {
   if (sources.length < 2 || sources.length > MAX_NAMED) return ''
   for (const length of DESCRIPTION_LENGTHS) {
@@ -152,7 +152,7 @@ function formatSources({ sources }: Catalog): string {
 
 function formatCategories(catalog: Catalog): string {
   const { categories: names } = catalog
-  // Where sources are listed, they are categories enough.
+  // If the sources are listed, they serve as categories.
   if (names.length < 2 || names.length > MAX_NAMED || formatSources(catalog) !== '') return ''
   const text = `: ${names.join(', ')}`
   return estimatedTokens.count(text) <= MAX_CATEGORIES_TOKENS ? text : ''

@@ -10,11 +10,11 @@ import { SEARCH_FIRST } from './use-tool.ts'
 export const GET_TOOL_DEFINITION = 'get_tool_definition'
 
 export interface ToolDefinitionOptions {
-  /** Called with each tool whose definition was given. Says what the model may do now. */
+  /** Called with each tool whose definition the model received. Returns a sentence that says how to call it. */
   readonly onDefined: (entry: CatalogEntry) => string
 }
 
-/** Creates the tool that gives one tool's whole definition. */
+/** Creates the tool that returns the full definition of another tool. */
 export function createDefinitionTool(scope: MetaScope, options: ToolDefinitionOptions): MetaTool {
   return {
     listing: {

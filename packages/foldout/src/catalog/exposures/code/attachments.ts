@@ -2,16 +2,16 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import type { CallResult, CatalogEntry, ToolContent } from '../../tool.ts'
 
 /**
- * What tools return to one program beside text. A program is given a short name for each picture, sound or file, because it
- * can do nothing with the bytes but pass them on; whoever reads its result gets the thing itself.
+ * The pictures, sounds and files that tools return to one program. The program receives a short name for each, because all it can
+ * do with the bytes is pass them on. The reader of the program's result receives the content itself.
  */
 export interface Attachments {
-  /** What a call gives to the program. */
-  valueOf(entry: CatalogEntry, result: CallResult): unknown
-  /** Arguments with the bytes in place of their names. */
+  /** Converts the result of a call to a value for the program. */
+  toValue(entry: CatalogEntry, result: CallResult): unknown
+  /** Replaces the names in arguments by the bytes. */
   restore(args: unknown): unknown
-  /** The parts that a text names, each once. */
-  namedIn(text: string): readonly ToolContent[]
+  /** Finds the parts that a text names, each once. */
+  findNamed(text: string): readonly ToolContent[]
 }
 
 export function createAttachments(): Attachments {
@@ -33,13 +33,13 @@ export function createAttachments(): Attachments {
   }
 
   return {
-    valueOf({ outputSchema }, { content, structuredContent }) {
+    toValue({ outputSchema }, { content, structuredContent }) {
       const isText = content.every(({ type, text }) => type === 'text' && typeof text === 'string')
       if (structuredContent !== undefined && (isText || outputSchema !== undefined)) return structuredContent
-      return isText ? jsonOrText(getText(content)) : content.map(withoutBytes)
+      return isText ? parseJsonOrText(getText(content)) : content.map(withoutBytes)
     },
     restore: (args) => (parts.length === 0 ? args : restore(args)),
-    namedIn(text) {
+    findNamed(text) {
       const named = new Set(Array.from(text.matchAll(/attachment:(\d+)/g), ([, number]) => parts[Number(number) - 1]))
       return [...named].flatMap((found) => (found ? [found.part] : []))
     },
@@ -50,7 +50,7 @@ export function getText(content: readonly ToolContent[]): string {
   return content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
 }
 
-function jsonOrText(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

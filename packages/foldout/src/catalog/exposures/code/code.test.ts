@@ -181,7 +181,7 @@ export declare function list_rooms(input?: Record<string, unknown>): Promise<{
     const all = Array.from({ length: 50 }, (_, at) => `polish_mirror_${at}`)
     const text = getText(await lookUp({ paths: all }, folder)) as string
     expect(counter.count(text)).toBeLessThan(5_000)
-    expect(text).toMatch(/Left off, because it would be too long: polish_mirror_\d+, .* and \d+ more\.$/)
+    expect(text).toMatch(/Left out, because the answer would be too long: polish_mirror_\d+, .* and \d+ more\.$/)
   })
 
   it('R44 costs little to list, whatever the catalog', async () => {
@@ -240,13 +240,13 @@ describe('R44 run_code', () => {
 
   it('R44 tells of calls that were not waited for', async () => {
     expect(await run('camera.hang(); camera.hang(); return 1')).toEqual(
-      said('1\nThe program was over before these calls, which were cancelled: camera.hang ×2. Await every call.'),
+      said('1\nThe program ended before these calls, which were cancelled: camera.hang ×2. Await every call.'),
     )
   })
 
   it('R44 tells how much was left off', async () => {
     expect(await run("return 'x'.repeat(1300)")).toEqual(
-      said(`"${'x'.repeat(199)}…\n(1,102 more characters were left off. Log and return less.)`),
+      said(`"${'x'.repeat(199)}…\n(1,102 more characters were left out. Log and return less.)`),
     )
   })
 

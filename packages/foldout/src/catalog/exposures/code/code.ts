@@ -6,7 +6,7 @@ import { createRunCode } from './run-code.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox.ts'
 
 /**
- * What `code()` lists beside its own two tools, and where programs run.
+ * Which tools `code()` lists in addition to its own two, and where programs run.
  *
  * @example
  * ```ts
@@ -14,7 +14,7 @@ import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox
  * ```
  */
 export interface CodeOptions extends CoreOptions {
-  /** Where programs run, or what they may use. Default: a sandbox with the default limits. */
+  /** The sandbox that programs run in, or its options. Default: a sandbox with the default limits. */
   readonly sandbox?: Sandbox | SandboxOptions
 }
 
@@ -28,7 +28,7 @@ export interface CodeOptions extends CoreOptions {
  * ```
  */
 export interface CodeExposure extends Exposure {
-  /** Ends the threads of its own sandbox, but not of one that it was given. They do not keep the process alive. */
+  /** Ends the threads of the sandbox, unless you passed the sandbox in. Threads do not keep the process alive. */
   close(): void
 }
 
@@ -38,8 +38,8 @@ const INSTRUCTIONS =
 const HINT = 'Use look_up_tools to find tools.'
 
 /**
- * Lists the core tools, `look_up_tools` and `run_code`: the model writes programs that call the tools. Needs the packages
- * `quickjs-wasi` and `sucrase`, and throws at once where one of them is not installed.
+ * Lists the core tools, `look_up_tools` and `run_code`: the model writes programs that call the tools. Requires the packages
+ * `quickjs-wasi` and `sucrase`, and throws at once if one of them is not installed.
  *
  * @example
  * ```ts

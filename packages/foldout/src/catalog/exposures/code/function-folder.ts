@@ -3,30 +3,30 @@ import { toIdentifier } from '../../signatures/identifier.ts'
 import { formatStub } from '../../signatures/stub.ts'
 import type { CatalogEntry } from '../../tool.ts'
 
-/** The tools of one source, as functions of an object. */
+/** The tools of one source, as methods of an object. */
 export interface ServerFolder {
-  /** What the object is called in programs. */
+  /** The name of the object in programs. */
   readonly identifier: string
   readonly description: string | undefined
-  /** By what the functions are called. */
+  /** By the name of the method. */
   readonly tools: ReadonlyMap<string, CatalogEntry>
 }
 
 /** A catalog as folders of declarations, and as the functions of a program. */
 export interface FunctionFolder {
   readonly servers: ReadonlyMap<string, ServerFolder>
-  /** By what programs call them: `server.tool`, and `tools.<name>` with the name they have elsewhere. */
+  /** By the names that programs use: `server.tool`, and `tools.<name>` with the name that models see. */
   readonly functions: ReadonlyMap<string, CatalogEntry>
   getPath(entry: CatalogEntry): string
   formatStubText(entry: CatalogEntry): string
 }
 
-/** The object on which every tool hangs under the name that it has elsewhere. */
+/** The object that has every tool under the name that models see. */
 export const ALL_TOOLS = 'tools'
-/** Of tools without a source. */
+/** The server of tools without a source. */
 const LOCAL = 'local'
 
-/** What the engine has already, and programs may want. */
+/** Globals of the engine, which programs may use. */
 const GLOBALS = (
   'Object Function Error EvalError RangeError ReferenceError SyntaxError TypeError URIError InternalError AggregateError ' +
   'SuppressedError Iterator Array parseInt parseFloat isNaN isFinite queueMicrotask decodeURI decodeURIComponent encodeURI ' +
@@ -39,12 +39,12 @@ const GLOBALS = (
 
 const folders = new WeakMap<readonly CatalogEntry[], FunctionFolder>()
 
-/** The folder of a catalog as it is now. */
+/** Gets the folder for the current state of a catalog. */
 export function getFolder(catalog: Catalog): FunctionFolder {
-  // A catalog that changes has another list of tools.
+  // The list of tools is replaced whenever the catalog changes.
   const { tools } = catalog
   let folder = folders.get(tools)
-  if (!folder) folders.set(tools, (folder = makeFolder(catalog)))
+  if (!folder) folders.set(tools, (folder = createFolder(catalog)))
   return folder
 }
 
@@ -53,7 +53,7 @@ interface Place {
   readonly identifier: string
 }
 
-function makeFolder({ tools, sources }: Catalog): FunctionFolder {
+function createFolder({ tools, sources }: Catalog): FunctionFolder {
   const bySource = new Map<string | undefined, CatalogEntry[]>()
   for (const { name } of sources) bySource.set(name, [])
   for (const entry of tools) {
@@ -85,7 +85,7 @@ function makeFolder({ tools, sources }: Catalog): FunctionFolder {
     servers,
     functions,
     getPath(entry) {
-      const { server, identifier } = places.get(entry)!
+      const { server = LOCAL, identifier = entry.name } = places.get(entry) ?? {}
       return `servers/${server}/${identifier}.d.ts`
     },
     formatStubText: (entry) => formatStub(entry, places.get(entry)).text,

@@ -1,7 +1,7 @@
 import { FoldoutError } from '../../../core/errors.ts'
 
 /**
- * What a program may use. Whatever it does, it gets no more.
+ * What a program may use at most.
  *
  * @example
  * ```ts
@@ -9,9 +9,9 @@ import { FoldoutError } from '../../../core/errors.ts'
  * ```
  */
 export interface SandboxLimits {
-  /** Milliseconds from its start to its end, waiting for calls included. Default 10,000. */
+  /** Milliseconds from start to end, including time spent waiting for calls. Default 10,000. */
   readonly timeMs: number
-  /** Milliseconds in which it computes, waiting not included. Default 5,000. */
+  /** Milliseconds of computing, without waiting. Default 5,000. */
   readonly cpuMs: number
   /** Megabytes of memory. Default 64. */
   readonly memoryMb: number
@@ -19,13 +19,13 @@ export interface SandboxLimits {
   readonly outputCharacters: number
   /** Calls of functions. Default 50. */
   readonly calls: number
-  /** Calls that run side by side; others wait for their turn. Default 10. */
+  /** Calls that run at the same time. Further calls wait. Default 10. */
   readonly concurrentCalls: number
   /** Characters of its source. Default 100,000. */
   readonly sourceCharacters: number
 }
 
-/** What a program may use if nothing else is said. */
+/** What a program may use by default. */
 export const DEFAULT_LIMITS: SandboxLimits = {
   timeMs: 10_000,
   cpuMs: 5_000,
@@ -36,9 +36,9 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   sourceCharacters: 100_000,
 }
 
-/** What the engine itself takes, and what a 32-bit machine can have. */
+/** What the engine itself needs, and what 32-bit memory allows. */
 const MEMORY_RANGE_MB = [4, 2_048] as const
-/** Timers take no more. */
+/** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1
 
 export function readLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
@@ -60,7 +60,7 @@ function getRange(name: string): readonly [number, number] {
   return [name === 'calls' ? 0 : 1, name.endsWith('Ms') ? LONGEST_MS : Number.MAX_SAFE_INTEGER]
 }
 
-/** What a program is told of a call beyond the limit. */
-export function getTooManyCalls(name: string, { calls }: SandboxLimits): string {
+/** Describes a call beyond the limit to a program. */
+export function describeTooManyCalls(name: string, { calls }: SandboxLimits): string {
   return `${name}() was not called: a program may make at most ${calls} calls.`
 }

@@ -11,18 +11,18 @@ import { getFolder, type FunctionFolder, type ServerFolder } from './function-fo
 
 export const LOOK_UP_TOOLS = 'look_up_tools'
 
-/** No answer to a search or a listing is longer, in tokens; what does not fit is said to exist. */
+/** The longest answer to a search or a listing, in tokens. The answer says how much does not fit. */
 const CEILING = 800
-/** Nor is one with declarations that were asked for by name. */
+/** The longest answer with declarations that were asked for by path, in tokens. */
 const READING_CEILING = 4_000
 const HITS = 5
-/** In characters. */
+/** Longest description of a file or server, in characters. */
 const MAX_DESCRIPTION = 80
 const NAMED_PATHS = 5
-/** More paths than this are not looked up in one call. */
+/** How many paths one call may look up. */
 const MAX_PATHS = 100
 
-/** Shows the catalog as a folder of declarations: lists it, reads in it, and searches it. */
+/** Creates the tool that shows the catalog as a folder of declarations, which a model lists, reads and searches. */
 export function createLookUpTool(scope: MetaScope): MetaTool {
   return {
     listing: {
@@ -39,7 +39,7 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       annotations: { title: 'Look up tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
     async call(args, { signal }) {
-      // Models send nothing, `null` and `""` for what they leave open, and a text for a list of one.
+      // Models send nothing, `null` or `""` for a missing argument, and a text for a list with one item.
       const query = args['query'] || undefined
       const paths = [args['paths'] || []].flat()
       if (query !== undefined && typeof query !== 'string') return createErrorResult("'query' must be a string.")
@@ -70,7 +70,7 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
   return createTextResult(text)
 }
 
-/** Declarations as long as they fit, and paths of the others. */
+/** Formats declarations as long as they fit, and only the paths of the others. */
 function formatHits(folder: FunctionFolder, hits: readonly CatalogEntry[], more: number): string {
   const blocks: string[] = []
   const lines: string[] = []
@@ -95,7 +95,7 @@ function formatFile(path: string, entry: CatalogEntry): string {
   return `${path}${formatOtherName(path, entry)}${description === '' ? '' : ` — ${description}`}`
 }
 
-/** The tool's name elsewhere, where that is another. */
+/** Names the tool as models see it, if that differs from the path. */
 function formatOtherName(path: string, { name }: CatalogEntry): string {
   return path.endsWith(`/${name}.d.ts`) || path === `${name}.d.ts` ? '' : ` (tool ${name})`
 }
@@ -106,12 +106,11 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
   let room = READING_CEILING
   let isFailure = true
   for (const path of paths.slice(0, MAX_PATHS)) {
-    const found = find(scope, folder, path)
-    const text =
-      typeof found === 'string' ? found : 'entry' in found ? formatDeclaration(folder, found.entry) : found.text
+    const found = findPath(scope, folder, path)
+    const text = formatFound(folder, found)
     const tokens = estimatedTokens.count(text)
     if (parts.length > 0 && tokens > room) {
-      parts.push(`Left off, because it would be too long: ${nameSome(paths.slice(parts.length), NAMED_PATHS)}.`)
+      parts.push(`Left out, because the answer would be too long: ${nameSome(paths.slice(parts.length), NAMED_PATHS)}.`)
       break
     }
     room -= tokens
@@ -125,12 +124,15 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
   return isFailure ? createErrorResult(parts.join('\n')) : createTextResult(parts.join('\n'))
 }
 
-/** What a path leads to, or what to say if it leads nowhere. */
-function find(
-  { catalog }: MetaScope,
-  folder: FunctionFolder,
-  path: string,
-): { readonly entry: CatalogEntry } | { readonly text: string } | string {
+/** What a path leads to; a string says that it leads nowhere. */
+type FoundPath = { readonly entry: CatalogEntry } | { readonly text: string } | string
+
+function formatFound(folder: FunctionFolder, found: FoundPath): string {
+  if (typeof found === 'string') return found
+  return 'entry' in found ? formatDeclaration(folder, found.entry) : found.text
+}
+
+function findPath({ catalog }: MetaScope, folder: FunctionFolder, path: string): FoundPath {
   const [server, file, ...rest] = path
     .replace(/^(?:\.?\/)*(?:servers(?:\/|$))?/, '')
     .split('/')
@@ -140,7 +142,7 @@ function find(
   if (found && file === undefined) return { text: formatServer(found) }
   const entry = rest.length === 0 ? found?.tools.get((file ?? '').replace(/\.d\.ts$/, '')) : undefined
   if (entry) return { entry }
-  // By its name, which models may know from elsewhere.
+  // Models may also know a tool by its name.
   const named = catalog.resolve((file ?? server).replace(/\.d\.ts$/, ''))
   if (!isUnknown(named)) return { entry: named }
   const known = found

@@ -13,13 +13,13 @@ export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const
  */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** The compiled WebAssembly module of the engine. Its type is not everywhere where this is compiled. */
+/** The compiled WebAssembly module of the engine. Not every compilation of this file has its type. */
 export type Engine = object
 
 /** What a worker is started with. */
 export interface WorkerSetup {
   readonly limits: SandboxLimits
-  /** One number, shared: the program that is to stop. A program that computes hears no message. */
+  /** One shared number: the program that has to stop. A program that is computing receives no messages. */
   readonly stopped: Int32Array<SharedArrayBuffer>
   /** The engine, if another worker has already compiled it. */
   readonly engine: Engine | undefined
@@ -31,7 +31,7 @@ interface RunMessage {
   readonly type: 'run'
   readonly program: number
   readonly source: string
-  /** The functions, one a line. Absent: those of the program before. */
+  /** The functions, one per line. Absent if they are the same as for the previous program. */
   readonly names: string | undefined
 }
 
@@ -56,7 +56,7 @@ interface ReadyMessage {
   readonly engine: Engine
 }
 
-/** The worker cannot work, such as for lack of a package. */
+/** The worker cannot run, for example because a package is missing. */
 interface BrokenMessage {
   readonly type: 'broken'
   readonly code: string
@@ -91,11 +91,11 @@ interface DoneMessage {
 export type Outcome =
   | {
       readonly kind: 'value'
-      /** What it returned, read from JSON and checked; absent if it returned nothing, or more than fits. */
+      /** The returned value, read from JSON and checked; absent if the program returned nothing, or more than fits. */
       readonly value: Json | undefined
-      /** Its JSON, or the beginning of that; empty if it returned nothing. */
+      /** The value as JSON, or the beginning of it; empty if the program returned nothing. */
       readonly text: string
-      /** Of its whole JSON. */
+      /** The length of the whole JSON. */
       readonly length: number
     }
   | { readonly kind: 'error'; readonly error: ProgramError }
@@ -103,7 +103,7 @@ export type Outcome =
   | { readonly kind: 'stopped' }
 
 /**
- * What a program failed with, and where.
+ * The error that ended a program, and where it happened.
  *
  * @example
  * ```ts

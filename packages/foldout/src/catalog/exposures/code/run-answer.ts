@@ -12,8 +12,8 @@ export interface RunAnswerOptions {
   readonly attachments: Attachments
 }
 
-/** What a model reads of a program that it wrote. */
-export function runAnswer({ run, source, folder, attachments }: RunAnswerOptions): CallResult {
+/** Formats the outcome of a program for the model that wrote it. */
+export function formatRun({ run, source, folder, attachments }: RunAnswerOptions): CallResult {
   const { ok, logs, error, missingCharacters } = run
   const output = [
     ...logs.map(({ level, text }) => (level === 'warn' || level === 'error' ? `[${level}] ${text}` : text)),
@@ -22,14 +22,14 @@ export function runAnswer({ run, source, folder, attachments }: RunAnswerOptions
   const lines = [
     ...output,
     ...(missingCharacters > 0
-      ? [`(${missingCharacters.toLocaleString('en')} more characters were left off. Log and return less.)`]
+      ? [`(${missingCharacters.toLocaleString('en')} more characters were left out. Log and return less.)`]
       : []),
     ...(error ? formatError(error, source, folder) : []),
     ...formatCalls(run),
   ]
   if (lines.length === 0) lines.push('Done. The program returned nothing and logged nothing.')
   const text: ToolContent = { type: 'text', text: lines.join('\n') }
-  return { content: [text, ...attachments.namedIn(output.join('\n'))], ...(ok ? {} : { isError: true }) }
+  return { content: [text, ...attachments.findNamed(output.join('\n'))], ...(ok ? {} : { isError: true }) }
 }
 
 function formatValue({ value, valueStart, logs }: SandboxRun): readonly string[] {
@@ -42,7 +42,7 @@ function toText(value: SandboxRun['value']): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** In characters. */
+/** How much of a line of the program is shown, in characters. */
 const MAX_LINE = 120
 
 function formatError(error: ProgramError, source: string, folder: FunctionFolder): readonly string[] {
@@ -57,7 +57,7 @@ const MOST_MEANT = 3
 
 const MEMBER = /([\p{L}_$][\p{L}\p{N}_$]*)(?:\.([\p{L}_$][\p{L}\p{N}_$]*)|\[['"]([^'"]+)['"]\])/gu
 
-/** The function that was meant, where a line uses one that there is not: the engine only says that it is none. */
+/** Suggests the function that a line probably means. The engine only says that something is not a function. */
 function findHint({ name, message }: ProgramError, line: string, folder: FunctionFolder): string | undefined {
   const missing = name === 'ReferenceError' ? /^'?([^' ]+)'? is not defined/.exec(message)?.[1] : undefined
   if (missing !== undefined) {
@@ -83,12 +83,12 @@ function formatCalls({ ok, calls }: SandboxRun): readonly string[] {
   const cancelled = calls.filter((call) => call.cancelled)
   const succeeded = calls.filter((call) => call.ok)
   return [
-    // Otherwise it would try again what is done.
+    // Otherwise the model would repeat calls that have already succeeded.
     ...(ok || succeeded.length === 0 ? [] : [`Before that, these calls succeeded: ${formatCounts(succeeded)}.`]),
     ...(cancelled.length === 0
       ? []
       : [
-          `The program was over before these calls, which were cancelled: ${formatCounts(cancelled)}.${ok ? ' Await every call.' : ''}`,
+          `The program ended before these calls, which were cancelled: ${formatCounts(cancelled)}.${ok ? ' Await every call.' : ''}`,
         ]),
   ]
 }

@@ -4,7 +4,7 @@ import type { MetaScope, MetaTool } from '../../meta-tools/meta-tool.ts'
 import type { CallContext, CatalogEntry } from '../../tool.ts'
 import { createAttachments, getText, type Attachments } from './attachments.ts'
 import { getFolder } from './function-folder.ts'
-import { runAnswer } from './run-answer.ts'
+import { formatRun } from './run-answer.ts'
 import type { SandboxFunction, SandboxFunctions } from './host/sandbox-run.ts'
 import type { Sandbox } from './host/sandbox.ts'
 
@@ -42,12 +42,12 @@ export function createRunCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
       }
       const { signal } = context
       const run = await untilAborted(signal, () => sandbox.run(source, { functions, ...(signal ? { signal } : {}) }))
-      return runAnswer({ run, source, folder, attachments })
+      return formatRun({ run, source, folder, attachments })
     },
   }
 }
 
-/** Models put code into fences where none are wanted. */
+/** Removes a Markdown fence, which models often put around code. */
 function withoutFence(code: string): string {
   return /^\s*```[a-z]*\n(.*?)\n?```\s*$/s.exec(code)?.[1] ?? code
 }
@@ -62,12 +62,12 @@ function getFunction(
     const started = performance.now()
     let ok = false
     try {
-      // Of several calls, their progress would go back and forth.
+      // With several calls, progress would jump back and forth.
       const { onProgress: _, ...rest } = context
       const result = await catalog.call(entry.qualified, attachments.restore(args), { ...rest, signal })
       ok = result.isError !== true
       if (!ok) throw new Error(getText(result.content) || `Tool '${entry.name}' failed.`)
-      return attachments.valueOf(entry, result)
+      return attachments.toValue(entry, result)
     } finally {
       catalog.report({
         type: 'tool/used',

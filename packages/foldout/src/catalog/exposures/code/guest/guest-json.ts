@@ -2,13 +2,12 @@ import { MAX_JSON_DEPTH } from '../../../../core/json/json-in-text.ts'
 import type { Json } from '../../../../core/json/json.ts'
 
 /**
- * Reads JSON that a program wrote, or says why it is not handed on: code of the host may trip over values that are nested
- * deeply or have a key `__proto__`.
+ * Reads JSON that a program wrote, or says why it is refused: deep nesting or a key `__proto__` could break code of the host.
  */
 export function readGuestJson(text: string): { readonly value: Json } | { readonly problem: string } {
   if (isDeeperThan(text, MAX_JSON_DEPTH)) return { problem: `it is nested deeper than ${MAX_JSON_DEPTH} levels` }
   try {
-    // Only if the name may stand in it, if need be in escapes.
+    // Checked only if the name may occur, possibly with escapes.
     if (/__proto__|\\u/.test(text) && hasPrototypeKey(text)) return { problem: "it has a key '__proto__'" }
     return { value: JSON.parse(text) as Json }
   } catch {

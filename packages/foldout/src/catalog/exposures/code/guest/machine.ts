@@ -6,29 +6,29 @@ import type { SandboxLimits } from '../limits.ts'
 import type { Engine, ProgramError } from '../messages.ts'
 import { MOST_ARGUMENT_CHARACTERS, PRELUDE } from './prelude.ts'
 
-/** Whom a machine speaks to. Nothing it is told can be believed, and nothing may be thrown. */
+/** The host side of a machine. It must not trust the values it receives, and must not throw. */
 export interface MachineHost {
-  /** Something the program did. Returns why it may not. */
+  /** Handles something the program did. Returns the reason if that is not allowed. */
   post(values: readonly (string | number | undefined)[]): string | undefined
   /** Whether there is a function of this name. */
   has(name: string): boolean
   /** The names of a server's functions. */
   list(server: string): readonly string[]
-  /** Asked over and over while a program computes. */
+  /** Called repeatedly while a program computes. */
   shouldStop(): boolean
 }
 
-/** A JavaScript engine with nothing in it but the language, a console, timers and the functions it is given. */
+/** A JavaScript engine that has only the language, a console, timers and the functions of the program. */
 export interface Machine {
   start(host: MachineHost, servers: readonly string[], tools: readonly string[]): void
-  /** Begins a program. Returns what is wrong with its syntax. */
+  /** Starts a program. Returns an error if its syntax is wrong. */
   evaluate(code: string): ProgramError | undefined
-  /** Where in the program the innermost of its functions was, from 1. */
+  /** Finds the innermost place in the program in a stack trace, counted from 1. */
   placeIn(stack: string): Place | undefined
-  /** Gives a call its result as JSON, or what went wrong. */
+  /** Settles a call with its result as JSON, or with an error message. */
   settle(call: number, isOk: boolean, text: string): void
   fire(timer: number): void
-  /** Whether it has used up so much of its memory. Default: nearly all of it. */
+  /** Whether it uses more than this share of its memory. Default: nearly all of it. */
   isOutOfMemory(share?: number): boolean
 }
 
@@ -39,16 +39,16 @@ export interface Place {
 
 export interface Machines {
   readonly engine: Engine
-  /** A fresh one, which has never seen a program. */
+  /** Creates a machine that has never run a program. */
   create(): Promise<Machine>
 }
 
 /** The name of a program in stack traces. */
 const FILE = 'program.ts'
 const PLACE = /program\.ts:(\d+):(\d+)/
-/** Around a program that returns something at its top. On one line with its first, so that its lines keep their numbers. */
+/** Wraps a program that has a `return` at its top level. On the same line as its first, so that line numbers stay the same. */
 const FUNCTION_HEAD = '(async () => {'
-/** Enough for any sensible recursion, and far less than the thread has. */
+/** Enough for any reasonable recursion, and far less than the thread has. */
 const STACK_BYTES = 256 * 1024
 const ENTRIES = ['start', 'finish', 'settle', 'fire'] as const
 const CALLBACKS = ['post', 'has', 'list', 'random'] as const
@@ -65,7 +65,7 @@ export async function loadMachines(limits: SandboxLimits, compiled: Engine | und
     wasm: engine,
     memoryLimit: getMemoryLimit(limits),
     maxStackSize: STACK_BYTES,
-    // The engine writes to the process's own output when it gives up.
+    // When the engine fails, it would write to the output of the process.
     wasi: () => ({ fd_write: () => 0 }),
   }
 
@@ -74,7 +74,7 @@ export async function loadMachines(limits: SandboxLimits, compiled: Engine | und
     const prelude = vm.evalCode(PRELUDE, 'prelude')
     const callbacks = CALLBACKS.map((name) => vm.newFunction(name, () => vm.undefined))
     const entries = vm.callFunction(prelude, vm.global, ...callbacks)
-    // What these handles refer to lives on in the snapshot.
+    // The objects behind these handles are part of the snapshot.
     const tokens = ENTRIES.map((name) => [name, vm.exportHandle(entries.getProp(name))] as const)
     return { snapshot: vm.snapshot(), tokens }
   })()
@@ -95,14 +95,14 @@ interface MachineOptions {
   readonly entries: Entries
   readonly limits: SandboxLimits
   readonly library: Pick<typeof quickjs, 'JSException' | 'EvalFlags'>
-  /** Has the machine speak to a host from now on. */
+  /** Sets the host that the machine reports to. */
   readonly useHost: (host: MachineHost) => void
 }
 
 function createMachine({ vm, entries, limits, library, useHost }: MachineOptions): Machine {
   const { JSException, EvalFlags } = library
   const enter = (entry: Entry, ...args: readonly JSValueHandle[]): void => {
-    // Out of memory, a string or number comes as what must not be passed on.
+    // If memory ran out, a string or number is an invalid handle that must not be passed on.
     if (args.some((handle) => handle.typeof === 'unknown')) throw new RangeError('out of memory')
     vm.callFunction(entries[entry], vm.undefined, ...args).dispose()
   }
@@ -128,8 +128,8 @@ function createMachine({ vm, entries, limits, library, useHost }: MachineOptions
     start(to, servers, tools) {
       useHost(to)
       registerCallbacks(vm, to, Math.max(limits.outputCharacters, MOST_ARGUMENT_CHARACTERS))
-      const [serverList, toolList] = [servers, tools].map((names) => vm.newString(JSON.stringify(names)))
-      enter('start', serverList!, toolList!, vm.newNumber(limits.outputCharacters))
+      const toList = (names: readonly string[]): JSValueHandle => vm.newString(JSON.stringify(names))
+      enter('start', toList(servers), toList(tools), vm.newNumber(limits.outputCharacters))
     },
     evaluate(code) {
       let running: JSValueHandle
@@ -182,10 +182,10 @@ function registerCallbacks(vm: QuickJS, host: MachineHost, mostCharacters: numbe
   for (const name of CALLBACKS) vm.registerHostCallback(name, callbacks[name])
 }
 
-/** What the engine's library gives for a text for which there is no memory left. */
+/** What the engine's library returns for a text if no memory is left. */
 const UNREADABLE = '<null>'
 
-/** Strings and numbers as they are; nothing else is read, because reading it could run a program's code. */
+/** Reads strings and numbers. Nothing else is read, because that could run code of the program. */
 function readPlainValue(handle: JSValueHandle | undefined, mostCharacters: number): string | number | undefined {
   if (handle?.isNumber) return handle.toNumber()
   if (!handle?.isString || handle.length > mostCharacters) return undefined

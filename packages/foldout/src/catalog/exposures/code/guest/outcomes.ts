@@ -4,7 +4,7 @@ import { readGuestJson } from './guest-json.ts'
 import type { Machine } from './machine.ts'
 import { MOST_ERROR_CHARACTERS } from './prelude.ts'
 
-/** How much of its memory a machine that ran out of it still holds at least when that is noticed. */
+/** The least share of its memory that a machine still uses when running out of memory is noticed. */
 const FREED_SHARE = 0.25
 
 const STUCK: ProgramError = {
@@ -15,12 +15,12 @@ const STUCK: ProgramError = {
 const OUT_OF_MEMORY: Outcome = { kind: 'limit', limit: 'memory' }
 
 /**
- * The outcome of a program that returned something: JSON, or as much of it as fits, and the length of the whole. It is
- * parsed here, where a text that is not what it should be ends a program and not the host.
+ * The outcome of a program that returned a value: its JSON, or as much of it as fits, and the length of the whole. It is parsed here,
+ * where invalid text ends the program and not the host.
  */
 export function toValueOutcome(text: unknown, length: unknown, most: number): Outcome {
   if (text === undefined && length === undefined) return { kind: 'value', value: undefined, text: '', length: 0 }
-  // A text that cannot be read, though there is one, did not fit into the machine's memory a second time.
+  // If there is a text that cannot be read, it did not fit into the machine's memory a second time.
   if (typeof text !== 'string' || typeof length !== 'number') return OUT_OF_MEMORY
   const kept = text.slice(0, most)
   if (kept.length < length) return { kind: 'value', value: undefined, text: kept, length }
@@ -32,22 +32,22 @@ export function toValueOutcome(text: unknown, length: unknown, most: number): Ou
 /** The outcome of a program that threw something. */
 export function toThrownOutcome(values: readonly unknown[], machine: Machine): Outcome {
   const [name, message, stack] = values.map((value) => (typeof value === 'string' ? value : undefined))
-  // Without room for an error the engine throws null, and until that arrives some memory has been freed again.
+  // Without memory for an error the engine throws null, and some memory has been freed by the time that arrives.
   const isNull = message === 'null' && machine.isOutOfMemory(FREED_SHARE)
   if (isNull || message === undefined || (name === 'InternalError' && message === 'out of memory')) return OUT_OF_MEMORY
   const cut = (text: string): string => text.slice(0, MOST_ERROR_CHARACTERS)
   return toErrorOutcome({ name: cut(name ?? 'Error'), message: cut(message), ...machine.placeIn(cut(stack ?? '')) })
 }
 
-/** The outcome of a program that stopped the engine itself from working. */
+/** The outcome of a program that broke the engine itself. */
 export function toBrokenOutcome(error: unknown): Outcome {
   const message = getErrorMessage(error).slice(0, MOST_ERROR_CHARACTERS)
   if (/out of memory|wasm_malloc failed/.test(message)) return OUT_OF_MEMORY
   if (/call stack/.test(message)) return toErrorOutcome({ name: 'RangeError', message })
-  return toErrorOutcome({ name: 'Error', message: `The engine gave up: ${message}` })
+  return toErrorOutcome({ name: 'Error', message: `The engine failed: ${message}` })
 }
 
-/** The outcome of a program that waits for nothing. */
+/** The outcome of a program that waits forever. */
 export function toStuckOutcome(machine: Machine): Outcome {
   return machine.isOutOfMemory() ? OUT_OF_MEMORY : toErrorOutcome(STUCK)
 }

@@ -4,9 +4,9 @@ export const MOST_ARGUMENT_CHARACTERS = 1_000_000
 export const MOST_ERROR_CHARACTERS = 2_000
 
 /**
- * What runs in a machine before any program: the console, timers and calls, made of the four functions that the host
- * gives. It keeps what it uses of the built-ins, because programs may change them. Nothing in it protects the host, which
- * believes nothing it is told from here.
+ * Runs in a machine before any program. It builds the console, timers and calls from the four functions of the host, and keeps its
+ * own references to built-ins, because programs may change them. It does not protect the host, which trusts nothing it receives
+ * from here.
  */
 export const PRELUDE = `(function (post, has, list, random) {
   'use strict'
@@ -40,7 +40,7 @@ export const PRELUDE = `(function (post, has, list, random) {
       ? getText(() => thrown.message ?? thrown, 'Something was thrown that cannot be shown.')
       : getText(() => thrown, '')
 
-  /** JSON for reading: what JSON lacks is shown rather than lost. */
+  /** JSON for readers: values that JSON lacks are shown instead of dropped. */
   const shown = (value) => {
     let inside
     return stringify(value, function (key, inner) {
@@ -77,7 +77,7 @@ export const PRELUDE = `(function (post, has, list, random) {
     const text = stringify(values[0] ?? {})
     if (text === undefined) throw new TypeError(name + '() takes an object with the arguments.')
     if (text.length > ${MOST_ARGUMENT_CHARACTERS}) {
-      throw new RangeError('The arguments of ' + name + '() are ' + text.length + ' characters long as JSON; at most ${MOST_ARGUMENT_CHARACTERS} are passed on.')
+      throw new RangeError('The arguments of ' + name + '() are ' + text.length + ' characters long as JSON; at most ${MOST_ARGUMENT_CHARACTERS} are allowed.')
     }
     return text
   }
@@ -100,7 +100,7 @@ export const PRELUDE = `(function (post, has, list, random) {
     return call
   }
 
-  /** An object whose functions are made when they are first looked at: there may be thousands. */
+  /** An object whose functions are created on first use: there may be thousands. */
   const getNamespace = (server) => {
     const made = {}
     const fill = (key) => {
@@ -115,7 +115,7 @@ export const PRELUDE = `(function (post, has, list, random) {
         const names = parse(list(server))
         for (let i = 0; i < names.length; i++) fill(names[i])
         const keys = ownKeys(target)
-        // In their own order, not in that in which they were first used.
+        // In their declared order, not in the order of first use.
         return keys.length === names.length ? names : keys
       },
     })

@@ -1,21 +1,21 @@
-import { getTooManyCalls, type SandboxLimits } from '../limits.ts'
+import { describeTooManyCalls, type SandboxLimits } from '../limits.ts'
 import type { FromWorker } from '../messages.ts'
 import { readGuestJson } from './guest-json.ts'
 
-/** The functions of a program by their servers. */
+/** The functions of a program, grouped by server. */
 export interface FunctionNames {
   readonly all: ReadonlySet<string>
   readonly servers: ReadonlyMap<string, readonly string[]>
-  /** Those without a server. */
+  /** The functions without a server. */
   readonly tools: readonly string[]
 }
 
 /** The calls of one program that wait for a reply. */
 export interface ProgramCalls {
   readonly size: number
-  /** Makes a call. Returns why it is not made. */
+  /** Makes a call. Returns the reason if it cannot be made. */
   start(id: unknown, name: unknown, args: unknown): string | undefined
-  /** Whether a call waited; it does not anymore. */
+  /** Ends a call. Returns whether it was waiting for a reply. */
   end(id: number): boolean
 }
 
@@ -38,9 +38,9 @@ export function createProgramCalls({ program, names, limits, send }: ProgramCall
         return 'There is no such function.'
       }
       const read = readGuestJson(args)
-      if ('problem' in read) return `The arguments of ${name}() are not passed on: ${read.problem}.`
-      // The host counts too, and must hear of the first that is too many; more would only flood it.
-      if (++made > limits.calls + 1) return getTooManyCalls(name, limits)
+      if ('problem' in read) return `The arguments of ${name}() cannot be passed on: ${read.problem}.`
+      // The host counts too and must learn about the first call beyond the limit; more would only flood it.
+      if (++made > limits.calls + 1) return describeTooManyCalls(name, limits)
       waiting.add(id)
       send({ type: 'call', program, call: id, name, args: read.value })
       return undefined
@@ -49,7 +49,7 @@ export function createProgramCalls({ program, names, limits, send }: ProgramCall
   }
 }
 
-/** Sorts the names of functions, one a line, by their servers. */
+/** Groups the names of functions, one per line, by server. */
 export function groupNames(lines: string): FunctionNames {
   const all = new Set(lines === '' ? [] : lines.split('\n'))
   const servers = new Map<string, string[]>()

@@ -1,23 +1,26 @@
 import type { ProgramError } from '../messages.ts'
 
 const NOT_AVAILABLE: readonly (readonly [RegExp, string])[] = [
-  [/^\s*import\b(?!\s*[(.])/, 'import is not available. What a program may call is there already, as globals.'],
+  [
+    /^\s*import\b(?!\s*[(.])/,
+    'import is not available. Everything that a program may call is already there, as globals.',
+  ],
   [/^\s*export\b/, 'export is not available. Return the value instead.'],
 ]
 
-/** The error as it concerns the source that was written, of which `code` is what was run: the same without types. */
+/** Relates an error to the source as the model wrote it. `code` is what ran: the source without types. */
 export function explainError(error: ProgramError, source: string, code: string): ProgramError {
   const { line, column, ...rest } = error
   if (line === undefined) return rest
   const written = getLines(source)
   if (line > written.length) {
-    // Where something is missing at its end, or where the engine looks one token ahead.
+    // Something is missing at the end, or the engine looked one token ahead.
     return { ...rest, line: written.length }
   }
-  const text = written[line - 1]!
+  const text = written[line - 1] ?? ''
   const explained = NOT_AVAILABLE.find(([pattern]) => error.name === 'SyntaxError' && pattern.test(text))
   const message = explained?.[1] ?? error.message
-  // Where types stood before it, a column is not the one that was written.
+  // If types were removed from the line, the column would be wrong.
   const isSame = column !== undefined && text === getLines(code)[line - 1]
   return { ...rest, message, line, ...(isSame ? { column } : {}) }
 }

@@ -1,14 +1,14 @@
 /** The pending timers of one program. */
 export interface ProgramTimers {
   readonly size: number
-  /** Starts a timer. Returns why it may not be started. */
+  /** Starts a timer. Returns the reason if it cannot be started. */
   start(id: unknown, delay: unknown): string | undefined
   clear(id: unknown): void
   clearAll(): void
 }
 
 const MOST_TIMERS = 1_000
-/** A timer lasts a little longer than the program may at most, so that the limit is what ends the program. */
+/** A timer may last a little longer than the program, so that the time limit ends the program first. */
 const MARGIN_MS = 1_000
 
 export function createProgramTimers(timeMs: number, fire: (id: number) => void): ProgramTimers {
@@ -20,7 +20,7 @@ export function createProgramTimers(timeMs: number, fire: (id: number) => void):
     start(id, delay) {
       if (typeof id !== 'number' || typeof delay !== 'number' || timers.has(id)) return 'There is no such timer.'
       if (timers.size >= MOST_TIMERS) return `At most ${MOST_TIMERS} timers can be pending.`
-      // A delay too long for a timer would fire at once.
+      // A timer with too long a delay would fire at once.
       const milliseconds = Math.min(Math.max(0, delay), timeMs + MARGIN_MS)
       const end = (): void => {
         timers.delete(id)

@@ -4,7 +4,7 @@ import type { ProgramError } from '../messages.ts'
 
 export type Stripped = { readonly code: string } | { readonly error: ProgramError }
 
-/** Makes JavaScript of TypeScript. Every line stays the line it was. */
+/** Turns TypeScript into JavaScript. Line numbers stay the same. */
 export type StripTypes = (source: string) => Stripped
 
 export async function loadStripTypes(): Promise<StripTypes> {
@@ -13,13 +13,13 @@ export async function loadStripTypes(): Promise<StripTypes> {
     try {
       return { code: transform(source, { transforms: ['typescript'], disableESTransforms: true }).code }
     } catch (error) {
-      return { error: syntaxError(error) }
+      return { error: toSyntaxError(error) }
     }
   }
 }
 
-function syntaxError(error: unknown): ProgramError {
-  // The parser calls itself for what is nested.
+function toSyntaxError(error: unknown): ProgramError {
+  // The parser is recursive.
   if (error instanceof RangeError) return { name: 'SyntaxError', message: 'The source is nested too deeply.' }
   const name = 'SyntaxError'
   const message = getErrorMessage(error).replace(/ \(\d+:\d+\)$/, '')

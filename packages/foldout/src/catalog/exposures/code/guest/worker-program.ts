@@ -5,7 +5,7 @@ import { toBrokenOutcome, toErrorOutcome, toStuckOutcome, toThrownOutcome, toVal
 import { createProgramCalls, type FunctionNames } from './program-calls.ts'
 import { createProgramTimers } from './program-timers.ts'
 
-/** One program in its machine, within the worker. */
+/** One program in its machine, inside the worker. */
 export interface WorkerProgram {
   begin(code: string): void
   reply(call: number, isOk: boolean, text: string): void
@@ -22,7 +22,7 @@ export interface WorkerProgramOptions {
   readonly onEnd: (outcome: Outcome, missingLogs: number) => void
 }
 
-/** What a program did, as the prelude posts it: strings and numbers, of which nothing can be believed. */
+/** What a program did, as the prelude posts it: strings and numbers that cannot be trusted. */
 type Posted = readonly (string | number | undefined)[]
 
 export function createWorkerProgram(options: WorkerProgramOptions): WorkerProgram {
@@ -54,7 +54,7 @@ export function createWorkerProgram(options: WorkerProgramOptions): WorkerProgra
     return undefined
   }
 
-  /** Lets the machine compute, and ends the program if that was its end. */
+  /** Lets the machine compute, and finishes the program if it has ended. */
   function enter(work: () => ProgramError | void): void {
     if (hasEnded) return
     watch.start()
@@ -62,7 +62,7 @@ export function createWorkerProgram(options: WorkerProgramOptions): WorkerProgra
       const error = work()
       if (error) outcome = toErrorOutcome(error)
     } catch (error) {
-      // What it did before it broke does not count: its machine is in no state to be believed.
+      // What it did before it broke does not count, because its machine cannot be trusted.
       outcome = toBrokenOutcome(error)
     }
     watch.stop()
@@ -93,11 +93,11 @@ export function createWorkerProgram(options: WorkerProgramOptions): WorkerProgra
 }
 
 interface Watch {
-  /** Why the program must not go on. */
+  /** Why the program has to stop. */
   readonly interruption: Outcome | undefined
   start(): void
   stop(): void
-  /** Whether the program must not go on. Asked over and over while it computes. */
+  /** Whether the program has to stop. Called repeatedly while it computes. */
   check(): boolean
 }
 

@@ -8,11 +8,16 @@ import { toBrokenOutcome, toErrorOutcome } from './outcomes.ts'
 import { groupNames } from './program-calls.ts'
 import { createWorkerProgram, type WorkerProgram } from './worker-program.ts'
 
-// Runs programs, one at a time. The machines are the sandbox; the thread keeps the host's own free, and can be ended
-// where a machine does not heed its limits.
-const port = parentPort!
+// Runs programs, one at a time. The machines are the sandbox. The thread keeps the host's thread free, and can be ended if a
+// machine does not respect its limits.
+const port = getPort()
 const { limits, stopped, engine } = workerData as WorkerSetup
 const send = (message: FromWorker): void => port.postMessage(message)
+
+function getPort(): NonNullable<typeof parentPort> {
+  if (!parentPort) throw new Error('This file runs in a worker thread only.')
+  return parentPort
+}
 
 async function serve(): Promise<void> {
   const [machines, stripTypes] = await Promise.all([loadMachines(limits, engine), loadStripTypes()])
@@ -22,7 +27,7 @@ async function serve(): Promise<void> {
 
   function createSpare(): Promise<Machine> {
     const machine = machines.create()
-    // The next program hears of it, and until then nobody listens.
+    // The next program reports the failure; until then the rejection must count as handled.
     machine.catch(() => undefined)
     return machine
   }

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../../core/errors.ts'
 import type { Json } from '../../../../core/json/json.ts'
-import { getTooManyCalls, type SandboxLimits } from '../limits.ts'
+import { describeTooManyCalls, type SandboxLimits } from '../limits.ts'
 import type { CallMessage } from '../messages.ts'
 import type { SandboxCall, SandboxFunctions } from './sandbox-run.ts'
 
@@ -8,7 +8,7 @@ import type { SandboxCall, SandboxFunctions } from './sandbox-run.ts'
 export interface Calls {
   readonly isOverLimit: boolean
   receive(message: CallMessage): void
-  /** Aborts those that are not over, and answers no more. Returns all there were. */
+  /** Aborts the calls that are still running, and sends no more replies. Returns all calls. */
   close(): readonly SandboxCall[]
 }
 
@@ -26,10 +26,10 @@ interface OpenCall {
 }
 
 const MOST_MESSAGE_CHARACTERS = 4_000
-/** A result must fit into the machine's memory several times: as text, as values, and beside the others. */
+/** A result must fit into the machine's memory several times: as text, as values, and together with other results. */
 const RESULT_SHARE = 1 / 8
 
-/** What a program is told of a call that failed. Anything can be thrown, such as an object that cannot be shown. */
+/** Describes a failed call to a program. Any value can be thrown, even an object that cannot be shown. */
 function describeFailure(name: string, thrown: unknown): string {
   try {
     return getErrorMessage(thrown).slice(0, MOST_MESSAGE_CHARACTERS)
@@ -55,7 +55,7 @@ export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
       text = JSON.stringify(value) ?? ''
       if (text.length > mostResultCharacters) {
         throw new RangeError(
-          `The result of ${call.name}() is ${text.length} characters long as JSON, more than a program can take. Ask for less.`,
+          `The result of ${call.name}() is ${text.length} characters long as JSON, which is more than a program can receive. Ask for less.`,
         )
       }
     } catch (error) {
@@ -77,7 +77,7 @@ export function createCalls({ functions, limits, reply }: CallsOptions): Calls {
       if (!functions.has(name)) return reply(id, false, `There is no function ${name}().`)
       if (calls.length >= limits.calls) {
         isOverLimit = true
-        return reply(id, false, getTooManyCalls(name, limits))
+        return reply(id, false, describeTooManyCalls(name, limits))
       }
       const call: OpenCall = {
         name,

@@ -8,19 +8,19 @@ import type { SandboxWorker } from './sandbox-worker.ts'
 
 export interface ExecutionOptions {
   readonly worker: SandboxWorker
-  /** No other program of the worker has it. */
+  /** Unique among the programs of the worker. */
   readonly id: number
   readonly source: string
-  /** Of the functions, one a line. */
+  /** The names of the functions, one per line. */
   readonly names: string
   readonly functions: SandboxFunctions
   readonly limits: SandboxLimits
   readonly signal: AbortSignal | undefined
-  /** The worker has nothing more to do with the program, or is gone. */
+  /** Called when the worker is finished with the program, or has ended. */
   readonly onFree: () => void
 }
 
-/** How long a program that is told to stop may take before its thread is ended. */
+/** How long a program may take to stop before its thread is ended. */
 const GRACE_MS = 100
 
 /** How a program ended, as the host sees it. */
@@ -93,13 +93,13 @@ export function execute(options: ExecutionOptions): Promise<SandboxRun> {
   })
 }
 
-/** The limit that a program ran into without being stopped for it. */
+/** Gets the limit that a program reached without being stopped for it. */
 function getSurvivedLimit(hasTooManyCalls: boolean, missingCharacters: number): LimitName | undefined {
   if (hasTooManyCalls) return 'calls'
   return missingCharacters > 0 ? 'output' : undefined
 }
 
-/** The run of a program that was not even begun. */
+/** Creates the result of a program that was never started. */
 export function createRefusedRun(error: ProgramError, limit?: LimitName): SandboxRun {
   return { ok: false, logs: [], missingCharacters: 0, error, calls: [], ...(limit ? { limit } : {}), durationMs: 0 }
 }

@@ -9,13 +9,13 @@ interface ReturnedValue {
 
 export interface Output {
   readonly logs: readonly SandboxLog[]
-  /** Characters that were not kept when they were logged. */
+  /** Characters of console output that the worker dropped. */
   readonly missingLogs: number
-  /** The value, and its JSON or the beginning of that. */
+  /** The value, and its JSON or the beginning of it. */
   readonly value: ReturnedValue | undefined
 }
 
-/** Console output and value, cut to what fits. If both are too long, each has half. */
+/** Cuts console output and value to what fits. If both are too long, each gets half. */
 export function fitOutput(
   { logs, missingLogs, value }: Output,
   most: number,

@@ -167,7 +167,7 @@ describe('R44 what is wrong with a program', () => {
       {
         name: 'SyntaxError',
         line: 1,
-        message: 'import is not available. What a program may call is there already, as globals.',
+        message: 'import is not available. Everything that a program may call is already there, as globals.',
       },
     ],
     [
