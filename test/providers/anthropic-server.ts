@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Validator, type Schema } from '@cfworker/json-schema'
 import { messagesRules } from './rules.ts'
 
 /** A block of a reply, or of a request. */
@@ -98,8 +100,17 @@ async function readRequest(incoming: IncomingMessage): Promise<MessagesRequest> 
   }
 }
 
+const SCHEMA = JSON.parse(
+  readFileSync(new URL('wire-schemas/anthropic-messages.json', import.meta.url), 'utf8'),
+) as Schema
+const validator = new Validator(SCHEMA, '7', false)
+
 /** What the interface refuses on every model. */
 const RULES: readonly Refusal[] = [
+  ({ body }) => {
+    const { valid, errors } = validator.validate(body)
+    return valid ? undefined : `${errors.at(-1)?.instanceLocation}: ${errors.at(-1)?.error}`
+  },
   ({ body }) => {
     // A reply that was paused may be the last word.
     const wrong = messagesRules(body).filter((text) => text !== 'the model has the last word')
