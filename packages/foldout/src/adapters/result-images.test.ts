@@ -6,7 +6,7 @@ import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
 import { toModelMessages } from './ai-sdk/messages.ts'
-import { wireConversation } from './anthropic/conversation.ts'
+import { toWireConversation } from './anthropic/conversation.ts'
 import type { ChatRequest } from './chat.ts'
 import type { Message } from './contract.ts'
 import { toResponseInput } from './openai/responses-input.ts'
@@ -41,7 +41,7 @@ describe('pictures in the result of a tool', () => {
   })
 
   it('R37 reach Anthropic as image blocks', () => {
-    const wire = wireConversation(request, wiring)
+    const wire = toWireConversation(request, wiring)
     expect(wire.params.messages.at(-1)!.content).toEqual([
       {
         type: 'tool_result',
@@ -58,7 +58,7 @@ describe('pictures in the result of a tool', () => {
   it('R37 of a kind that Anthropic does not take leave the text', () => {
     const [user, assistant, result] = messages as [Message, Message, Message & { role: 'tool' }]
     const other = { ...result, images: [{ mimeType: 'image/tiff', data: 'x' }] }
-    const wire = wireConversation({ ...request, messages: [user, assistant, other] }, wiring)
+    const wire = toWireConversation({ ...request, messages: [user, assistant, other] }, wiring)
     expect(wire.params.messages.at(-1)!.content).toEqual([expect.objectContaining({ content: 'A chart.' })])
   })
 

@@ -6,7 +6,7 @@ import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
 import { withRetries } from '../retry.ts'
 import { getAddedTools } from '../tool-calls.ts'
-import { wireConversation, type WireConversation } from './conversation.ts'
+import { toWireConversation, type WireConversation } from './conversation.ts'
 import { createMemory, type Loss } from './memory.ts'
 import { ADAPTER_NAME } from './native.ts'
 import { createFinalRefusal, getAnswer, isBadRequest, isThinkingRefused, reduceFeatures } from './refusals.ts'
@@ -40,7 +40,7 @@ export type AnthropicParameters = Readonly<
 
 /**
  * How tools that a conversation adds reach the model: `native` defines them where they were added, or names them there if
- * the endpoint takes only that, which leaves the cached prefix as it is; `plain` appends them to the tool list; `auto` is
+ * the endpoint accepts only that, which keeps the cached prefix; `plain` appends them to the tool list; `auto` is
  * native until the endpoint refuses it.
  *
  * @example
@@ -51,7 +51,7 @@ export type AnthropicParameters = Readonly<
 export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
 
 /**
- * A tool that Anthropic defines, as its interface takes it.
+ * A tool that Anthropic defines, in the form that its API accepts.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
 export type AnthropicServerTool = Exclude<Anthropic.Beta.Messages.BetaToolUnion, Anthropic.Beta.Messages.BetaTool>
 
 /**
- * How long the provider keeps what it cached after it was last used.
+ * How long the provider keeps a cached prefix after its last use.
  *
  * @example
  * ```ts
@@ -91,7 +91,7 @@ export interface AnthropicOptions {
   readonly client?: AnthropicClient
   /** Used for every request instead of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
-  /** The most tokens of a reply, thinking included. Default: 128,000 from Claude 4.6 on, 64,000 for 4.5, else 8192. */
+  /** The maximum number of tokens in a reply, thinking included. Default: 128,000 from Claude 4.6 on, 64,000 for 4.5, else 8192. */
   readonly maxTokens?: number
   /** How often a failed request is sent again. Default 3. */
   readonly maxRetries?: number
@@ -104,14 +104,14 @@ export interface AnthropicOptions {
    * write. Default true.
    */
   readonly cache?: boolean | AnthropicCache
-  /** Tokens that input and output may have together. */
+  /** The number of tokens that input and output may have together. */
   readonly contextWindow?: number
-  /** More fields for every request. */
+  /** Additional fields for every request. */
   readonly parameters?: AnthropicParameters
 }
 
 /**
- * Claude through the Messages interface. Needs the package `@anthropic-ai/sdk`.
+ * Claude through the Messages API. Needs the package `@anthropic-ai/sdk`.
  *
  * @example
  * ```ts
@@ -134,7 +134,7 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
       const losses: Loss[] = []
       let first: AdapterError | undefined
       for (;;) {
-        const wire = wireConversation(request, { model, ...memory.wiring, additions: features.additions })
+        const wire = toWireConversation(request, { model, ...memory.wiring, additions: features.additions })
         try {
           const reply = await send(request, wire, features)
           for (const loss of losses) memory.keep(request, loss)
@@ -175,7 +175,7 @@ function createSender(options: AnthropicOptions): Send {
       async (emit, signal) => {
         const { beta } = await (client ??= createClient(options))
         const body = { ...getParams(options, request, features), ...params }
-        // Retries are made, and told, by withRetries.
+        // withRetries makes the retries and reports them.
         const events = await beta.messages.create(body, { signal, maxRetries: 0 }).catch(throwReadable)
         return readReply(events, { conversation: request.messages, prefix, signal, emit })
       },
@@ -202,7 +202,7 @@ function throwReadable(error: unknown): never {
   if (!/authentication method/i.test(getErrorMessage(error))) throw error
   throw new AdapterError(
     'adapter-config',
-    'There is no key for the Anthropic interface. Set the environment variable ANTHROPIC_API_KEY, or pass apiKey or a client.',
+    'There is no API key for Anthropic. Set the environment variable ANTHROPIC_API_KEY, or pass apiKey or a client.',
     { adapter: ADAPTER_NAME, cause: error },
   )
 }

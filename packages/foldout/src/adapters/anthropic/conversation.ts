@@ -17,15 +17,15 @@ type TextParam = Anthropic.Beta.Messages.BetaTextBlockParam
 type ServerTool = Exclude<Anthropic.Beta.Messages.BetaToolUnion, ToolParam>
 type CacheControl = Anthropic.Beta.Messages.BetaCacheControlEphemeral
 
-/** How a conversation is written down for the Messages interface. */
+/** How a conversation is converted for the Messages API. */
 export interface WireOptions {
   readonly model: string
   /** Tools that the provider runs. */
   readonly serverTools: readonly ServerTool[]
   readonly additions: Additions
-  /** Marks what the provider should cache, unless it should cache nothing. */
+  /** The mark for what the provider should cache, or undefined if it should not cache. */
   readonly cacheControl: CacheControl | undefined
-  /** Whether thinking is sent back even where what was before it has changed. */
+  /** Whether thinking is sent back even if the conversation before it has changed. */
   readonly keepsThinking: boolean
   /** The prefixes of replies whose thinking the provider refused. */
   readonly refusedThinking: ReadonlySet<string>
@@ -40,26 +40,26 @@ export interface WireParams {
 
 export interface WireConversation {
   readonly params: WireParams
-  /** Identifies all that the reply to this request follows. */
+  /** Identifies everything that precedes the reply to this request. */
   readonly prefix: string
   /** The prefixes of the replies whose thinking is sent back. */
   readonly thinking: readonly string[]
 }
 
-/** User turns that end at a cache breakpoint. With tools and system text that makes four, the most there can be. */
+/** User turns that end at a cache breakpoint. Together with tools and system text that makes four, which is the maximum. */
 const CACHED_TURNS = 2
 
-export function wireConversation(request: ChatRequest, options: WireOptions): WireConversation {
+export function toWireConversation(request: ChatRequest, options: WireOptions): WireConversation {
   const { additions, cacheControl } = options
   const added = getAddedTools(request)
-  const later = [...added.values()].flat().map(toolParam)
-  const tools = [...options.serverTools.map((tool) => ({ ...tool })), ...request.tools.map(toolParam)]
+  const later = [...added.values()].flat().map(toToolParam)
+  const tools = [...options.serverTools.map((tool) => ({ ...tool })), ...request.tools.map(toToolParam)]
   const initial = tools.length
   if (additions === 'plain') tools.push(...later)
-  // The interface refuses a text of nothing but whitespace.
+  // The API refuses text that is only whitespace.
   const system: TextParam[] = request.system.trim() === '' ? [] : [{ type: 'text', text: request.system }]
   const start = extendPrefix(options.model, [tools, system])
-  // Tools that are not loaded are not part of what the model sees before the conversation.
+  // The model does not see deferred tools before the conversation adds them.
   if (additions === 'reference') tools.push(...later.map((tool) => ({ ...tool, defer_loading: true })))
   const { turns, prefix, thinking } = createTurns(request, additions === 'plain' ? new Map() : added, start, options)
   if (cacheControl) {
@@ -78,7 +78,7 @@ export function wireConversation(request: ChatRequest, options: WireOptions): Wi
   }
 }
 
-function toolParam({ name, description, inputSchema }: AnyTool): ToolParam {
+function toToolParam({ name, description, inputSchema }: AnyTool): ToolParam {
   return { name, description, input_schema: toToolParameters(inputSchema, 'anthropic') }
 }
 
@@ -123,13 +123,13 @@ function createTurns(
       continue
     }
     const before = open ? extendPrefix(prefix, open) : prefix
-    const content = assistantContent(message, before, options)
-    // The interface does not take an empty message; without it the turns around it become one.
+    const content = toAssistantContent(message, before, options)
+    // The API does not accept an empty message. Without it, the turns around it become one.
     if (content.length === 0) continue
     if (content.some(isThinking)) thinking.push(before)
     prefix = extendPrefix(before, content)
     const last = turns.at(-1)
-    // A reply that was paused goes on in the next one.
+    // A paused reply continues in the next message.
     if (last && !isUserTurn(last)) for (const block of content) last.content.push(block)
     else turns.push({ content })
     open = undefined
@@ -151,25 +151,25 @@ function addToTurn(
     case 'tool':
       getTurn().results.push({
         type: 'tool_result',
-        tool_use_id: wireId(message.callId),
-        ...resultContent(message),
+        tool_use_id: toWireId(message.callId),
+        ...toResultContent(message),
         is_error: message.isError,
       })
       return
     case 'tools':
-      for (const tool of added) getTurn().additions.push(additionParam(tool, additions))
+      for (const tool of added) getTurn().additions.push(toAdditionParam(tool, additions))
   }
 }
 
-function additionParam(tool: AnyTool, additions: Additions): AdditionParam {
+function toAdditionParam(tool: AnyTool, additions: Additions): AdditionParam {
   if (additions === 'reference') return { type: 'tool_addition', tool: { type: 'tool_reference', name: tool.name } }
-  return { type: 'tool_addition', tool: { type: 'tool_definition', definition: toolParam(tool) } }
+  return { type: 'tool_addition', tool: { type: 'tool_definition', definition: toToolParam(tool) } }
 }
 
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
-/** The interface refuses empty texts, and a failure that says nothing. */
-function resultContent({ text, isError, images = [] }: ToolMessage): Pick<ResultParam, 'content'> {
+/** The API refuses empty text, and a failed result without content. */
+function toResultContent({ text, isError, images = [] }: ToolMessage): Pick<ResultParam, 'content'> {
   const shown = images.flatMap(({ mimeType, data }) => {
     const type = IMAGE_TYPES.find((known) => known === mimeType)
     return type ? [{ type: 'image' as const, source: { type: 'base64' as const, media_type: type, data } }] : []
@@ -181,7 +181,7 @@ function resultContent({ text, isError, images = [] }: ToolMessage): Pick<Result
 
 function toMessages(turn: UserTurn | AssistantTurn): MessageParam[] {
   if (!isUserTurn(turn)) return [{ role: 'assistant', content: turn.content }]
-  // Results must come first and added tools after all that the user says, or the interface refuses the request.
+  // The API requires that results come first, and that added tools come after everything the user says.
   const said = [...turn.results, ...turn.texts]
   const content = said.length === 0 ? [{ type: 'text' as const, text: EMPTY_MESSAGE }] : said
   return [
@@ -190,7 +190,7 @@ function toMessages(turn: UserTurn | AssistantTurn): MessageParam[] {
   ]
 }
 
-/** What is sent for a message without text, which the interface refuses, and without which the roles would not alternate. */
+/** Sent in place of an empty user message, which the API refuses. Without a message, the roles would not alternate. */
 const EMPTY_MESSAGE = '(The message is empty.)'
 
 function markTurn({ results, texts, additions }: UserTurn, cacheControl: CacheControl): void {
@@ -204,8 +204,8 @@ function markLast(blocks: readonly object[], cacheControl: CacheControl): void {
   if (last) Object.assign(last, { cache_control: cacheControl })
 }
 
-/** A reply as it is sent back. Its thinking is left out where it no longer follows what it was made with. */
-function assistantContent(message: AssistantMessage, prefix: string, options: WireOptions): ContentParam[] {
+/** A reply as it is sent back. Its thinking is left out if the conversation before it is not the one it was made with. */
+function toAssistantContent(message: AssistantMessage, prefix: string, options: WireOptions): ContentParam[] {
   const { text, toolCalls } = message
   const native = readNative(message)
   if (native) {
@@ -217,19 +217,19 @@ function assistantContent(message: AssistantMessage, prefix: string, options: Wi
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
     ...toolCalls.map((call) => ({
       type: 'tool_use' as const,
-      id: wireId(call.id),
+      id: toWireId(call.id),
       name: call.name,
-      input: wireInput(call),
+      input: toWireInput(call),
     })),
   ]
 }
 
-/** Conversations that began with another provider may have ids that this interface does not take. */
-function wireId(id: string): string {
+/** Conversations that began with another provider may have ids that this API does not accept. */
+function toWireId(id: string): string {
   return id.replace(/[^\w-]/g, '_')
 }
 
-/** The interface takes only objects back; anything else the model wrote is put in one, so that it sees its mistake. */
-export function wireInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
+/** The API accepts only objects. Anything else the model wrote is wrapped in one, so that the model sees its mistake. */
+export function toWireInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
   return isPlainObject(args) ? args : { INVALID_JSON: malformed ?? JSON.stringify(args) }
 }

@@ -7,21 +7,21 @@ import { getDefaultMaxTokens } from './models.ts'
 import { describeAdditionsRefused, describeFormatRefused, getAnswer, isLimitOfModel } from './refusals.ts'
 import type { Additions, Features } from './request.ts'
 
-/** What a request was sent without after a refusal. */
+/** What was left out of a request after a refusal. */
 export interface Loss {
   readonly before: Features
   readonly after: Features
   readonly refusal: AdapterError
 }
 
-/** What an adapter has learned of its endpoint, so that it does not ask twice for what was refused. */
+/** What an adapter has learned of its endpoint, so that it does not repeat what was refused. */
 export interface Memory {
   readonly additions: Additions
   readonly maxTokens: number
   /** Outputs whose schema was refused. */
   readonly refusedOutputs: WeakSet<object>
   readonly wiring: Omit<WireOptions, 'model' | 'additions'>
-  /** Keeps what a request that was answered had to do without, and tells of it. */
+  /** Remembers what was left out of a request that succeeded, and emits a warning where it matters. */
   keep(request: ChatRequest, loss: Loss): void
   refuseThinking(prefixes: readonly string[]): void
 }
@@ -43,7 +43,7 @@ export function createMemory(options: AnthropicOptions): Memory {
     wiring: {
       serverTools,
       cacheControl: getCacheControl(cache),
-      // Models with a budget for thinking want the last reply to begin with it, and take it wherever it was made.
+      // Models with a thinking budget require that the last reply begins with thinking, and accept it from any conversation.
       keepsThinking: parameters?.thinking?.type === 'enabled',
       refusedThinking,
     },

@@ -10,7 +10,7 @@ export const ADAPTER_NAME = 'anthropic'
 /** A reply as the provider wrote it. */
 export interface NativeReply {
   readonly blocks: readonly ContentParam[]
-  /** Identifies all that the reply followed: the model, the tools, the system text and the messages before it. */
+  /** Identifies everything that preceded the reply: the model, the tools, the system text and the messages before it. */
   readonly prefix: string | undefined
 }
 
@@ -18,7 +18,7 @@ export function toNative(blocks: readonly object[], prefix: string): NonNullable
   return { adapter: ADAPTER_NAME, content: { blocks: blocks as unknown as Json, prefix } }
 }
 
-/** What this adapter wrote down of a reply, if it did. Conversations are stored in between, so its shape is checked. */
+/** What this adapter stored with a reply, if anything. The conversation may come from a store, so the shape is checked. */
 export function readNative({ native }: AssistantMessage): NativeReply | undefined {
   if (native?.adapter !== ADAPTER_NAME || !isPlainObject(native.content)) return undefined
   const { blocks, prefix } = native.content
@@ -33,7 +33,7 @@ export function isThinking({ type }: { readonly type: string }): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-/** Identifies what a conversation consists of so far. */
+/** Identifies a conversation up to and including this part. */
 export function extendPrefix(prefix: string, part: unknown): string {
   return sha256Hex(`${prefix}${JSON.stringify(part)}`)
 }

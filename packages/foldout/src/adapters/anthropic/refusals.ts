@@ -3,19 +3,19 @@ import { AdapterError } from '../adapter-error.ts'
 import type { AnthropicToolAdditions } from './anthropic.ts'
 import { BETAS, type Additions, type Features } from './request.ts'
 
-/** What a request that was refused contained. */
+/** What a refused request contained. */
 export interface RefusedRequest {
   readonly features: Features
   readonly toolAdditions: AnthropicToolAdditions
-  /** Whether the conversation adds tools. Otherwise the request says nothing of additions but the name of the beta. */
+  /** Whether the conversation adds tools. If not, only the name of the beta in the request concerns additions. */
   readonly hasAddedTools: boolean
   /** The betas that the caller asked for. */
   readonly ownBetas: readonly string[]
-  /** Whether the caller set the limit of the reply, which is then left as it is. */
+  /** Whether the caller set `maxTokens`, which is then never lowered. */
   readonly hasOwnMaxTokens: boolean
 }
 
-/** No part of a longer answer is needed to tell what was refused. */
+/** The beginning of an answer says what was refused. */
 const MAX_ANSWER_CHARACTERS = 10_000
 
 /** Some gateways answer 422 to fields they do not know. */
@@ -30,8 +30,8 @@ export function getAnswer({ cause }: AdapterError): string {
 }
 
 /**
- * Whether a request was refused for the thinking in it: a thinking block belongs to the system text, tools and messages that
- * it was made with.
+ * Whether a request was refused because of its thinking blocks, which are bound to the system text, tools and messages that
+ * they were made with.
  */
 export function isThinkingRefused(answer: string): boolean {
   return /bound to a different conversation|thinking.{0,200}cannot be modified|invalid .?signature/is.test(answer)
@@ -39,7 +39,7 @@ export function isThinkingRefused(answer: string): boolean {
 
 /**
  * What to send instead of a refused request. Only a refusal that names a feature leads to a request without it: most
- * refusals, such as those of a conversation that is too long or an account without credit, would only be repeated.
+ * refusals, such as a conversation that is too long or an account without credit, would only be repeated.
  */
 export function reduceFeatures(request: RefusedRequest, answer: string): Features | undefined {
   const { features } = request
@@ -62,7 +62,7 @@ function isAdditionsNamed({ features, hasAddedTools, ownBetas }: RefusedRequest,
   return hasAddedTools && /\brole\b|tool_addition|tool_definition|tool_reference|defer_loading/i.test(answer)
 }
 
-/** Bedrock and Google Cloud take added tools by reference only; where system messages are refused, both ways are. */
+/** Bedrock and Google Cloud accept added tools by reference only. Where system messages are refused, both ways are. */
 function getNextAdditions({ features, toolAdditions }: RefusedRequest, answer: string): Additions | undefined {
   if (features.additions === 'inline' && !/\brole\b/i.test(answer)) return 'reference'
   return toolAdditions === 'auto' ? 'plain' : undefined
@@ -75,7 +75,7 @@ export function isLimitOfModel(answer: string): boolean {
 
 const MODEL_LIMIT = /max_tokens: \d{1,9} > (\d{1,9})/
 
-/** The limit that the provider names for a reply of this model, or for what is left beside this conversation. */
+/** The limit that the provider names: that of the model, or what the context window leaves for a reply. */
 function readMaxTokens(answer: string): number | undefined {
   const [, allowed] = MODEL_LIMIT.exec(answer) ?? []
   if (allowed !== undefined && Number(allowed) > 0) return Number(allowed)
@@ -84,7 +84,7 @@ function readMaxTokens(answer: string): number | undefined {
   return left > 0 ? left : undefined
 }
 
-/** The last refusal, with what the first attempt was answered. */
+/** The last refusal, together with the provider's answer to the first attempt. */
 export function createFinalRefusal(last: AdapterError, first: AdapterError): AdapterError {
   if (last === first || last.message === first.message) return first
   return new AdapterError(
@@ -94,12 +94,12 @@ export function createFinalRefusal(last: AdapterError, first: AdapterError): Ada
   )
 }
 
-/** What to tell of a refusal, after which tools are added to the end of the list. */
+/** The warning for a refusal after which tools are added to the end of the list. */
 export function describeAdditionsRefused(refusal: AdapterError): string {
   return `The endpoint does not accept tools that are added in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${getErrorMessage(refusal.cause)}`
 }
 
-/** What to tell of a refusal, after which the answer is not held to the schema. */
+/** The warning for a refusal after which the provider does not enforce the schema. */
 export function describeFormatRefused(refusal: AdapterError): string {
   return `The endpoint does not accept this output schema, so the answer is read from what the model writes. It said: ${getErrorMessage(refusal.cause)}`
 }

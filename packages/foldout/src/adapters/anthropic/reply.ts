@@ -5,7 +5,7 @@ import type { AssistantMessage, Message, ModelEvent, ToolCall, Usage } from '../
 import { cutStream } from '../failure.ts'
 import { measureText, readStream } from '../stream.ts'
 import { createCallIds, readToolCall, toToolCall } from '../tool-calls.ts'
-import { wireInput } from './conversation.ts'
+import { toWireInput } from './conversation.ts'
 import { ADAPTER_NAME, toNative } from './native.ts'
 
 type StreamEvent = Anthropic.Beta.Messages.BetaRawMessageStreamEvent
@@ -21,16 +21,16 @@ interface Block {
 
 export interface ReadOptions {
   readonly conversation: readonly Message[]
-  /** Identifies all that the reply follows. */
+  /** Identifies everything that precedes the reply. */
   readonly prefix: string
   readonly signal: AbortSignal
   emit(this: void, event: ModelEvent): void
 }
 
-/** Reads a streamed reply to its end, and tells its text as it comes. */
+/** Reads a streamed reply to its end, and emits its text as it arrives. */
 export async function readReply(stream: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
   const { conversation, prefix, signal, emit } = options
-  // By position, which a server may count as it likes.
+  // By index, which a server may number as it likes.
   const blocks = new Map<number, Block>()
   let usage: UsageParts = {}
   let end: MessageDelta['delta'] | undefined
@@ -45,7 +45,7 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
         break
       case 'content_block_delta': {
         const block = blocks.get(event.index)
-        if (block) append(block, event.delta, emit)
+        if (block) appendDelta(block, event.delta, emit)
         break
       }
       case 'message_delta':
@@ -65,7 +65,7 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
   if (cut !== undefined) emit({ type: 'warning', message: cut })
   const inOrder = [...blocks].sort(([one], [other]) => one - other).map(([, block]) => block)
   const message = toMessage(inOrder, { isCutOff: cut !== undefined, prefix, toId: createCallIds(conversation) })
-  return { message, usage: totalUsage(usage), isPaused: PAUSES.has(end?.stop_reason ?? 'end_turn') }
+  return { message, usage: toUsage(usage), isPaused: PAUSES.has(end?.stop_reason ?? 'end_turn') }
 }
 
 function measureEvent(event: StreamEvent): number {
@@ -76,7 +76,7 @@ function measureEvent(event: StreamEvent): number {
   return delta.type === 'input_json_delta' ? measureText(delta.partial_json) : 0
 }
 
-/** The reply goes on where it stopped, once it was sent back. */
+/** After these the reply continues where it stopped, once it has been sent back. */
 const PAUSES: ReadonlySet<StopReason> = new Set(['pause_turn', 'compaction'])
 
 // A map, since the reason is whatever the server wrote.
@@ -88,7 +88,7 @@ const CUT_OFF: ReadonlyMap<StopReason, string> = new Map([
   ['model_context_window_exceeded', "The reply reached the end of the model's context window and is cut off."],
 ])
 
-function append(
+function appendDelta(
   block: Block,
   delta: Anthropic.Beta.Messages.BetaRawContentBlockDelta,
   emit: (event: ModelEvent) => void,
@@ -116,7 +116,7 @@ function append(
       return
     case 'compaction_delta':
       if (content.type !== 'compaction') return
-      // All of it comes at once.
+      // The whole summary arrives in one delta.
       content.content = delta.content
       content.encrypted_content = delta.encrypted_content ?? content.encrypted_content
       return
@@ -135,24 +135,24 @@ function toMessage(
     const id = toId(content.id)
     const call = readCall({ ...content, id }, block.json, isCutOff && index === blocks.length - 1)
     toolCalls.push(call)
-    return { ...content, id, input: wireInput(call) }
+    return { ...content, id, input: toWireInput(call) }
   })
   const text = contents.map((content) => (content.type === 'text' ? content.text : '')).join('')
-  // An empty text is refused when it is sent back.
+  // The API refuses empty text when it is sent back.
   const kept = contents.filter((content) => content.type !== 'text' || content.text.trim() !== '')
   const message = { role: 'assistant' as const, text, toolCalls }
   if (kept.every(isPlain)) return message
   return { ...message, native: toNative(kept, prefix) }
 }
 
-/** A call that the provider runs itself. Its input is streamed like that of the others. */
+/** Adds the streamed input to a call that the provider runs itself. */
 function withInput({ content, json }: Block): Content {
   if (json.trim() === '' || !('input' in content)) return content
   const call = readToolCall({ id: '', name: '', text: json })
-  return { ...content, input: wireInput(call) }
+  return { ...content, input: toWireInput(call) }
 }
 
-/** Whether a message of one text and the calls after it loses nothing of the content. */
+/** Whether a message of one text and the calls after it keeps all of the content. */
 function isPlain(content: Content, index: number): boolean {
   if (content.type === 'text') return index === 0 && (content.citations ?? []).length === 0
   return content.type === 'tool_use'
@@ -164,7 +164,7 @@ function readCall(
   isCutOff: boolean,
 ): ToolCall {
   if (json.trim() !== '') return readToolCall({ id, name, text: json })
-  // A call without arguments streams nothing; one that was cut off may not have come to them.
+  // A call without arguments streams nothing. A call that was cut off may not have reached its arguments.
   return isCutOff ? { id, name, arguments: undefined, malformed: json } : toToolCall({ id, name, input })
 }
 
@@ -185,7 +185,7 @@ interface UsageParts {
   readonly cache_creation_input_tokens?: number | null
 }
 
-/** The later numbers are totals too, and leave out what has not changed. */
+/** Later numbers are totals too, and omit what has not changed. */
 function mergeUsage(one: UsageParts, later: UsageParts): UsageParts {
   return {
     input_tokens: later.input_tokens ?? one.input_tokens ?? null,
@@ -195,7 +195,7 @@ function mergeUsage(one: UsageParts, later: UsageParts): UsageParts {
   }
 }
 
-function totalUsage(parts: UsageParts): Usage {
+function toUsage(parts: UsageParts): Usage {
   const cachedInputTokens = parts.cache_read_input_tokens ?? 0
   const cacheWriteTokens = parts.cache_creation_input_tokens ?? 0
   return {

@@ -1,14 +1,14 @@
 import type { AnyTool } from '../../tools/tool.ts'
 import { NO_USAGE, type ToolCall, type ToolMessage } from '../contract.ts'
 import { keepMessage, type QueryEnd, type QueryState } from './query-state.ts'
-import { resultText } from './replies.ts'
+import { getResultText } from './replies.ts'
 import type { SdkUserMessage } from './sdk.ts'
 import { createToolServer, type CallRequest, type ToolAnswer, type ToolServer } from './tool-server.ts'
 import type { Turn } from './turns.ts'
 
 const NOT_RUN = 'This call was not run, because another call of the same reply ended the turn.'
 
-/** The server through which the executable has its calls run. */
+/** The server that runs calls for the executable. */
 export function createAnsweringServer(query: QueryState): ToolServer {
   const { settings, end } = query
   const server = createToolServer(
@@ -16,7 +16,7 @@ export function createAnsweringServer(query: QueryState): ToolServer {
     () => settings.progress.offered.values(),
     async (request) => {
       try {
-        const result = await answer(query, server, request)
+        const result = await answerCall(query, server, request)
         // Once the query has ended, an answer would only make the executable send another request.
         if (!end.isSettled()) return result
       } catch (error) {
@@ -28,12 +28,12 @@ export function createAnsweringServer(query: QueryState): ToolServer {
   return server
 }
 
-async function answer(query: QueryState, server: ToolServer, request: CallRequest): Promise<ToolAnswer> {
+async function answerCall(query: QueryState, server: ToolServer, request: CallRequest): Promise<ToolAnswer> {
   const { offered } = query.settings.progress
   const { turn, call } = await query.turns.find(request)
   if (query.settings.runsTogether && turn.isMain) {
     // Calls of tools that are not offered are answered by the executable.
-    turn.running ??= run(
+    turn.running ??= runCalls(
       query,
       server,
       turn,
@@ -41,17 +41,17 @@ async function answer(query: QueryState, server: ToolServer, request: CallReques
     )
     await turn.running
   } else {
-    await run(query, server, turn, [{ ...call, arguments: request.arguments }])
+    await runCalls(query, server, turn, [{ ...call, arguments: request.arguments }])
   }
   return turn.results.get(call.id) ?? { text: NOT_RUN, isError: true }
 }
 
-async function run(query: QueryState, server: ToolServer, turn: Turn, calls: readonly ToolCall[]): Promise<void> {
+async function runCalls(query: QueryState, server: ToolServer, turn: Turn, calls: readonly ToolCall[]): Promise<void> {
   const { evaluation, progress } = query.settings
   const outcome = await evaluation.callTools(calls)
   for (const result of outcome.results) await keepResult(query, turn, result)
-  if (outcome.type === 'halt') return stop(query, turn, { type: 'halted', usage: NO_USAGE })
-  if (outcome.added.length > 0) await offer(query, server, turn, outcome.added)
+  if (outcome.type === 'halt') return stopQuery(query, turn, { type: 'halted', usage: NO_USAGE })
+  if (outcome.added.length > 0) await offerTools(query, server, turn, outcome.added)
   if (query.end.isSettled()) return
   const isAnswered = turn.calls.every(({ id, name }) => turn.results.has(id) || !progress.offered.has(name))
   if (!isAnswered) return
@@ -60,7 +60,7 @@ async function run(query: QueryState, server: ToolServer, turn: Turn, calls: rea
 }
 
 /** Adds tools to the query, or ends it so that the next one offers them. */
-async function offer(query: QueryState, server: ToolServer, turn: Turn, added: readonly AnyTool[]): Promise<void> {
+async function offerTools(query: QueryState, server: ToolServer, turn: Turn, added: readonly AnyTool[]): Promise<void> {
   const { settings } = query
   const names = added.map(({ name }) => name)
   for (const tool of added) settings.progress.offered.set(tool.name, tool)
@@ -70,11 +70,11 @@ async function offer(query: QueryState, server: ToolServer, turn: Turn, added: r
     type: 'warning',
     message: `The executable of the Claude Agent SDK did not list its tools again for ${names.join(', ')}. The conversation goes on in a new query that offers them.`,
   })
-  await stop(query, turn, { type: 'restart' })
+  await stopQuery(query, turn, { type: 'restart' })
 }
 
-/** Ends the query in the middle of a turn. Every call gets a result, as a conversation must not lack one. */
-async function stop(query: QueryState, turn: Turn, how: QueryEnd): Promise<void> {
+/** Ends the query in the middle of a turn. Every call gets a result, since a conversation must have one for each. */
+async function stopQuery(query: QueryState, turn: Turn, how: QueryEnd): Promise<void> {
   for (const { id, name } of turn.calls) {
     await keepResult(query, turn, { role: 'tool', callId: id, name, text: NOT_RUN, isError: true })
   }
@@ -87,14 +87,14 @@ async function keepResult(query: QueryState, turn: Turn, result: ToolMessage): P
   if (turn.isMain) await keepMessage(query, result)
 }
 
-/** Takes results that the executable gave by itself: of calls to its own tools, or to tools that it does not have. */
+/** Records results that the executable gave itself, for calls to its own tools or to tools that do not exist. */
 export async function takeResults(query: QueryState, content: SdkUserMessage['message']['content']): Promise<void> {
   const turn = query.turns.last
   if (typeof content === 'string' || turn === undefined) return
   for (const { type, tool_use_id: id, content: result, is_error: isError } of content) {
     const call = type === 'tool_result' && id !== undefined ? turn.byId.get(id) : undefined
     if (call === undefined) continue
-    const text = resultText(result)
+    const text = getResultText(result)
     await keepResult(query, turn, { role: 'tool', callId: call.id, name: call.name, text, isError: isError === true })
   }
 }

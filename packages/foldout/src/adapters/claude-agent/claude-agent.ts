@@ -40,8 +40,8 @@ export interface ClaudeAgentOptions {
   /** How long to wait for the executable to list added tools, in milliseconds. Default 5000. */
   readonly relistTimeoutMs?: number
   /**
-   * Whether the executable keeps its sessions on disk. A conversation then goes on in its session, with the model's thinking,
-   * pictures and cache, and not from a transcript. Default false.
+   * Whether the executable keeps its sessions on disk. A conversation then continues in its session, with the model's
+   * thinking, pictures and cache, instead of from a transcript. Default false.
    */
   readonly persistSession?: boolean
   /**
@@ -55,7 +55,7 @@ export interface ClaudeAgentOptions {
 
 const RELIST_TIMEOUT_MS = 5000
 
-/** Options that can make the executable refuse a call, which must then not have been run. */
+/** Options that can make the executable refuse a call. Such a call must not run before the executable asks for it. */
 const GATES = [
   'canUseTool',
   'disallowedTools',
@@ -83,7 +83,7 @@ const GATES = [
  * A query takes a single prompt, so everything that was said before is sent along as a transcript, unless `persistSession`
  * is set and the session is still there.
  *
- * Where a prompt has an output, the executable holds the model to its schema.
+ * If the prompt has an output, the executable enforces its schema.
  *
  * @example
  * ```ts
@@ -140,7 +140,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
               loaded.query({
                 prompt,
                 options: {
-                  ...queryOptions(settings, evaluation, server),
+                  ...getQueryOptions(settings, evaluation, server),
                   ...getResumeOptions(session),
                   abortController,
                 },
@@ -155,12 +155,12 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
   }
 }
 
-/** The session is forked, so that it stays as it is for others that go on from the same message. */
+/** The session is forked, so that other runs can continue from the same message. */
 function getResumeOptions(session: string | undefined): Record<string, unknown> {
   return session === undefined ? {} : { resume: session, forkSession: true }
 }
 
-function queryOptions(
+function getQueryOptions(
   { model, cwd, persistSession = false, options = {}, ...settings }: ClaudeAgentOptions,
   { system, output }: Evaluation,
   server: ToolServer,
@@ -180,7 +180,7 @@ function queryOptions(
     systemPrompt: system,
     includePartialMessages: true,
     allowedTools: [`mcp__${SERVER_NAME}__*`, ...allowed],
-    env: environment(settings, options['env'] as ClaudeAgentOptions['env']),
+    env: getEnvironment(settings, options['env'] as ClaudeAgentOptions['env']),
     mcpServers: {
       ...(options['mcpServers'] as object | undefined),
       // Otherwise the executable may hide tools behind a search of its own.
@@ -189,7 +189,7 @@ function queryOptions(
   }
 }
 
-function environment(
+function getEnvironment(
   { apiKey, baseURL, env, maxRetries }: ClaudeAgentOptions,
   passed: ClaudeAgentOptions['env'],
 ): Record<string, string | undefined> {

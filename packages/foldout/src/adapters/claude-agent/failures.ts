@@ -18,7 +18,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ])
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
 
-/** The error that a query's last message stands for. `reason` is the one that the reply before it named. */
+/** Converts a query's last message to an error. `reason` is what the reply before it named. */
 export function toResultFailure(result: SdkResultMessage, reason: string | undefined): AdapterError {
   const said = [...new Set([...(result.errors ?? []), result.result ?? ''])].filter((text) => text !== '').join('; ')
   const why = said || reason || result.subtype
@@ -47,7 +47,7 @@ function isRefusal(status: number | undefined, reason: string | undefined): bool
   return status >= 400 && status < 500 && !RETRYABLE_STATUSES.has(status)
 }
 
-/** For what the SDK threw: mostly an executable that did not start or ended early. */
+/** Converts what the SDK threw, usually because the executable did not start or ended early. */
 export function toThrownFailure(thrown: unknown): FoldoutError {
   if (thrown instanceof FoldoutError) return thrown
   return new AdapterError(

@@ -63,12 +63,12 @@ export function fakeSdk(
           }),
       }
       hosts.push(host)
-      return playing(scripts[hosts.length - 1]!(host), done)
+      return play(scripts[hosts.length - 1]!(host), done)
     },
   }
 }
 
-function playing(messages: AsyncGenerator<SdkMessage, void>, done: string[]): SdkQuery {
+function play(messages: AsyncGenerator<SdkMessage, void>, done: string[]): SdkQuery {
   let close: (() => void) | undefined
   const closed = new Promise<IteratorResult<SdkMessage>>((resolve) => {
     close = () => resolve({ done: true, value: undefined })

@@ -2,18 +2,18 @@ import type { OutputSpec } from '../../prompt/output.ts'
 import type { AssistantMessage } from '../contract.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 
-/** The tool by which the executable has the model give a structured answer, and which it runs itself. */
+/** The executable's own tool for structured answers. */
 const OUTPUT_TOOL = 'StructuredOutput'
 
-/** The option that holds the answer to a schema. The executable makes a tool of it, so the answer must be an object. */
+/** The option that enforces a schema. The executable turns it into a tool, so the answer must be an object. */
 export function getOutputOptions(output: OutputSpec<unknown> | undefined): Record<string, unknown> {
   if (output?.container !== 'object') return {}
-  // The executable's validator does not know every dialect that may be named here.
+  // The executable's validator does not know every dialect that `$schema` may name.
   const { $schema: _, ...schema } = toToolParameters(output.jsonSchema, 'anthropic')
   return { outputFormat: { type: 'json_schema', schema } }
 }
 
-/** A reply without its structured answer, which the result of the query has. */
+/** A reply without its structured answer, which is part of the query's result. */
 export function withoutOutputCall(message: AssistantMessage): AssistantMessage {
   return { ...message, toolCalls: message.toolCalls.filter(({ name }) => name !== OUTPUT_TOOL) }
 }

@@ -17,7 +17,7 @@ export interface QuerySettings {
   readonly sdk: ClaudeAgentSdk
   readonly evaluation: Evaluation
   readonly progress: Progress
-  /** Whether the calls of one reply are run as one, or each when the executable asks for it. */
+  /** Whether the calls of one reply run together, or each when the executable asks for it. */
   readonly runsTogether: boolean
   readonly relistTimeoutMs: number
   /** Whether the executable was asked for a structured answer. */
@@ -40,20 +40,20 @@ export interface QueryState {
   readonly settings: QuerySettings
   readonly replies: ReplyReader
   readonly turns: Turns
-  /** How the query ends. What comes after it is settled is not looked at. */
+  /** How the query ends. Everything after that is ignored. */
   readonly end: Deferred<QueryEnd>
   usage: Usage
-  /** The session's id, once the executable has told it. */
+  /** The session's id, once the executable has reported it. */
   session: string | undefined
-  /** What the executable named as the reason why there is no reply. */
+  /** Why there is no reply, in the executable's words. */
   failureReason: string | undefined
-  /** Whether the next request was allowed: asked before the answer that lets the executable go on, and not again after it. */
+  /** Whether the next request was allowed. This is checked before the answer that lets the executable continue, and not again after it. */
   isAllowed: boolean
   isTextShown: boolean
   isSent: boolean
   /** Whether the executable has said that it is done. */
   isConcluded: boolean
-  /** Ends a reply that has no stream, when nothing more of it comes. */
+  /** Ends a reply without a stream when no more of it arrives. */
   quiet: ReturnType<typeof setTimeout> | undefined
 }
 

@@ -21,7 +21,7 @@ const LONGEST_EXIT_MS = 4000
 
 /**
  * Runs one query of the SDK to its end. The executable is gone when it returns, unless the signal aborted: then it returns
- * at once, and the executable is ended meanwhile.
+ * at once, and the executable is ended in the background.
  */
 export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
   const { evaluation, progress } = settings
@@ -34,7 +34,7 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
   let running: SdkQuery | undefined
   try {
     running = settings.start(createAnsweringServer(query), controller)
-    read(query, running).then(query.end.resolve, query.end.reject)
+    readMessages(query, running).then(query.end.resolve, query.end.reject)
     const how = await query.end.promise
     progress.usage = addUsage(progress.usage, query.usage)
     return how.type === 'restart' ? how : { ...how, usage: progress.usage }
@@ -48,13 +48,13 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
 
 async function endQuery(query: SdkQuery | undefined, isBusy: boolean): Promise<void> {
   if (query === undefined) return
-  // An executable that only loses its input takes its calls for failed, and goes on asking the model.
+  // An executable that only loses its input treats its calls as failed, and continues to ask the model.
   if (isBusy) await settle(() => query.interrupt(), LONGEST_INTERRUPT_MS)
   query.close()
   await settle(() => query.return(undefined), LONGEST_EXIT_MS)
 }
 
-/** Waits until work has ended, one way or the other, but not forever. */
+/** Waits until work has succeeded or failed, up to a limit. */
 async function settle(work: () => Promise<unknown>, longestMs: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<void>((resolve) => {
@@ -64,14 +64,14 @@ async function settle(work: () => Promise<unknown>, longestMs: number): Promise<
   clearTimeout(timer)
 }
 
-/** Reads what the executable says until that ends the query. */
-async function read(query: QueryState, running: SdkQuery): Promise<QueryEnd> {
+/** Reads the executable's messages until one ends the query. */
+async function readMessages(query: QueryState, running: SdkQuery): Promise<QueryEnd> {
   for (;;) {
     // Only what the SDK throws is a failure of its executable; what `take` throws comes from the caller.
     const next = await running.next().catch((error: unknown) => {
       throw toThrownFailure(error)
     })
-    // If the query has ended meanwhile, this is no longer the reason.
+    // If the query has already ended, this error is ignored.
     if (next.done === true || query.end.isSettled()) throw createCutFailure()
     const end = await take(query, next.value)
     if (end !== undefined) return end
@@ -116,7 +116,7 @@ async function takeStreamed(query: QueryState, message: SdkStreamMessage): Promi
   if (event.delta?.type === 'thinking_delta' && event.delta.thinking)
     query.settings.evaluation.emit({ type: 'reasoning/delta', text: event.delta.thinking })
   if (message.abandoned_blocks !== undefined) {
-    // The stream was cut off and the executable asks again; what was shown of it cannot be taken back.
+    // The stream was cut off and the executable asks again, but text that was shown cannot be taken back.
     if (query.isTextShown) throw createCutFailure()
     query.replies.abandon()
   }
@@ -147,7 +147,7 @@ async function beginRequest(query: QueryState): Promise<void> {
   evaluation.emit({ type: 'request/sent', messages: progress.conversation.length, tools })
 }
 
-/** Takes a reply that is whole. */
+/** Handles a complete reply. */
 async function finish(query: QueryState, reply: Reply | undefined): Promise<void> {
   if (reply === undefined) return
   const { usage } = reply
@@ -161,7 +161,7 @@ async function finish(query: QueryState, reply: Reply | undefined): Promise<void
   query.turns.add(message.toolCalls, true)
 }
 
-/** A reply that may be the last says which session it ends. */
+/** Adds the session to a reply that may be the last one. */
 function toKept({ session, settings }: QueryState, message: AssistantMessage): AssistantMessage {
   if (!settings.keepsSession || session === undefined || message.toolCalls.length > 0) return message
   return withSession(message, session, settings.progress.conversation)
@@ -170,11 +170,11 @@ function toKept({ session, settings }: QueryState, message: AssistantMessage): A
 async function conclude(query: QueryState, result: SdkResultMessage): Promise<QueryEnd> {
   const { settings } = query
   query.isConcluded = true
-  // A model that does not give its answer in the form it was asked for has given one in text, which is checked like any other.
+  // A model that did not use the form may have answered in text, which is checked like any other answer.
   const isUnstructured = result.subtype === 'error_max_structured_output_retries'
   if (!isUnstructured && (result.is_error || result.subtype !== 'success'))
     throw toResultFailure(result, query.failureReason)
-  // A session that was resumed counts what it used before, too.
+  // The totals of a resumed session include its earlier turns.
   const all = settings.isResumed ? NO_USAGE : readModelUsage(result.modelUsage)
   if (all.inputTokens + all.outputTokens > 0) query.usage = all
   if (result.structured_output !== undefined && settings.hasOutput) {

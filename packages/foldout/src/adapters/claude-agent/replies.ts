@@ -8,13 +8,13 @@ export interface Reply {
   readonly usage: Usage
 }
 
-/** Puts replies together: the SDK gives one block at a time, and the end of a reply only in the stream. */
+/** Assembles replies. The SDK delivers one block at a time, and the end of a reply only in the stream. */
 export interface ReplyReader {
   /** Takes an event of the stream. Returns the reply that ends with it. */
   event(event: SdkStreamMessage['event']): Reply | undefined
   /** Forgets a reply whose stream was cut off. */
   abandon(): void
-  /** Takes blocks. Whether they belong to a reply that has no stream, which ends when something else comes. */
+  /** Takes blocks. Returns whether they belong to a reply without a stream, which ends when something else arrives. */
   blocks(message: SdkAssistantMessage['message']): boolean
   /** Ends a reply that has no stream. */
   end(): Reply | undefined
@@ -32,7 +32,7 @@ export function createReplyReader(): ReplyReader {
   return {
     event({ type, message, usage }) {
       if (type === 'message_start' && message !== undefined) {
-        // One that is still open was cut off, and the executable asks again.
+        // A reply that is still open was cut off, and the executable asks again.
         streamed = { id: message.id, blocks: [], usage: message.usage ?? {} }
       }
       if (streamed === undefined) return undefined
@@ -70,17 +70,17 @@ function toReply({ blocks, usage }: Draft): Reply {
 export function getCalls(blocks: readonly SdkBlock[]): readonly ToolCall[] {
   return blocks
     .filter(({ type }) => type === 'tool_use')
-    .map(({ id = '', name = '', input }) => ({ id, name: plainName(name), arguments: input ?? {} }))
+    .map(({ id = '', name = '', input }) => ({ id, name: toPlainName(name), arguments: input ?? {} }))
 }
 
-// The executable is told to leave the names as they are; one that does not know how to puts its server's name first.
-function plainName(name: string): string {
+// The executable is told to leave the names as they are. Older versions put the server's name first.
+function toPlainName(name: string): string {
   const prefix = `mcp__${SERVER_NAME}__`
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
 /** The text of a tool's result as the executable reports it. */
-export function resultText(content: unknown): string {
+export function getResultText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return (content as readonly SdkBlock[]).map(({ text }) => text ?? '').join('\n')

@@ -95,7 +95,7 @@ export interface SdkSystemMessage {
 export interface SdkStreamMessage {
   readonly type: 'stream_event'
   readonly parent_tool_use_id?: string | null
-  /** On the last event of a stream that was cut off: what the executable has thrown away of it. */
+  /** On the last event of a stream that was cut off: what the executable has discarded. */
   readonly abandoned_blocks?: unknown
   readonly event: {
     readonly type: string

@@ -4,7 +4,7 @@ import type { AssistantMessage, Message } from '../contract.ts'
 
 const ADAPTER = 'claude-agent'
 
-/** Marks a reply with the session that it ends, so that a later query can go on from there. */
+/** Marks a reply with the session that it ends, so that a later query can continue from there. */
 export function withSession(
   message: AssistantMessage,
   session: string,
@@ -14,7 +14,7 @@ export function withSession(
   return { ...message, native: { adapter: ADAPTER, content } }
 }
 
-/** A session that holds all of a conversation but the last message, which is the user's. */
+/** A session that holds a whole conversation except for its last message, which is the user's. */
 export interface Resumption {
   readonly session: string
   readonly prompt: string

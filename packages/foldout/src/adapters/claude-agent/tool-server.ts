@@ -5,7 +5,7 @@ import type { ClaudeAgentSdk, SdkRequest, SdkServer } from './sdk.ts'
 
 export const SERVER_NAME = 'foldout'
 
-/** The executable writes a text that is longer than its default to a file, of which the model sees the beginning. */
+/** The executable writes text beyond its default limit to a file, and shows the model only the beginning. */
 const MAX_RESULT_CHARS = 500_000
 
 export interface ToolAnswer {
@@ -15,20 +15,20 @@ export interface ToolAnswer {
 }
 
 export interface CallRequest {
-  /** The call's id in the model's reply, where the executable tells it. */
+  /** The call's id in the model's reply, where the executable reports it. */
   readonly id: string | undefined
   readonly name: string
   readonly arguments: unknown
 }
 
 export interface ToolServer {
-  /** What the SDK takes as an in-process server. */
+  /** What the SDK accepts as an in-process server. */
   readonly instance: SdkServer
-  /** Says that the tools changed. Whether the executable has listed them again in time. */
+  /** Announces that the tools changed. Resolves to whether the executable has listed them again in time. */
   relist(timeoutMs: number): Promise<boolean>
 }
 
-/** An in-process MCP server that lists what `tools` gives at that moment. */
+/** An in-process MCP server that lists what `tools` returns at that moment. */
 export function createToolServer(
   sdk: ClaudeAgentSdk,
   tools: () => Iterable<AnyTool>,

@@ -14,11 +14,11 @@ export interface Turn {
   running?: Promise<void>
 }
 
-/** Brings the model's calls, which come in its replies, together with the executable's requests to run them. */
+/** Matches the calls in the model's replies with the executable's requests to run them. */
 export interface Turns {
   readonly last: Turn | undefined
   add(calls: readonly ToolCall[], isMain: boolean): void
-  /** Resolves once the reply that has the call is whole: the executable asks while the rest is still being written. */
+  /** Resolves once the reply with the call is complete: the executable asks while the rest is still being streamed. */
   find(request: CallRequest): Promise<{ readonly turn: Turn; readonly call: ToolCall }>
 }
 

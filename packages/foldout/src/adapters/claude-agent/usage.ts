@@ -1,9 +1,9 @@
 import { NO_USAGE, addUsage, type Usage } from '../contract.ts'
 import type { SdkModelUsage, SdkUsage } from './sdk.ts'
 
-/** Anthropic counts cached input apart from the rest; here all of it is input. */
+/** Anthropic counts cached input separately; here all of it is input. */
 export function readUsage(usage: SdkUsage): Usage {
-  return total({
+  return toUsage({
     inputTokens: usage.input_tokens ?? 0,
     outputTokens: usage.output_tokens ?? 0,
     cacheReadInputTokens: usage.cache_read_input_tokens ?? 0,
@@ -11,19 +11,19 @@ export function readUsage(usage: SdkUsage): Usage {
   })
 }
 
-/** A later report of the same reply replaces what it names and leaves the rest. */
+/** A later report of the same reply replaces the counts that it names. */
 export function mergeUsage(earlier: SdkUsage, later: SdkUsage): SdkUsage {
   return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, count]) => typeof count === 'number')) }
 }
 
-/** What a whole query used, of all its models; it includes requests that are not part of the conversation. */
+/** The usage of a whole query over all its models, including requests outside the conversation. */
 export function readModelUsage(models: Readonly<Record<string, SdkModelUsage>> | undefined): Usage {
   return Object.values(models ?? {})
-    .map(total)
+    .map(toUsage)
     .reduce(addUsage, NO_USAGE)
 }
 
-function total(usage: SdkModelUsage): Usage {
+function toUsage(usage: SdkModelUsage): Usage {
   const { inputTokens = 0, outputTokens = 0, cacheReadInputTokens = 0, cacheCreationInputTokens = 0 } = usage
   return {
     inputTokens: inputTokens + cacheReadInputTokens + cacheCreationInputTokens,
