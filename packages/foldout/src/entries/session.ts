@@ -39,4 +39,10 @@ export {
   type ToolInvoked,
   type ToolsInjected,
 } from '../agent/events.ts'
-export { agentRun, type PendingOpening, type RunState } from '../agent/loop/run-state.ts'
+export {
+  agentRun,
+  type ConversationStart,
+  type PendingOpening,
+  type RunState,
+  type ShownSection,
+} from '../agent/loop/run-state.ts'

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolCall, TurnOutcome, ToolMessage } from '../../adapters/contract.ts'
-import { describeNews, getNewTools, isApplied } from '../../disclosure/opening.ts'
+import { describeNews, isApplied } from '../../disclosure/opening.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { toolsInjected } from '../events.ts'
 import { mergeOpenings, type Expansion } from '../policy.ts'
@@ -78,7 +78,7 @@ async function tellNews(core: RunCore): Promise<void> {
     journal.record(agentRun.events.shown({ sections }))
     await scribe.say({ role: 'user', text: describeNews(text) })
   }
-  const added = getNewTools(now, toolbox.offered)
+  const added = toolbox.findNew(now)
   if (added.length === 0 || !turn.canAddTools()) return
   const keys = new Set(added.flatMap(({ name }) => now.findSection(name) ?? []))
   addTools(core, { added, keys: [...keys] })

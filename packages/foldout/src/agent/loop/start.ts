@@ -38,7 +38,17 @@ export function hashSource({ descriptor, disclosure }: RenderedPrompt, overrides
 
 /** Hashes the definitions of some tools, in their order. */
 export function hashDefinitions(tools: readonly AnyTool[]): string {
-  return hash(tools.map((tool) => JSON.stringify(toolDefinition(tool))).join('\n'))
+  return hash(tools.map(hashDefinition).join('\n'))
+}
+
+const definitionHashes = new WeakMap<AnyTool, string>()
+
+function hashDefinition(tool: AnyTool): string {
+  const known = definitionHashes.get(tool)
+  if (known !== undefined) return known
+  const made = hash(JSON.stringify(toolDefinition(tool)))
+  definitionHashes.set(tool, made)
+  return made
 }
 
 const descriptorHashes = new WeakMap<PromptDescriptor, string>()
@@ -50,7 +60,6 @@ function hashDescriptor(descriptor: PromptDescriptor): string {
 }
 
 const identities = new WeakMap<object, string>()
-let made = 0
 
 /** A text that differs if a value does. Values that are not JSON are told apart by identity, and change with the process. */
 function describeValue(value: unknown): string {
@@ -63,7 +72,7 @@ function describeValue(value: unknown): string {
 }
 
 function describeIdentity(value: object): string {
-  const known = identities.get(value) ?? `object ${crypto.randomUUID()} ${++made}`
+  const known = identities.get(value) ?? `object ${crypto.randomUUID()}`
   identities.set(value, known)
   return known
 }

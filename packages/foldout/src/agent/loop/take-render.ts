@@ -42,10 +42,10 @@ function findKept(core: RunCore, rendered: RenderedPrompt): Offer | undefined {
   if (rendered.text !== start.system && hasLost(rendered, journal.state)) return undefined
   const tools = findStartTools(start, rendered, toolbox)
   if (!tools) return undefined
-  const canAddTools = options.adapter.supportsDynamicTools
+  if (options.adapter.supportsDynamicTools) return { system: start.system, tools }
   const isGrown =
     messages.some(({ role }) => role === 'tools') || getNewTools(rendered, new Set(start.tools)).length > 0
-  return isGrown && !canAddTools ? undefined : { system: start.system, tools }
+  return isGrown ? undefined : { system: start.system, tools }
 }
 
 function isSame(

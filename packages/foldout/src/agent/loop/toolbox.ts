@@ -1,4 +1,5 @@
 import { describeFoldedTool, describeUnknownTool } from '../../disclosure/hints.ts'
+import { getNewTools } from '../../disclosure/opening.ts'
 import { findStrategyTool } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AnyTool } from '../../tools/tool.ts'
@@ -19,6 +20,8 @@ export interface Toolbox {
   take(tools: readonly AnyTool[]): void
   /** Adds tools to the conversation. */
   add(tools: readonly AnyTool[]): void
+  /** The tools that a view offers and the conversation does not have yet. */
+  findNew(view: Pick<RenderedPrompt, 'tools'>): readonly AnyTool[]
   find(name: string): FoundTool
 }
 
@@ -32,6 +35,8 @@ export interface ToolboxOptions {
 export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox {
   const callable = new Map<string, AnyTool>()
   let offered = new Set<string>()
+  // The last list that had nothing new: mostly the next one is the same.
+  let settled: readonly AnyTool[] | undefined
   return {
     get offered() {
       return offered
@@ -39,6 +44,7 @@ export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox 
     listOffered: () => Array.from(offered, (name) => callable.get(name)).filter((tool) => tool !== undefined),
     take(tools) {
       offered = new Set(tools.map(({ name }) => name))
+      settled = undefined
       for (const tool of tools) callable.set(tool.name, tool)
     },
     add(tools) {
@@ -46,6 +52,12 @@ export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox 
         offered.add(tool.name)
         callable.set(tool.name, tool)
       }
+    },
+    findNew({ tools }) {
+      if (tools === settled) return []
+      const added = getNewTools({ tools }, offered)
+      if (added.length === 0) settled = tools
+      return added
     },
     find(name) {
       const known = callable.get(name)

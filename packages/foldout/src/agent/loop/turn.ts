@@ -1,5 +1,5 @@
 import type { ToolCall, ToolMessage } from '../../adapters/contract.ts'
-import { NOT_RUN, applyOpening, chooseAnswer, getNewTools, isApplied } from '../../disclosure/opening.ts'
+import { NOT_RUN, applyOpening, chooseAnswer, isApplied } from '../../disclosure/opening.ts'
 import { readRequest } from '../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { Session } from '../../session/session.ts'
@@ -175,7 +175,7 @@ function runOther(call: ToolCall, context: TurnContext): Promise<CallEnd> {
 /** What has become visible, by an opening or by anything else that changed the session. The session's view decides. */
 function findAdded(context: TurnContext, openings: readonly Opening[]): Pick<TurnEnd, 'added' | 'keys'> {
   const now = context.render()
-  const added = getNewTools(now, context.toolbox.offered)
+  const added = context.toolbox.findNew(now)
   warnOfTaken(context, openings)
   const keys = new Set<string>()
   for (const { name } of added) {

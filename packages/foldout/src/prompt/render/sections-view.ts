@@ -27,6 +27,12 @@ interface ViewParts {
   readonly whole: Frame
   readonly frame: Frame
   readonly budgetTrace: readonly BudgetTrace[]
+  /** The tools of an earlier view, which are this one's too if it shows the same. */
+  readonly listed?: ListedTools | undefined
+}
+
+interface ListedTools extends Pick<ViewParts, 'session' | 'frame'> {
+  readonly tools: readonly AnyTool[]
 }
 
 export function viewSections(
@@ -41,7 +47,8 @@ export function viewSections(
   const { session = noSession, opened = NOTHING, earlier } = options
   const asked = mergeLayers(request.asked, session.get(visibility), opened)
   const whole = renderer.frame({ context: { session }, asked }, earlier?.whole)
-  const view = new SectionsView({ renderer, request, session, opened, whole, frame: whole, budgetTrace: [] })
+  const listed = earlier?.listed
+  const view = new SectionsView({ renderer, request, session, opened, whole, frame: whole, budgetTrace: [], listed })
   return request.budget ? fitBudget(view, request.budget) : view
 }
 
@@ -78,11 +85,26 @@ export class SectionsView implements DisclosureView {
   /** The tools of the open sections in document order, then the strategy's tools if anything is folded. */
   get tools(): readonly AnyTool[] {
     if (this.#tools) return this.#tools
+    if (this.#isListed()) return (this.#tools = this.#parts.listed?.tools ?? [])
     const { strategy } = this.renderer.options
     const tools = this.#collectTools()
     tools.push(...this.#openedTools(tools))
     if (this.frame.isFolded) tools.push(...strategy.tools(this))
     return (this.#tools = Object.freeze(tools))
+  }
+
+  /** The list of tools for later views: making it costs more than all the rest of a turn in which nothing changes. */
+  get listed(): ListedTools | undefined {
+    const { session, frame, listed } = this.#parts
+    return this.#tools && this.#tools !== listed?.tools ? { session, frame, tools: this.#tools } : listed
+  }
+
+  #isListed(): boolean {
+    const { session, frame, listed, renderer } = this.#parts
+    if (!listed || listed.session !== session || listed.frame.asked !== frame.asked) return false
+    // Which tools there are on demand may change without the session.
+    if (renderer.options.registry.withTools.some(({ section }) => section.toolsOnDemand)) return false
+    return frame.shown.every((shown, index) => shown === listed.frame.shown[index])
   }
 
   /** Several sections can have the same tool. It is listed once, at the first of them that is open. */
