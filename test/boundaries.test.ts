@@ -91,7 +91,7 @@ describe('rooms', () => {
     expect(broken).toEqual([])
   })
 
-  it('nothing imports an entry', () => {
+  it('no room imports an entry', () => {
     const broken = files.filter((file) =>
       getImports(file).some(
         ({ target }) => target.startsWith('.') && join(dirname(file), target).startsWith('entries/'),
@@ -139,7 +139,7 @@ describe('rooms', () => {
     expect(outside).toEqual([])
   })
 
-  it('no leftovers of editors and merges are in the repository', () => {
+  it('the repository has no leftovers of editors or merges', () => {
     expect(tracked.filter((file) => /\.(orig|rej|bak|swp|tmp)$|~$|(^|\/)\.DS_Store$/.test(file))).toEqual([])
   })
 })

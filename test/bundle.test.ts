@@ -31,7 +31,7 @@ beforeAll(() => mkdirSync(folder, { recursive: true }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the bundle', () => {
-  it('holds each module once', () => {
+  it('contains each module once', () => {
     const modules = shared.flatMap((file) => readFileSync(join(dist, file), 'utf8').match(/^\/\/ src\/.+\.ts$/gm) ?? [])
     expect(modules.length).toBeGreaterThan(150)
     expect(modules.filter((module, i) => modules.indexOf(module) !== i)).toEqual([])
@@ -65,7 +65,7 @@ describe('the bundle', () => {
     expect(prompt.bind({}).render({ session }).text).toContain('Short.')
   })
 
-  it('finds the thread of the sandbox', () => {
+  it("finds the file of the sandbox's thread", () => {
     const source = `
       import { createSandbox } from 'foldout/code'
       const sandbox = createSandbox()
@@ -74,7 +74,7 @@ describe('the bundle', () => {
     expect(run(source)).toContain('42')
   })
 
-  it.each(['quickjs-wasi', 'sucrase'])('says when an exposure is made that it needs %s', (name) => {
+  it.each(['quickjs-wasi', 'sucrase'])('says that it needs %s as soon as an exposure is created', (name) => {
     const hook = `export async function resolve(specifier, context, next) {
       if (specifier !== '${name}') return next(specifier, context)
       throw Object.assign(new Error("Cannot find package '${name}'"), { code: 'ERR_MODULE_NOT_FOUND' })
@@ -124,7 +124,7 @@ describe('the bundle', () => {
     },
   )
 
-  it('indexes in the background without keeping a process alive, and lets a search do that', () => {
+  it('indexes in the background without keeping the process alive; a search does keep it alive', () => {
     const source = `
       import { createCatalog } from 'foldout/catalog'
       const tools = Array.from({ length: 2_000 }, (_, i) => ({
@@ -140,7 +140,7 @@ describe('the bundle', () => {
     expect(run(source)).toBe('0\n5\n0')
   })
 
-  it('searches by words alone, and says so once, when the word vectors were left out', async () => {
+  it('searches by words alone, and says so once, without the word vectors', async () => {
     await build({
       stdin: {
         contents: `

@@ -53,7 +53,7 @@ describe('error codes', () => {
     expect(union.filter((code) => !isThrown(code))).toEqual([])
   })
 
-  it('are in the union wherever an error is made with one', () => {
+  it('are in the union wherever an error is created', () => {
     const thrown = readThrown()
     expect(thrown.size).toBeGreaterThan(40)
     const known = new Set<string>(union)

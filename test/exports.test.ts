@@ -33,16 +33,16 @@ describe('exports', () => {
     expect(existsSync(join(root, 'dist/index.js')), 'Run `npm run build` first.').toBe(true)
   })
 
-  it.each(entries)('%s leads to files that are there', (_, { types, default: file }) => {
+  it.each(entries)('%s leads to files that exist', (_, { types, default: file }) => {
     expect(existsSync(join(root, types))).toBe(true)
     expect(existsSync(join(root, file))).toBe(true)
   })
 
-  it('are the files of src/entries, and package.json says where it comes from', () => {
+  it("are the files of src/entries, and package.json has the repository's address", () => {
     expect(completeManifest(root, packageJson)).toEqual(packageJson)
   })
 
-  it('the root entry has no Node built-ins and no package but its own dependencies', () => {
+  it('the root entry imports no Node built-ins, and only packages that it depends on', () => {
     const packages = [...packagesReachedFrom(join(root, 'dist/index.js'))]
     expect(packages.filter(isBuiltin)).toEqual([])
     const names = packages.map((name) =>
@@ -70,7 +70,7 @@ describe('exports', () => {
     expect([...packagesReachedFrom(join(root, 'dist', `${entry}.js`))]).not.toContain(name)
   })
 
-  it('the list of the root entry is as known', async () => {
+  it('the root entry exports the listed names', async () => {
     expect(Object.keys(await import('foldout')).sort()).toMatchInlineSnapshot(`
       [
         "AdapterError",
@@ -113,7 +113,7 @@ describe('exports', () => {
   it.each([
     ['foldout', packageJson],
     ['foldout-mcp', programJson],
-  ])('every dependency of %s is one of those that have been decided on', (_, manifest) => {
+  ])('every dependency of %s has a row in docs/decisions/dependencies.md', (_, manifest) => {
     const { dependencies, peerDependencies = {} } = manifest as {
       readonly dependencies: object
       readonly peerDependencies?: object
@@ -123,7 +123,7 @@ describe('exports', () => {
     expect(names.filter((name) => !decisions.includes(`\`${name}\``))).toEqual([])
   })
 
-  it('both packages have one version, and one needs that of the other', () => {
+  it('both packages have the same version, and foldout-mcp depends on that version', () => {
     expect(programJson.version).toBe(packageJson.version)
     expect(programJson.dependencies.foldout).toBe(packageJson.version)
     expect(completeManifest(join(repository, 'packages/foldout-mcp'), programJson)).toEqual(programJson)

@@ -8,7 +8,7 @@ import { parseSource, readSources } from '../tools/house/sources.ts'
 const repository = join(import.meta.dirname, '..')
 
 describe('the source of the packages', () => {
-  it('is no worse than its goals, or than it was before', () => {
+  it('meets its goals, or is no worse than before', () => {
     const measures = getMeasures(measureHouse(readSources(repository)))
     expect(findRegressions(measures, readRatchet(join(repository, 'test/house-ratchet.json')))).toEqual([])
   })
@@ -70,7 +70,7 @@ describe('what is measured', () => {
     expect(measureHouse(many).largeFolders).toEqual([{ path: 'packages/a/src/room', files: 16 }])
   })
 
-  it('says what became worse', () => {
+  it('reports measures that became worse', () => {
     const measures = [{ name: 'x', label: 'x per line', value: 5, goal: 4 }]
     expect(findRegressions(measures, { x: 5 })).toEqual([])
     expect(findRegressions(measures, {})).toEqual(['x per line: 5, which is more than 4. See `npm run -s house`.'])
@@ -84,7 +84,7 @@ describe('what is measured', () => {
   it.each(['embed', 'bring', 'pingServer', 'redraw', 'makeTea', 'string', 'isOpened'])('%s is not', (name) => {
     expect(isParticiple(name)).toBe(false)
   })
-  it('…Of is a name of a thing unless it asks', () => {
+  it('…Of names a thing, unless the name asks a question', () => {
     expect(['keysOf', 'isRecordOf', 'of', 'indexOfKey', 'anyOf'].filter(endsInOf)).toEqual(['keysOf'])
   })
 })

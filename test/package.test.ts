@@ -47,7 +47,7 @@ describe('the packed packages', () => {
   it.each([
     ['foldout', ['dist/index.js', 'dist/sandbox-worker.js', 'dist/word-vectors.js', 'dist/types/entries/index.d.ts']],
     ['foldout-mcp', ['bin/foldout.js', 'dist/main.js']],
-  ])('%s holds what a user needs and nothing else', (name, needed) => {
+  ])('%s contains what a user needs and nothing else', (name, needed) => {
     const paths = packed.get(name) ?? []
     const documents = DOCUMENTS.filter((file) => existsSync(join(root, file)))
     expect(paths.filter((path) => !path.startsWith('dist/') && !path.startsWith('bin/')).sort()).toEqual(

@@ -4,7 +4,7 @@ import { completeManifest, hasPlaceholder, listEntries, makeLinksAbsolute, repos
 
 const project = { author: 'A', repository: 'https://example.com/a/b', branch: 'main' }
 
-describe('documents that go into packages', () => {
+describe('documents in packages', () => {
   it.each([
     ['[guide](docs/guide/prompts.md#fold)', '[guide](https://example.com/a/b/blob/main/docs/guide/prompts.md#fold)'],
     ['[license](./LICENSE)', '[license](https://example.com/a/b/blob/main/LICENSE)'],
@@ -30,7 +30,7 @@ describe('package.json', () => {
     expect(exports['./testing/suites']).toMatchObject({ default: './dist/testing-suites.js' })
   })
 
-  it('says where the package comes from', () => {
+  it("has the repository's address", () => {
     expect(completeManifest(library, {})).toMatchObject({
       author: 'The Foldout authors',
       homepage: expect.stringMatching(/^https:.+#readme$/) as string,
@@ -39,7 +39,7 @@ describe('package.json', () => {
     })
   })
 
-  it('knows an address that stands for one to come', () => {
+  it('recognizes the placeholder address', () => {
     expect(hasPlaceholder({ ...project, repository: 'https://github.com/OWNER/foldout' })).toBe(true)
     expect(hasPlaceholder(project)).toBe(false)
   })

@@ -54,7 +54,7 @@ describe('the real executable', () => {
   afterEach(() => provider.stop())
   afterAll(() => expect(runningExecutables()).toEqual([]))
 
-  it('answers with text, streamed, with its usage', async () => {
+  it('streams an answer and reports its usage', async () => {
     provider.mock.on(
       { userMessage: 'Go.' },
       {
@@ -77,7 +77,7 @@ describe('the real executable', () => {
     expect(provider.requests.map(({ system }) => system.at(-1)?.text)).toEqual(['You are terse.'])
   })
 
-  it('takes prompts word by word, and a long system text and a long result whole', async () => {
+  it('sends prompts verbatim, and long system texts and results in full', async () => {
     const system = 'You are terse. '.repeat(20_000)
     const long = 'A long section. '.repeat(20_000)
     provider.mock.on({ predicate: hasResult }, { content: 'Read.' })
@@ -94,7 +94,7 @@ describe('the real executable', () => {
     expect(existsSync(`${provider.home}/config/projects`)).toBe(false)
   })
 
-  it('runs the calls of one reply together and gives each its result', async () => {
+  it('runs the calls of one reply concurrently and returns each result', async () => {
     provider.mock.on({ predicate: hasResult }, { content: 'Two sections.' })
     provider.mock.on(
       {},
@@ -127,7 +127,7 @@ describe('the real executable', () => {
     expect(JSON.stringify(answers[1])).toContain('Result 1')
   })
 
-  it('R35 a tool added in the middle of a turn is in the very next request; the system text and the other tools stay', async () => {
+  it('R35 offers a tool added during a turn in the very next request; the system text and the other tools stay', async () => {
     expect(adapter.supportsDynamicTools).toBe(true)
     const conversations = 5
     let inNextRequest = 0
@@ -159,7 +159,7 @@ describe('the real executable', () => {
     expect(inNextRequest).toBe(conversations)
   }, 60_000)
 
-  it('R35 goes on in a new query where the executable does not list its tools again', async () => {
+  it('R35 continues in a new query if the executable does not list its tools again', async () => {
     provider.mock.on(
       { predicate: (request) => JSON.stringify(request.messages).includes('Opened') },
       { content: 'Sum.' },
@@ -221,7 +221,7 @@ describe('the real executable', () => {
     expect(JSON.stringify(provider.requests[1]!.messages)).toContain('What is the sum?')
   })
 
-  it('R33 a halt ends it at once: nothing more is sent', async () => {
+  it('R33 stops at once on a halt: nothing more is sent', async () => {
     provider.mock.on({}, { toolCalls: [{ name: 'read_section', arguments: { key: 'a' } }], usage: { input_tokens: 7 } })
     const { evaluation, messages } = createEvaluation({ tools: [open] }, async ([call]) => ({
       type: 'halt',
@@ -233,7 +233,7 @@ describe('the real executable', () => {
     expect(runningExecutables()).toEqual([])
   })
 
-  it('names what the provider refuses', async () => {
+  it('says what the provider refused', async () => {
     provider.mock.on({}, { error: { message: 'invalid x-api-key', type: 'authentication_error' }, status: 401 })
     const once = claudeAgent({ model: 'claude-sonnet-4-5', sdk, env: provider.env, maxRetries: 0 })
     await expect(once.evaluate(createEvaluation({ tools: [] }).evaluation)).rejects.toMatchObject({
@@ -242,7 +242,7 @@ describe('the real executable', () => {
     })
   })
 
-  it('an abort ends it promptly with its reason', async () => {
+  it('ends promptly on an abort, with its reason', async () => {
     const controller = new AbortController()
     provider.mock.on({}, { toolCalls: [{ name: 'read_section', arguments: { key: 'a' } }] })
     const { evaluation } = createEvaluation(

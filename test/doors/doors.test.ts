@@ -4,7 +4,7 @@ import { MAX_GROWTH, measureGrowth } from './growth.ts'
 import { DOORS } from './registry.ts'
 import { getShapes } from './shapes.ts'
 
-describe('doors for input from outside', () => {
+describe('doors for foreign input', () => {
   for (const door of DOORS) {
     const test = door.skip === undefined ? it : it.skip
     test(`${door.name}: work grows at most n log n`, async () => {
@@ -24,7 +24,7 @@ describe('doors for input from outside', () => {
     for (const { skip } of DOORS) expect(skip).not.toBe('')
   })
 
-  it('random input is let in or refused, and nothing else', async () => {
+  it('random input is accepted or refused, and nothing else happens', async () => {
     expect(await fuzz({ cases: 3_000, seed: 20_261_116 })).toBeUndefined()
   }, 60_000)
 })

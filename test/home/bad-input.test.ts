@@ -143,7 +143,7 @@ describe('bad input', () => {
       { log_id: 'meter-main:meter_power', period: 'last_year' },
       "Wrong arguments for tool 'get_ins",
     ],
-  ])('R47 %s %j fails with what is wrong, and changes nothing', async (name, args, message) => {
+  ])('R47 %s %j fails with a message that says why, and changes nothing', async (name, args, message) => {
     const before = everything(shared.home)
     const result = await shared.call(name, args)
     expect(result.ok).toBe(false)

@@ -36,7 +36,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
     return Array.from(text.matchAll(/^(\w+)[(,]/gm), ([, name]) => name!)
   }
 
-  it('R47 tools/list gives six tools and no more', async () => {
+  it('R47 tools/list returns exactly six tools', async () => {
     const { tools } = await client.list()
     expect(tools.map(({ name }) => name)).toEqual(listed)
     expect(listed.filter((name) => !name.endsWith('_tools') && name !== 'use_tool')).toEqual([...coreTools].sort())
@@ -113,7 +113,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
     expect(server.home.flowRuns().at(-1)?.flow).toBe('good-night')
   })
 
-  it('R47 a client that knows a hidden tool from before can still call it directly', async () => {
+  it('R47 a client that remembers an unlisted tool can still call it directly', async () => {
     const result = await client.call('set_thermostat', { device_id: 'thermostat-living', target_temperature: 21.5 })
     expect(result.isError).toBeFalsy()
     expect(getState(server.home, 'thermostat-living')).toMatchObject({ target_temperature: 21.5 })
@@ -125,7 +125,7 @@ describe.each(allKinds)('the checklist, %s over HTTP', (kind) => {
 })
 
 describe.each(allKinds)('the flag that lists everything, %s', (kind) => {
-  it('R47 gives clients that expect all tools the fourteen, as they are defined, and each can be called', async () => {
+  it('R47 lists all fourteen tools as they are defined, and each can be called', async () => {
     const { home, served } = homeServer({ everything: true })
     const { url } = await served.http()
     const client = await overHttp(url, kind)
@@ -192,7 +192,7 @@ describe('the token table, measured', () => {
     expect(hybrid.exchanges.at(-1)!.answer, 'the home is the same in the end').toBe(last)
   })
 
-  it('R47 hybrid stays ahead after one search and two hidden tools, and after three', async () => {
+  it('R47 hybrid still costs less after one search and two or three unlisted tools', async () => {
     const counter = await gptTokenizer()
     const used: readonly Call[] = [
       { name: 'control_zone_lights', arguments: calls.control_zone_lights },
@@ -210,7 +210,7 @@ describe('the token table, measured', () => {
     expect(1 - upTo(hybrid, 1 + 3) / upTo(everything, 3), 'the worst case').toBeGreaterThan(1 / 3)
   })
 
-  it('R49 the list is the same bytes in both eras and for another server of the same home', async () => {
+  it('R49 the list has the same bytes in both protocol eras and on another server of the same home', async () => {
     const [first, legacy] = [await converse(urls.hybrid, []), await legacyOpening(urls.hybrid)]
     const another = homeServer()
     const again = await converse((await another.served.http()).url, [])

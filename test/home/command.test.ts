@@ -37,7 +37,7 @@ async function run(...flags: readonly string[]): Promise<{ code: number; stdout:
 }
 
 describe('npm start', { timeout: 60_000 }, () => {
-  it('R47 shows a hidden tool being found and used, prints the table that is measured, and ends', async () => {
+  it('R47 shows how an unlisted tool is found and used, prints the measured table, and exits', async () => {
     const { code, stdout, stderr } = await run()
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('A client has connected: modern era, protocol 2026-07-28.')
@@ -57,7 +57,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(stdout).toContain(tableText(tokenTable(measured, await gptTokenizer())))
   })
 
-  it('R47 --all lists the fourteen, and the model calls the tool itself', async () => {
+  it('R47 --all lists all fourteen tools, and the model calls one directly', async () => {
     const { code, stdout } = await run('--all')
     expect(code).toBe(0)
     expect(stdout).toContain('is given the same 14 tools.')
@@ -65,7 +65,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(stdout).not.toContain('→ search_tools')
   })
 
-  it('R47 --serve keeps serving, and what it prints to paste into a client works from any folder', async () => {
+  it('R47 --serve keeps serving, and the client configuration it prints works from any folder', async () => {
     const child = start('--serve')
     try {
       await expect.poll(child.text, { timeout: 40_000 }).toMatch(/"--stdio"\n[^}]*\}\n {2}\}\n\}/)
@@ -102,7 +102,7 @@ describe('npm start', { timeout: 60_000 }, () => {
   it.each([
     ['notice', /^npm has printed a banner to standard output, which is not MCP\. Use: npm start --silent -- --stdio$/m],
     ['silent', /^$/],
-  ])('R47 --stdio says when npm, with log level %s, has printed what is not MCP', async (loglevel, said) => {
+  ])('R47 --stdio warns if npm, with log level %s, has printed something that is not MCP', async (loglevel, said) => {
     const env = { ...process.env, npm_lifecycle_event: 'start', npm_config_loglevel: loglevel }
     const child = spawn(command.command, [...command.args, '--stdio'], { cwd: root, env })
     let stderr = ''
@@ -112,7 +112,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(stderr).toMatch(said)
   })
 
-  it('R47 says that a port is taken', async () => {
+  it('R47 says if a port is in use', async () => {
     const { served } = homeServer()
     const { url } = await served.http()
     const { code, stderr } = await run('--port', new URL(url).port)
@@ -154,13 +154,13 @@ describe('--stdio', { timeout: 60_000 }, () => {
     }
   })
 
-  it('R47 with --all lists the fourteen', async () => {
+  it('R47 lists all fourteen tools with --all', async () => {
     const client = await clientKinds['v1 client'](transportFor('v1 client', ['--all']))
     expect((await client.list()).tools).toHaveLength(14)
     await client.close()
   })
 
-  it('R47 writes nothing but the protocol, and ends when its input does', async () => {
+  it('R47 writes only protocol messages, and exits when its input ends', async () => {
     const child = start('--stdio')
     const messages = [
       {

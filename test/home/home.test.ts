@@ -10,7 +10,7 @@ describe('the tools', () => {
   const tools = homeTools(createHome())
   const names = tools.map(({ name }) => name)
 
-  it('R47 are the fourteen, each with its metadata', () => {
+  it('R47 are fourteen, each with its metadata', () => {
     expect(names).toEqual([
       'get_home_structure',
       'get_states',
@@ -36,7 +36,7 @@ describe('the tools', () => {
     }
   })
 
-  it('R47 cost to list what a server of this size costs, and describe every field', () => {
+  it('R47 cost about as much to list as a real server of this size, and describe every field', () => {
     const tokens = tools.map(({ name, description, inputSchema }) =>
       countTokens(JSON.stringify({ name, description, inputSchema })),
     )
@@ -51,8 +51,8 @@ describe('the tools', () => {
   })
 })
 
-describe('looking', () => {
-  it('R47 get_home_structure gives floors, rooms and devices', async () => {
+describe('reading', () => {
+  it('R47 get_home_structure returns floors, rooms and devices', async () => {
     const { call } = stage()
     const whole = await call('get_home_structure')
     expect(whole.message).toContain('Home (home)\n  Ground floor (ground-floor)\n    Living room (living-room)\n')
@@ -71,7 +71,7 @@ describe('looking', () => {
     )
   })
 
-  it('R47 get_states gives values as they are now, by device, zone, class and capability', async () => {
+  it('R47 get_states returns current values by device, zone, class and capability', async () => {
     const { home, call } = stage()
     home.set([
       { device: 'light-living-ceiling', capability: 'onoff', value: false },
@@ -92,7 +92,7 @@ describe('looking', () => {
     expect(none.message).toBe('No device fits these filters.')
   })
 
-  it('R47 get_installed_apps tells which app keeps a device from being reached', async () => {
+  it('R47 get_installed_apps shows which app makes a device unreachable', async () => {
     const { call } = stage()
     expect((await call('get_installed_apps', { state: 'crashed' })).message).toBe(
       '- com.raingarden "Rain Garden" 0.9.2, crashed, update to 0.9.4: plug-garden-pump',
@@ -149,7 +149,7 @@ describe('one device', () => {
     expect(getState(home, 'thermostat-living')['heating']).toBe(false)
   })
 
-  it('R47 a thermostat on auto goes back to its schedule, one on heat does not', async () => {
+  it('R47 a thermostat in auto mode returns to its schedule, one in heat mode does not', async () => {
     const { home, call } = stage()
     await call('set_thermostat', { device_id: 'thermostat-bedroom', target_temperature: 22, mode: 'heat' })
     home.advance(3 * 60)
@@ -159,7 +159,7 @@ describe('one device', () => {
     expect(getState(home, 'thermostat-bedroom')['target_temperature']).toBe(18)
   })
 
-  it('R47 control_device sets any capability, and says which flow that set off', async () => {
+  it('R47 control_device sets any capability, and says which flow that triggered', async () => {
     const { home, call } = stage()
     await call('control_device', { device_id: 'blinds-living', capability: 'windowcoverings_set', value: 0.25 })
     expect(getState(home, 'blinds-living')['windowcoverings_set']).toBe(0.25)
@@ -171,7 +171,7 @@ describe('one device', () => {
     expect(getState(home, 'light-hallway-ceiling')).toEqual({ onoff: true, dim: 0.7 })
   })
 
-  it('R47 toggle_device switches back and forth, and power follows', async () => {
+  it('R47 toggle_device switches on and off, and the power use follows', async () => {
     const { home, call } = stage()
     const before = Number(getState(home, 'meter-main')['measure_power'])
     await call('toggle_device', { device_id: 'TV' })
@@ -186,7 +186,7 @@ describe('one device', () => {
 })
 
 describe('zones', () => {
-  it('R47 control_zone_lights sets every light of a floor as far as it can', async () => {
+  it('R47 control_zone_lights sets every light of a floor as far as each light can', async () => {
     const { home, call } = stage()
     const result = await call('control_zone_lights', { zone_id: 'Ground floor', brightness: 40, color: 'blue' })
     expect(result.message).toBe(
@@ -237,7 +237,7 @@ describe('flows', () => {
     expect(home.notifications().at(-1)).toEqual({ at: home.now(), text: 'Dinner is ready.' })
   })
 
-  it('R47 a flow whose condition does not hold says so and does nothing', async () => {
+  it('R47 a flow whose condition is not met says so and does nothing', async () => {
     const { home, call } = stage()
     home.advance(17 * 60)
     const before = home.devices()
@@ -261,7 +261,7 @@ describe('flows', () => {
     expect(home.flowRuns().some(({ flow }) => flow === 'vacation')).toBe(false)
   })
 
-  it('R47 flows that set each other off come to an end', () => {
+  it('R47 flows that trigger each other stop', () => {
     const { home } = stage()
     const base = { folder: 'Loop', kind: 'standard', enabled: true, conditions: [] } as const
     for (const value of [true, false]) {
@@ -288,7 +288,7 @@ describe('flows', () => {
     expect((await call('get_flow_overview', { query: 'sauna' })).message).toMatch(/^No flow fits these filters/)
   })
 
-  it('R47 refresh_homey_flows brings in what was edited in the app', async () => {
+  it('R47 refresh_homey_flows loads flows that were edited in the app', async () => {
     const { home, call } = stage()
     const movie = home.flows().find(({ id }) => id === 'movie-time')!
     home.saveFlow({ ...movie, id: 'reading', name: 'Reading' })
@@ -355,7 +355,7 @@ describe('insights', () => {
     )
   })
 
-  it('R47 the same seed gives the same home, another one another, and a week is kept', () => {
+  it('R47 a seed determines the home, and a week of history is kept', () => {
     const data = (home: Home): unknown =>
       home.insightLogs().map((log) => home.insightData(log, { minutes: 7 * 24 * 60, points: 50 }))
     const [one, same, other] = [createHome(), createHome(), createHome({ seed: 2 })]

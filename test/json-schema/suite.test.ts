@@ -15,7 +15,7 @@ const read = (draft: string): Readonly<Record<string, readonly Group[]>> =>
 describe.each([
   ['draft2020-12', {}],
   ['draft7', { $schema: 'http://json-schema.org/draft-07/schema#' }],
-])('R46 arguments are checked as JSON Schema says, %s', (draft, version) => {
+])('R46 arguments are checked according to JSON Schema, %s', (draft, version) => {
   it.each(Object.entries(read(draft)))('%s', (_, groups) => {
     for (const { description, schema, tests } of groups) {
       const whole = typeof schema === 'boolean' ? (schema as unknown as JsonSchema) : { ...version, ...schema }

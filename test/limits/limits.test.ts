@@ -4,7 +4,7 @@ import { findLimitModules, formatPage, readLimits } from './page.ts'
 const limits = (await Promise.all(findLimitModules().map(readLimits))).flat()
 
 describe('default limits', () => {
-  it('are on one page, as the modules have them', async () => {
+  it('are listed on one page, as in the modules', async () => {
     expect(limits.length).toBeGreaterThan(50)
     await expect(formatPage(limits)).toMatchFileSnapshot('../../docs/limits.md')
   })
@@ -13,7 +13,7 @@ describe('default limits', () => {
     expect(limits.filter(({ comment }) => comment === '').map(({ room, name }) => `${room} ${name}`)).toEqual([])
   })
 
-  it('are finite numbers above nothing', () => {
+  it('are finite numbers above zero', () => {
     expect(limits.filter(({ value }) => typeof value === 'number' && !(value > 0 && Number.isFinite(value)))).toEqual(
       [],
     )

@@ -38,7 +38,7 @@ describe('the foldout command with real servers', () => {
     expect(servers.map(({ name }) => name)).toEqual(['everything', 'memory', 'files', 'thinking'])
   }, 90_000)
 
-  it('finds one of them by what it does', () => {
+  it('finds a tool by what it does', () => {
     const { stdout, status } = run('search', '-q', '-n', '3', 'change a file on disk')
     expect(stdout).toMatch(/^(edit_file|write_file) +files +/m)
     expect(status).toBe(0)

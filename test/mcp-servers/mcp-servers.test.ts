@@ -53,7 +53,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
     })
   })
 
-  it('R49 list the same tools in every order of the servers', () => {
+  it('R49 list the same tools whatever the order of the servers', () => {
     expect(createCatalog(tools.toReversed()).tools).toEqual(catalog.tools)
   })
 
@@ -72,7 +72,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
     expect(weather.structuredContent).toEqual(JSON.parse(String(weather.content[0]!['text'])))
   })
 
-  it('R46 report progress and are cancelled', async () => {
+  it('R46 report progress and can be cancelled', async () => {
     const seen: ToolProgress[] = []
     const onProgress = (progress: ToolProgress): unknown => seen.push(progress)
     await call('trigger-long-running-operation', { duration: 0.3, steps: 3 }, { onProgress })
@@ -84,7 +84,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
     expect(await call('echo', { message: 'Still here' })).toMatchObject({ content: [{ text: 'Echo: Still here' }] })
   })
 
-  it('R46 do what they are asked for, and say what went wrong', async () => {
+  it('R46 do what they are asked, and say what went wrong', async () => {
     const path = join(folder, 'note.txt')
     expect(await call('read_text_file', { path })).toEqual({
       content: [{ type: 'text', text: 'Buy milk.' }],
@@ -105,7 +105,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
     })
   })
 
-  it('R43 announce tools that come later', async () => {
+  it('R43 announce tools that are added later', async () => {
     // This one takes some in once it knows what the client can do, which may be after the first list.
     const client = await startServer(line, 'everything')
     let names = new Set<string>()

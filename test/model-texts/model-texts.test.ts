@@ -4,7 +4,7 @@ import { writeCalls, writeDisclosure } from './disclosure.ts'
 import { createPage } from './page.ts'
 
 describe('texts that models read', () => {
-  it('R26 R27 R29 R37 R45 R46 are as written down', { timeout: 60_000 }, async () => {
+  it('R26 R27 R29 R37 R45 R46 match texts.md', { timeout: 60_000 }, async () => {
     const page = createPage('Every text that a model can read')
     await writeDisclosure(page)
     await writeCalls(page)

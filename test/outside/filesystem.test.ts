@@ -92,7 +92,7 @@ function createTableFilesystem(): Filesystem {
 
 filesystemSuite('a filesystem from outside', createTableFilesystem)
 
-describe('the file tools on a filesystem from outside', () => {
+describe('the file tools on a third-party filesystem', () => {
   it('R19 work without its optional parts', async () => {
     const filesystem = createTableFilesystem()
     await filesystem.write('docs/a.md', 'one\ntwo\n')

@@ -93,8 +93,8 @@ async function play(disclosure: DisclosureStrategy) {
   return { adapter, events, texts }
 }
 
-describe.each([true, false])('R36 R40 a strategy from outside in a run, by restart: %s', (restarts) => {
-  it('is hinted at in its own words, and events carry its keys', async () => {
+describe.each([true, false])('R36 R40 a third-party strategy in a run, by restart: %s', (restarts) => {
+  it('is named in hints with its own tool, and events carry its keys', async () => {
     const { adapter, events, texts } = await play(unfold({ restarts }))
     expect(texts).toEqual([
       "Tool 'refund_order' belongs to the section 'refunds', which is not open yet. Call `unfold` with chapter \"refunds\" first.",
@@ -110,7 +110,7 @@ describe.each([true, false])('R36 R40 a strategy from outside in a run, by resta
     ])
   })
 
-  it('needs no more than its tools', async () => {
+  it('needs only its tools', async () => {
     const { getCalls: _, describeCall: __, ...smallest } = unfold({ restarts })
     const { events, texts } = await play(smallest)
     expect(texts[0]).toBe(

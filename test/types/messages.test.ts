@@ -39,8 +39,8 @@ function messages(): Map<string, string> {
   return cases
 }
 
-describe('what the compiler says of mistakes', () => {
-  it('R5 R8 every mistake is found, in the words that are written down', async () => {
+describe('compiler messages for mistakes', () => {
+  it('R5 R8 every mistake is found, with the messages in messages.txt', async () => {
     const found = messages()
     expect([...found.keys()]).not.toContain('before the first case')
     expect([...found].filter(([, message]) => message === '').map(([name]) => name)).toEqual([])
@@ -50,7 +50,7 @@ describe('what the compiler says of mistakes', () => {
     await expect(text).toMatchFileSnapshot('messages.txt')
   })
 
-  it('R5 the longest message about a placeholder says no more than its name and the names there are', () => {
+  it('R5 the longest message about a placeholder contains only its name and the known names', () => {
     const message = messages().get('a misspelt placeholder in a string template')
     expect(message).toBe(
       `TS2322: Type 'string' is not assignable to type 'UnknownPlaceholder<"objectve", "audience" | "files" | "note" | "objective" | "verbose">'.\n`,

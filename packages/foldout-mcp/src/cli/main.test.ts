@@ -180,7 +180,7 @@ describe('mistakes on the command line', () => {
     [['nonsense'], /unknown command 'nonsense'/],
     [['tools', '--nonsense'], /unknown option '--nonsense'/],
     [['tools', '--timeout', 'soon'], /It must be a number of seconds/],
-    [['search', 'x', '--limit', '0'], /It must be a whole number from 1/],
+    [['search', 'x', '--limit', '0'], /It must be a whole number of at least 1/],
     [['search'], /missing required argument 'query'/],
     [['search', ' '], /Say what the tool should do/],
     [['tools', '--config', '/not/there.json'], /There is no file \/not\/there\.json\./],
