@@ -2,19 +2,21 @@ import { describe, expect, it } from 'vitest'
 import { readPublicExports, writeExamples } from './docs/examples.ts'
 import { compile } from './docs/snippets.ts'
 
-/** Rooms that are being documented right now. */
-const UNFINISHED = /src\/(tools\/(tool|result)|prompt\/output|agent\/events)\.ts$/
+/** Values that still need an example. The list may only get shorter. */
+const WITHOUT_EXAMPLE = new Set(['promptRendered', 'runRestarted', 'toolInvoked', 'toolsInjected'])
 const exports = readPublicExports()
-const finished = exports.filter(({ path }) => !UNFINISHED.test(path))
 const format = ({ entry, name, path }: (typeof exports)[number]): string => `${entry}: ${name} (${path})`
 
 describe('the public exports of every entry', () => {
   it('have a doc comment', () => {
-    expect(finished.filter(({ hasDoc }) => !hasDoc).map(format)).toEqual([])
+    expect(exports.filter(({ hasDoc }) => !hasDoc).map(format)).toEqual([])
   })
 
   it('have an example if they are functions, constants or classes', () => {
-    expect(finished.filter(({ kind, hasExample }) => kind === 'value' && !hasExample).map(format)).toEqual([])
+    const bare = exports.filter(({ kind, hasExample }) => kind === 'value' && !hasExample)
+    expect(bare.filter(({ name }) => !WITHOUT_EXAMPLE.has(name)).map(format)).toEqual([])
+    const finished = [...WITHOUT_EXAMPLE].filter((name) => !bare.some((item) => item.name === name))
+    expect(finished, 'These have an example now. Remove them from the list.').toEqual([])
   })
 
   it('have examples that compile', { timeout: 120_000 }, () => {
