@@ -128,6 +128,19 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     expect(hasThinking(3)).toBe(false)
   })
 
+  it.each<[string, readonly Block[]]>([
+    ['all there is', [thinking('Hm.')]],
+    ['hidden', [text('Well.'), { type: 'redacted_thinking', data: 'aGlkZGVu' }]],
+    ['the end', [thinking('Hm.'), text('Well.'), thinking('Or?')]],
+  ])('is left out at the end of a reply that was cut off: %s', async (_, content) => {
+    const adapter = await start([{ content, stop: 'max_tokens' }, second, second])
+    const one = [...(await went(adapter, {})), user('And?')]
+    const two = await ask(adapter, { messages: one })
+    await ask(adapter, { messages: [...one, ...two.recorded, user('Sure?')] })
+    expect(server?.refused).toEqual([])
+    expect(hasThinking(2)).toBe(true)
+  })
+
   it('is told as it comes, apart from the answer', async () => {
     const { events, result } = await ask(await start([second]))
     expect(events.filter(({ type }) => type.endsWith('/delta'))).toEqual([

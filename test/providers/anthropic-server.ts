@@ -135,6 +135,10 @@ const RULES: readonly Refusal[] = [
     return results.some(isEmpty) ? 'messages: text content blocks must be non-empty' : undefined
   },
   ({ body: { messages } }) => {
+    const ends = messages.findIndex(({ role, content }) => role === 'assistant' && isThinking(content.at(-1)))
+    return ends === -1 ? undefined : `messages.${ends}: The final block in an assistant message cannot be \`thinking\`.`
+  },
+  ({ body: { messages } }) => {
     const failed = messages.flatMap(({ content }) => content).some(isFailedCompaction)
     return failed ? 'messages.1.content.0: compaction blocks must have content' : undefined
   },
@@ -150,6 +154,8 @@ const RULES: readonly Refusal[] = [
 function getDefinition(block: Block): WireTool | undefined {
   return (block['tool'] as { readonly definition?: WireTool } | undefined)?.definition
 }
+
+const isThinking = (block: Block | undefined): boolean => /^(redacted_)?thinking$/.test(block?.type ?? '')
 
 const isFailedCompaction = (block: Block): boolean => block.type === 'compaction' && block['content'] === null
 

@@ -211,7 +211,9 @@ function toAssistantContent(message: AssistantMessage, prefix: string, options: 
   if (native) {
     const isBound = native.prefix === undefined || native.prefix === prefix || options.keepsThinking
     const isKept = isBound && !options.refusedThinking.has(prefix)
-    return native.blocks.filter((block) => isKept || !isThinking(block))
+    // The API refuses a reply that ends with thinking, such as one that was cut off there.
+    const end = native.blocks.findLastIndex((block) => !isThinking(block)) + 1
+    return native.blocks.slice(0, end).filter((block) => isKept || !isThinking(block))
   }
   return [
     ...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]),
