@@ -301,6 +301,16 @@ describe('calls that were cut off before their arguments came', () => {
 })
 
 describe('what is refused for good', () => {
+  it.each(['violat', 'reasoning_content ', 'model ', 'tool call id ', 'missing '])(
+    'is read in linear time, if it repeats %j without end',
+    async (word) => {
+      await using server = await startRefusingServer([() => word.repeat(1_000_000)])
+      const talk = conversation({ tools: TOOLS, messages: ran })
+      await expect(compatible(server.url).evaluate(talk)).rejects.toMatchObject({ code: 'adapter-refused' })
+      expect(server.requests.length).toBeLessThan(3)
+    },
+  )
+
   it.each([
     "This model's maximum context length is 8192 tokens.",
     'Your credit balance is too low to access the API.',

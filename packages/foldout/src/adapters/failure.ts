@@ -32,7 +32,7 @@ const FINAL_TYPES = /^(insufficient_quota|billing_error|billing_not_active)$/
 
 // Answered with 400, whatever the form of the request.
 const REFUSED_FOR_GOOD =
-  /context[ _](length|window)|too long|too many tokens|maximum (context|number of tokens)|credit|billing|quota|balance|api[ _]key|content[ _](policy|filter|management)|safety|flagged|moderat|(usage|violat\w+).{0,40}polic|invalid_prompt|model[ _]not[ _]found|model.{0,80}does not exist/i
+  /context[ _](length|window)|too long|too many tokens|maximum (context|number of tokens)|credit|billing|quota|balance|api[ _]key|content[ _](policy|filter|management)|safety|flagged|moderat|(usage|violat\w{0,10}).{0,40}polic|invalid_prompt|model[ _]not[ _]found|model.{0,80}does not exist/i
 
 /**
  * Whether an answer with status 400 has a reason that another form of the same request would not change: it is too long,

@@ -4,12 +4,12 @@ import type { JsonSchema } from '../core/schema/schema.ts'
 import { MAX_TOOL_SCHEMA_DEPTH, MAX_TOOL_SCHEMA_VALUES } from './limits.ts'
 
 /**
- * Whose rules a schema has to follow. Both refuse alternatives at the outermost level. `openai`, and the servers compatible
- * with it, also refuse objects without `properties` and arrays without `items`, at any level.
+ * Whose rules a schema must follow. Both providers refuse alternatives at the top level. OpenAI and compatible servers also
+ * refuse objects without `properties` and arrays without `items`, at any level.
  */
 export type SchemaDialect = 'openai' | 'anthropic'
 
-/** A schema that a provider takes for the parameters of a tool. */
+/** A schema that a provider accepts for the parameters of a tool. */
 export type ToolParameters = { readonly type: 'object' } & JsonSchema
 
 // A tool's schema is the same object in every request.
@@ -19,8 +19,8 @@ const prepared: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, ToolParameter
 }
 
 /**
- * Turns the schema of a tool into one that the provider takes. The result may allow more than the schema does: the
- * arguments of a call are checked against the schema itself. One schema that a provider refuses would fail every request.
+ * Turns the schema of a tool into one that the provider accepts. The result may allow more than the schema does: the
+ * arguments of a call are checked against the schema itself. One refused schema would fail every request.
  */
 export function toToolParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParameters {
   const known = prepared[dialect].get(schema)
@@ -39,7 +39,7 @@ function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParam
     type: 'object',
     properties: isPlainObject(properties) ? properties : {},
   }
-  // Merging alternatives leaves nothing at their place, to which references may lead.
+  // After the alternatives were merged, references to them lead nowhere.
   return merged === copy ? whole : { ...copySchema(whole, dialect, isReferenceToAlternative), type: 'object' }
 }
 
@@ -50,7 +50,7 @@ function isReferenceToAlternative(reference: unknown): boolean {
 /** What a value within a schema is, which decides what its own values are. */
 type Kind = 'schema' | 'schemas by name' | 'data'
 
-// A map, since the keywords are whatever a server wrote.
+// A map, since the keywords come from foreign servers.
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ...[
     'additionalItems',
@@ -119,7 +119,7 @@ function getInnerKind(kind: Kind, key: string | undefined): Kind {
   return KINDS.get(key) ?? 'data'
 }
 
-/** Fields may be named anything, `__proto__` too. */
+/** A field may have any name, even `__proto__`. */
 function setField(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -27,7 +27,7 @@ export interface AiSdkOptions {
    * model's: `wrapLanguageModel({ model, middleware: defaultSettingsMiddleware({ settings }) })`.
    */
   readonly model: LanguageModel
-  /** The provider's name as OpenTelemetry has it. Default: the model's own, `openai` of `openai.responses`. */
+  /** The provider's name in OpenTelemetry. Default: from the model, `openai` for `openai.responses`. */
   readonly name?: string
   /** How often a failed request is sent again. Default 3. */
   readonly maxRetries?: number
@@ -42,7 +42,7 @@ export interface AiSdkOptions {
   readonly structuredOutput?: boolean
   /**
    * Whether to mark what a model of Anthropic should cache: the tools, the system text and the last two turns. Default true.
-   * Models of others cache by themselves, or by what `providerOptions` say.
+   * Other providers cache by themselves, or as `providerOptions` say.
    */
   readonly cache?: boolean
 }
@@ -79,7 +79,7 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
     contextWindow,
     async complete(request) {
       const { output } = request
-      // Providers do not take a list at the top of a schema.
+      // Providers do not accept an array at the top of a schema.
       if (!structuredOutput || output?.container !== 'object' || refusedOutputs.has(output)) return send(request, false)
       try {
         return await send(request, true)
@@ -103,7 +103,7 @@ function isFormatRefusal(error: unknown): boolean {
   return isFormatRefused(error.message) && !isRefusedForGood(error.message)
 }
 
-/** `openai` of `openai.responses`, and of the gateway's `openai/gpt-5`. */
+/** `openai` for `openai.responses`, and for the gateway's `openai/gpt-5`. */
 function getProvider(model: LanguageModel): string {
   const [provider = ''] = typeof model === 'string' ? model.split('/') : model.provider.split('.')
   return provider
@@ -118,7 +118,7 @@ interface Settings extends AiSdkOptions {
 function ask(ai: AiPackage, settings: Settings, request: ChatRequest, hasFormat: boolean): Promise<ChatReply> {
   const { model, hasMarks, name } = settings
   const { system, messages, output, signal } = request
-  // Another adapter may have the same name and keep something else.
+  // Another adapter may have the same name and store other content.
   const adapter = `ai-sdk:${name}`
   const result = ai.streamText({
     model,
@@ -136,8 +136,8 @@ function ask(ai: AiPackage, settings: Settings, request: ChatRequest, hasFormat:
   return readReply(result, { adapter: name, nativeAdapter: adapter, request })
 }
 
-// By default these ask for a strict schema: all fields required, no others allowed. Output schemas are rarely like that, and
-// would be refused.
+// These request strict schemas by default: all fields required, no others allowed. Few output schemas are like that, and
+// OpenAI refuses the others.
 const STRICT_BY_DEFAULT = ['openai', 'azure', 'groq', 'openaiCompatible']
 
 function getProviderOptions(

@@ -1,18 +1,18 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 
-/** Marks the end of what Anthropic should cache. */
+/** Marks the end of a part that Anthropic should cache. */
 export const CACHE_MARK = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' as const } } } }
 
-/** Turns that end at a mark. With tools and system text that makes four, the most there can be. */
+/** How many turns end with a mark. With the tools and the system text that makes four, the provider's limit. */
 const MARKED_TURNS = 2
 
-/** Whether a model caches only what is marked: those of Anthropic do, also on other platforms and behind the gateway. */
+/** Whether a model caches only what is marked, as Anthropic's models do on every platform and behind the gateway. */
 export function isCachedByMarks(model: LanguageModel): boolean {
   if (typeof model === 'string') return model.startsWith('anthropic/')
   return /(^|\.)anthropic(\.|$)/.test(model.provider) || model.modelId.startsWith('anthropic/')
 }
 
-/** Marks the ends of the last turns that are not the model's. */
+/** Marks the ends of the last turns before a reply of the model. */
 export function markTurns(messages: readonly ModelMessage[]): ModelMessage[] {
   const ends = messages.flatMap(({ role }, index) => {
     const next = messages[index + 1]?.role

@@ -31,15 +31,15 @@ export async function evaluate(
   const events: ModelEvent[] = []
   const calls: ToolCall[] = []
   const session = createSession()
-  const run = async (call: ToolCall): Promise<ToolMessage> => {
+  const execute = async (call: ToolCall): Promise<{ readonly ok: boolean; readonly message: string }> => {
+    if (call.malformed !== undefined) return { ok: false, message: `No JSON: ${call.malformed}` }
     const tool = known.get(call.name)
+    if (tool === undefined) return { ok: false, message: `There is no tool '${call.name}'.` }
     const context = { session, signal, deadline: undefined, filesystem: undefined, prompt: undefined }
-    const { ok, message: text } =
-      call.malformed !== undefined
-        ? { ok: false, message: `No JSON: ${call.malformed}` }
-        : tool
-          ? await executeTool(tool, call.arguments, context)
-          : { ok: false, message: `There is no tool '${call.name}'.` }
+    return executeTool(tool, call.arguments, context)
+  }
+  const run = async (call: ToolCall): Promise<ToolMessage> => {
+    const { ok, message: text } = await execute(call)
     return { role: 'tool', callId: call.id, name: call.name, text, isError: !ok }
   }
   const result = await adapter.evaluate({

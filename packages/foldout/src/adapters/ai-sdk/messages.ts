@@ -5,10 +5,10 @@ import { markTurns } from './cache.ts'
 
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number]
 
-// Providers refuse a conversation that does not begin with the user.
+// Providers refuse a conversation that does not begin with a user message.
 const OPENING: ModelMessage = { role: 'user', content: 'Begin.' }
 
-/** A conversation as the AI SDK takes it. What this adapter wrote itself goes back as it was. */
+/** A conversation in the form that the AI SDK accepts. Content that this adapter stored is sent back unchanged. */
 export function toModelMessages(
   messages: readonly Message[],
   { adapter, hasMarks }: { readonly adapter: string; readonly hasMarks: boolean },
@@ -38,7 +38,7 @@ function toAssistantMessage({ text, toolCalls, native }: AssistantMessage, adapt
   return content.length === 0 ? [] : [{ role: 'assistant', content }]
 }
 
-/** Providers take only objects here. */
+/** Providers accept only objects here. */
 function getInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
   if (isPlainObject(args)) return args
   return malformed === undefined ? {} : { malformed }
@@ -61,7 +61,7 @@ function toResultOutput({ text, isError, images = [] }: ToolMessage): ResultPart
   return { type: 'content', value: [{ type: 'text', text }, ...shown] }
 }
 
-/** The parts of a reply that must go back as they were: reasoning, files and anything else a plain message cannot hold. */
+/** The parts of a reply that must be sent back unchanged: reasoning, files, and others that a plain message cannot hold. */
 export function getNativeContent(messages: readonly ModelMessage[], toolCalls: readonly ToolCall[]): Json | undefined {
   const parts = messages.flatMap((message) =>
     message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
@@ -71,7 +71,7 @@ export function getNativeContent(messages: readonly ModelMessage[], toolCalls: r
   const content = parts.map((part) => {
     const call = part.type === 'tool-call' && !part.providerExecuted ? calls.next().value : undefined
     if (part.type !== 'tool-call' || call === undefined) return part
-    // Its id was made unique, and arguments that could not be read must go back as an object.
+    // The call's id was made unique, and arguments that could not be read must be sent back as an object.
     return { ...part, toolCallId: call.id, ...(call.malformed === undefined ? {} : { input: getInput(call) }) }
   })
   return JSON.parse(JSON.stringify(content)) as Json

@@ -18,12 +18,12 @@ type FinishedStep = Extract<TextStreamPart<ToolSet>, { readonly type: 'finish-st
 export interface ReadOptions {
   /** The adapter's name, for errors. */
   readonly adapter: string
-  /** The name under which it keeps what must go back as it was. */
+  /** Identifies the reply's `native` content. */
   readonly nativeAdapter: string
   readonly request: ChatRequest
 }
 
-/** Reads one reply while it comes. */
+/** Reads one reply while it is streamed. */
 export async function readReply(result: StreamedResult, options: ReadOptions): Promise<ChatReply> {
   const { adapter, nativeAdapter, request } = options
   const { signal } = request
@@ -94,8 +94,8 @@ function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-
 }
 
 /**
- * The SDK reads an empty text as no arguments. In a reply that was cut off they may not have come, and a tool must not run
- * without what it was meant to get.
+ * The SDK reads an empty text as no arguments. If the reply was cut off, the arguments may be missing, and the tool must not
+ * run without them.
  */
 function toCutCall(call: ToolCall): ToolCall {
   const { id, name, arguments: input } = call
@@ -117,7 +117,7 @@ function formatWarning(warning: CallWarning): string {
   return `The model's provider does not fully support '${warning.feature}'.${warning.details ? ` ${warning.details}` : ''}`
 }
 
-/** An error that the AI SDK reports, with status, headers and names where a failed request has them. */
+/** An error that the AI SDK reports, with the status, headers and names of the failed request if there are any. */
 function toRequestError(adapter: string, reported: unknown): unknown {
   if (!(reported instanceof Error)) return toStreamFailure(reported)
   if (reported.name === 'AI_NoOutputGeneratedError') return cutStream(adapter, reported.message, reported)
@@ -130,7 +130,7 @@ function toRequestError(adapter: string, reported: unknown): unknown {
   return reported
 }
 
-/** Providers pass errors that arrive inside a stream on as they came: plain data. */
+/** Providers pass on errors inside a stream as plain data. */
 function toStreamFailure(data: unknown): Error {
   const inner = isPlainObject(data) && isPlainObject(data['error']) ? data['error'] : data
   const message = isPlainObject(inner) && typeof inner['message'] === 'string' ? inner['message'] : undefined

@@ -14,7 +14,7 @@ import { getKnownQuirks, type Quirk } from './quirks.ts'
 
 type ChatBody = OpenAI.ChatCompletionCreateParamsStreaming
 
-/** One request to Chat Completions. */
+/** Sends one request to Chat Completions. */
 export async function completeChat(endpoint: Endpoint, request: ChatRequest): Promise<ChatReply> {
   const { name: adapter, maxRetries: retries } = endpoint
   const client = await endpoint.client()
@@ -52,13 +52,13 @@ function getWantedFeatures(
 }
 
 function getFormatFeature(request: ChatRequest, quirks: readonly Quirk[]): Feature | undefined {
-  // Chat Completions does not take a list as structured output.
+  // Chat Completions does not accept an array as structured output.
   if (request.output?.container !== 'object') return undefined
   if (getOfferedTools(request).length === 0) return 'output-format'
   return quirks.includes('format-without-tools') && !isRepair(request) ? undefined : 'format-beside-tools'
 }
 
-/** Whether the model is only asked to fix its last answer, for which it needs no tools. */
+/** Whether the request only asks the model to fix its last answer, which does not take tools. */
 function isRepair({ messages, output }: ChatRequest): boolean {
   const [answer, fault] = messages.slice(-2)
   if (answer?.role !== 'assistant' || fault?.role !== 'user') return false
@@ -105,7 +105,7 @@ function toChatBody(
   }
 }
 
-/** Tools that the server runs itself, given among the parameters. */
+/** Tools that run at the server, from the adapter's `parameters`. */
 function toServerTools(tools: unknown): readonly OpenAI.ChatCompletionTool[] {
   return Array.isArray(tools) ? (tools as readonly OpenAI.ChatCompletionTool[]) : []
 }

@@ -9,7 +9,7 @@ import { getHost } from './quirks.ts'
 type ChatMessage = OpenAI.ChatCompletionMessageParam
 type ChatCall = OpenAI.ChatCompletionMessageFunctionToolCall
 
-/** What a reply has beside its text and its calls, which goes back as it came. */
+/** The parts of a reply besides its text and calls. They are sent back unchanged. */
 export interface ChatExtras {
   /** Fields of the message: `reasoning_content` and others. */
   readonly fields: Readonly<Record<string, Json>>
@@ -17,12 +17,12 @@ export interface ChatExtras {
   readonly calls: Readonly<Record<string, Json>>
 }
 
-/** Marks what one server gave as its own: others refuse fields that they do not know. */
+/** Identifies the server that sent extras: other servers refuse fields that they do not know. */
 export function getNativeAdapter(baseURL: string): string {
   return `openai-chat:${getHost(baseURL)}`
 }
 
-/** Whether a conversation has reasoning that this server gave. */
+/** Whether a conversation contains reasoning from this server. */
 export function hasReasoning(messages: readonly Message[], adapter: string): boolean {
   return messages.some(
     (message) => message.role === 'assistant' && Object.keys(readExtras(message, adapter).fields).length > 0,
@@ -64,7 +64,7 @@ function toAssistantMessage(
   }
 }
 
-// Google provides it for calls that none of its models made.
+// Google's placeholder for calls that were not made by its models.
 const ANY_SIGNATURE = { google: { thought_signature: 'skip_thought_signature_validator' } }
 
 function toChatCalls(toolCalls: readonly ToolCall[], { calls }: ChatExtras, using: Using): readonly ChatCall[] {
@@ -82,7 +82,7 @@ function toChatCalls(toolCalls: readonly ToolCall[], { calls }: ChatExtras, usin
   })
 }
 
-/** Servers that put calls into a template of their own read the arguments, and fail if they are not valid JSON. */
+/** Servers that render calls with a chat template parse the arguments, and fail if they are not valid JSON. */
 function formatArguments({ arguments: input, malformed }: ToolCall): string {
   return JSON.stringify(malformed === undefined ? (input ?? {}) : { malformed })
 }
@@ -91,7 +91,7 @@ function toShortId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9)
 }
 
-/** What was kept of a reply; nothing if another server gave it. */
+/** The extras of a reply, or none if another server sent them. */
 function readExtras({ native }: AssistantMessage, adapter: string): ChatExtras {
   const content: unknown = native?.adapter === adapter ? native.content : undefined
   if (!isPlainObject(content)) return { fields: {}, calls: {} }

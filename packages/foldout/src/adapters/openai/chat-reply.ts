@@ -17,7 +17,7 @@ import type { ChatExtras } from './chat-messages.ts'
 
 type Chunk = OpenAI.ChatCompletionChunk
 
-/** A part of a reply. Compatible servers send more than the SDK's types have, and other types. */
+/** A part of a reply. Compatible servers send fields and types that the SDK's types do not have. */
 interface Delta {
   /** A text, or a list of parts (Mistral). */
   readonly content?: unknown
@@ -37,7 +37,7 @@ interface CallDelta {
 
 export interface ReadOptions {
   readonly adapter: string
-  /** The name under which the reply's extras are kept. */
+  /** Identifies the server in the reply's `native` content. */
   readonly nativeAdapter: string
   readonly conversation: readonly Message[]
   emit(this: void, event: ModelEvent): void
@@ -81,7 +81,7 @@ export function measureChunk({ choices }: Chunk): number {
   return measureJson(choices?.[0]?.delta)
 }
 
-/** The text of a part, and its reasoning where a server has both in one list. */
+/** The text of a part, and its reasoning if the server sends both in one list. */
 function readContent(content: unknown): { readonly text: string; readonly reasoning: string } {
   if (typeof content === 'string') return { text: content, reasoning: '' }
   let text = ''
@@ -110,7 +110,7 @@ interface CallInParts {
   extra: unknown
 }
 
-/** Puts the calls of a reply together from their parts. */
+/** Joins the parts of each call of a reply. */
 function createCallReader() {
   const calls: CallInParts[] = []
   const latest = new Map<unknown, CallInParts>()
@@ -149,12 +149,12 @@ function createCallReader() {
   }
 }
 
-/** Puts the reasoning of a reply together, under each of the names that servers have for it. */
+/** Joins the reasoning of a reply, under each of the names that servers use for it. */
 function createReasoningReader() {
   const texts = { reasoning_content: '', reasoning: '' }
   const details: Record<string, Json>[] = []
   return {
-    /** The text that a part adds. */
+    /** Reads a part and returns the text that it adds. */
     read({ reasoning_content: content, reasoning, reasoning_details: parts }: Delta): string {
       if (typeof content === 'string') texts.reasoning_content += content
       if (typeof reasoning === 'string') texts.reasoning += reasoning
@@ -164,31 +164,33 @@ function createReasoningReader() {
     },
     finish(): ChatExtras['fields'] {
       const fields = Object.entries(texts).filter(([, text]) => text !== '')
-      // The details have the text too.
+      // The details contain the text too.
       if (details.length > 0) return { reasoning_details: details }
       return Object.fromEntries(fields)
     },
   }
 }
 
-/** Details are streamed as well: the text of one is the sum of its parts. */
+/** Details are streamed as well: the text of one is the sum of its parts, and its signature comes last. */
 function addDetail(details: Record<string, Json>[], part: JsonObject): void {
   const last = details.at(-1)
-  const isNext = last !== undefined && last['type'] === part['type'] && last['index'] === part['index']
-  const field = ['text', 'summary'].find((name) => typeof part[name] === 'string' || typeof last?.[name] === 'string')
-  if (!isNext || field === undefined) {
+  const isText = typeof last?.['text'] === 'string' || typeof last?.['summary'] === 'string'
+  if (last === undefined || !isText || last['type'] !== part['type'] || last['index'] !== part['index']) {
     details.push({ ...part })
     return
   }
-  const known = Object.entries(part).filter(([, value]) => value !== null)
-  Object.assign(last, Object.fromEntries(known), { [field]: `${toText(last[field])}${toText(part[field])}` })
+  for (const [field, value] of Object.entries(part)) {
+    const known = last[field]
+    if (DETAIL_TEXTS.has(field) && typeof value === 'string')
+      last[field] = typeof known === 'string' ? known + value : value
+    else if (DETAIL_FIELDS.has(field) && value !== null) last[field] = value
+  }
 }
 
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
+const DETAIL_TEXTS: ReadonlySet<string> = new Set(['text', 'summary'])
+const DETAIL_FIELDS: ReadonlySet<string> = new Set(['signature', 'format', 'id'])
 
-/** Whether a server's value is kept: one that is nested too deep could not be sent back. */
+/** Whether a value from a server can be sent back: one that is nested too deep cannot. */
 function isKept<T>(value: T): value is T & Json & {} {
   return value !== undefined && value !== null && !isDeeperThan(value, MAX_ARGUMENTS_DEPTH)
 }

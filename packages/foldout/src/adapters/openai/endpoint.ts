@@ -7,7 +7,7 @@ import type { Features } from './features.ts'
 
 export type ToolAdditions = 'auto' | 'native' | 'plain'
 
-/** A model at an address, with what was learned about the server there. */
+/** A model at a server, with what was learned about that server. */
 export interface Endpoint {
   readonly name: string
   readonly model: string
@@ -27,7 +27,7 @@ export interface ClientSettings {
   readonly apiKey: string | undefined
   readonly baseURL: string | undefined
   readonly fetch: Fetch | undefined
-  /** Whether it is another company's server, which must not get the key that the environment holds for OpenAI. */
+  /** Whether it is another company's server, which must not get OpenAI's key from the environment. */
   readonly isForeign?: boolean
 }
 
@@ -47,7 +47,7 @@ async function createClient({ apiKey, baseURL, fetch, isForeign = false }: Clien
       ...options,
       organization: null,
       project: null,
-      // The client insists on a key, even if none is sent.
+      // The client requires a key, even if none is sent.
       apiKey: apiKey ?? 'none',
       ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
     })

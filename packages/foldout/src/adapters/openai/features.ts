@@ -17,7 +17,7 @@ export type Using = ReadonlySet<Feature | Quirk>
 export interface Features {
   /**
    * Sends a request that uses the features. If the endpoint refuses it because of one, it is sent without that one; if the
-   * refusal tells of a quirk, it is sent in a way that allows for it. What made it succeed is remembered.
+   * refusal describes a quirk, it is sent in a form that allows for it. What made it succeed is remembered.
    */
   send<T>(
     wanted: readonly (Feature | Quirk)[],
@@ -102,12 +102,15 @@ export function createFeatures(): Features {
   }
 }
 
-/** What an endpoint said that refused a request, unless it would refuse every other form of it as well. */
+/** An error text may be of any length; the reason is near its beginning. */
+const MAX_REFUSAL_CHARACTERS = 10_000
+
+/** The error text of a refused request, or undefined if no other form of the request would be accepted. */
 function readRefusal(error: unknown): string | undefined {
   const failure = toFailure(error)
   if (failure?.status !== 400 && failure?.status !== 422) return undefined
   const { param = '', code = '' } = error as { readonly param?: unknown; readonly code?: unknown }
-  const said = [failure.message, param, code].join(' ')
+  const said = [failure.message, param, code].join(' ').slice(0, MAX_REFUSAL_CHARACTERS)
   return isRefusedForGood(said) ? undefined : said
 }
 

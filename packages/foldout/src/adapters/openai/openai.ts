@@ -18,7 +18,7 @@ interface CommonOptions {
   readonly contextWindow?: number
   /**
    * More fields for every request, as the interface names them: `{ temperature: 0, reasoning: { effort: 'low' } }`. Its
-   * `tools` are tools that the provider runs itself, such as `{ type: 'web_search' }`, and are offered beside the others.
+   * `tools` are tools that run at the provider, such as `{ type: 'web_search' }`. They are offered in addition to yours.
    */
   readonly parameters?: Readonly<Record<string, Json>>
 }
@@ -32,9 +32,9 @@ interface CommonOptions {
  * ```
  */
 export interface OpenAIOptions extends CommonOptions {
-  /** Default: OPENAI_API_KEY of the environment. */
+  /** Default: the environment variable OPENAI_API_KEY. */
   readonly apiKey?: string
-  /** Default: OPENAI_BASE_URL of the environment, or OpenAI itself. */
+  /** Default: the environment variable OPENAI_BASE_URL, or OpenAI itself. */
   readonly baseURL?: string
   /** Default `responses`; `chat` is Chat Completions. */
   readonly interface?: 'responses' | 'chat'
@@ -64,11 +64,11 @@ export interface OpenAIOptions extends CommonOptions {
  * ```
  */
 export interface OpenAICompatibleOptions extends CommonOptions {
-  /** With the version: `http://localhost:11434/v1`. */
+  /** The address with its version: `http://localhost:11434/v1`. */
   readonly baseURL: string
-  /** Default: no key is sent. The environment is not read, so that OpenAI's key never goes elsewhere. */
+  /** Default: no key is sent. The environment is not read, so that OpenAI's key never reaches another server. */
   readonly apiKey?: string
-  /** As OpenTelemetry names the system. Default `openai-compatible`. */
+  /** The system's name in OpenTelemetry. Default `openai-compatible`. */
   readonly name?: string
 }
 

@@ -8,40 +8,40 @@ export type Quirk =
 
 interface QuirkRule {
   readonly name: Quirk
-  /** Matches the hosts that are known to have it. */
+  /** Matches the hosts that are known to have the quirk. */
   readonly hosts?: RegExp
-  /** Matches the answer of a server that has it, to a request that did not allow for it. */
+  /** Matches the refusal of a server that has the quirk. */
   readonly refusal?: RegExp
 }
 
-/** All that is known of compatible servers. What each quirk means for a request is in `chat-messages.ts`. */
+/** What is known about compatible servers. `chat-messages.ts` applies the quirks to a request. */
 const QUIRKS: readonly QuirkRule[] = [
   {
-    // A server that enforces a format for the answer lets the model call no tool (vLLM), or refuses the request (Gemini
-    // 2, Groq). There the format is sent only if no tools are offered, or when the model has to fix its answer.
+    // While these servers enforce a format, the model cannot call tools (vLLM), or they refuse the request (Gemini 2,
+    // Groq). They get the format only if no tools are offered, or when the model has to fix its answer.
     name: 'format-without-tools',
     hosts: /^(?!(\w+\.)?api\.openai\.com$)(?!.*\.azure\.com$)/,
   },
   {
-    // DeepSeek and Kimi, when thinking: a reply with calls must go back with its reasoning, though it be empty.
+    // DeepSeek and Kimi with thinking: a reply with calls must be sent back with its reasoning, even if that is empty.
     name: 'reasoning-required',
     hosts: /(^|\.)deepseek\.com$/,
     refusal: /reasoning_content\W.{0,80}(passed back|missing|required)|missing.{0,80}reasoning_content/i,
   },
   {
-    // Mistral: the user may not speak after a tool, as happens when a run is resumed with a new input.
+    // Mistral: a user message cannot follow a tool message, which happens when a run is resumed with new input.
     name: 'reply-before-user',
     hosts: /(^|\.)mistral\.ai$/,
     refusal: /role '?user'? after role '?tool'?/i,
   },
   {
-    // Mistral: the ids of calls have nine letters and digits. Conversations that began elsewhere have others.
+    // Mistral: call ids must be nine letters and digits. Conversations that began with another provider have other ids.
     name: 'short-call-ids',
     hosts: /(^|\.)mistral\.ai$/,
     refusal: /tool call id .{0,200}length of 9/i,
   },
   {
-    // Gemini 3: the first call of a reply must have a signature. Calls of other models get one that Google provides for them.
+    // Gemini 3: the first call of a reply must have a signature. For calls by other models Google defines a placeholder.
     name: 'signature-required',
     hosts: /(^|\.)googleapis\.com$/,
     refusal: /missing (a |its )?`?thought_signature/i,
@@ -54,7 +54,7 @@ export function getKnownQuirks(baseURL: string): readonly Quirk[] {
   return QUIRKS.filter(({ hosts }) => hosts?.test(host)).map(({ name }) => name)
 }
 
-/** The quirk that a server's refusal tells of, if the request did not allow for it. */
+/** The quirk that a refusal describes, if the request did not allow for it yet. */
 export function findQuirk(refusal: string, using: ReadonlySet<string>): Quirk | undefined {
   return QUIRKS.find((quirk) => !using.has(quirk.name) && quirk.refusal?.test(refusal))?.name
 }

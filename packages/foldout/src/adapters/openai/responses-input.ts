@@ -8,17 +8,17 @@ import { toToolParameters } from '../tool-schemas.ts'
 type Item = OpenAI.Responses.ResponseInputItem
 type OutputItem = OpenAI.Responses.ResponseOutputItem
 
-/** Marks what the Responses interface gave as its own, to be sent back as it was. */
+/** Identifies `native` content of the Responses interface, which is sent back unchanged. */
 export const NATIVE_ADAPTER = 'openai-responses'
 
 export interface InputOptions {
-  /** Whether tools that are added mid-conversation stand at their place in it. */
+  /** Whether tools that were added mid-conversation are sent at that place in the conversation. */
   readonly isNative: boolean
-  /** Whether reasoning goes back as it came. */
+  /** Whether reasoning is sent back unchanged. */
   readonly hasReasoning: boolean
 }
 
-/** The conversation as the Responses interface takes it. */
+/** The conversation in the form that the Responses interface accepts. */
 export function toResponseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
   const additions = getAddedTools(request)
   return request.messages.flatMap((message, index): readonly Item[] => {
@@ -58,7 +58,7 @@ function toAssistantItems({ text, toolCalls, native }: AssistantMessage, hasReas
   return [...messages.flatMap(toPlainMessage), ...calls]
 }
 
-/** A message without its id, which the provider would look for together with the reasoning before it. */
+/** A message without its id: for the provider, an id refers to the reasoning before the message as well. */
 function toPlainMessage(message: OpenAI.Responses.ResponseOutputMessage): readonly Item[] {
   const content = getMessageText(message)
   const { phase } = message

@@ -14,7 +14,7 @@ type Body = OpenAI.Responses.ResponseCreateParamsStreaming
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
 type Item = OpenAI.Responses.ResponseOutputItem
 
-/** One request to the Responses interface, which keeps nothing of it. */
+/** Sends one request to the Responses interface, which stores nothing. */
 export async function completeResponse(endpoint: Endpoint, request: ChatRequest): Promise<ChatReply> {
   const { name: adapter, maxRetries: retries } = endpoint
   const client = await endpoint.client()
@@ -57,7 +57,7 @@ function toResponseBody(
   const { text, tools: serverTools, ...parameters } = endpoint.parameters
   const added = isNative ? [] : [...getAddedTools(request).values()].flat()
   const tools = [
-    // Tools that the provider runs itself.
+    // Tools that run at the provider.
     ...(Array.isArray(serverTools) ? (serverTools as unknown as OpenAI.Responses.Tool[]) : []),
     ...[...request.tools, ...added].map(toResponseTool),
   ]
@@ -89,7 +89,7 @@ interface ReadOptions {
 
 async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
   const { adapter, conversation, emit } = options
-  // By position, which a server may count as it likes.
+  // By position. Servers do not always count from zero.
   const items = new Map<number, Item>()
   let response: OpenAI.Responses.Response | undefined
   let hasText = false
@@ -136,7 +136,7 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
   return { message, usage: response.usage ? toUsage(response.usage) : NO_USAGE }
 }
 
-/** Servers may leave out positions; some leave the items out of the last event. */
+/** Some servers skip positions, and some leave the items out of the last event. */
 function sortItems(items: ReadonlyMap<number, Item>): readonly Item[] {
   return [...items].sort(([one], [other]) => one - other).map(([, item]) => item)
 }
@@ -181,13 +181,13 @@ function measureEvent(event: StreamEvent): number {
   return 'delta' in event ? measureText(event.delta) : 0
 }
 
-/** The error for a failure that was told within a stream, in the shape of the client's own. */
+/** The error for a failure that was reported in a stream, in the shape of the client's own errors. */
 function toStreamFailure(code: string | null | undefined, message: string): Error {
   return Object.assign(new Error(message), { status: undefined, code })
 }
 
 function toUsage(usage: OpenAI.Responses.ResponseUsage): Usage {
-  // Compatible servers leave the details out.
+  // Compatible servers may leave out the details.
   const details: Partial<OpenAI.Responses.ResponseUsage.InputTokensDetails> = usage.input_tokens_details ?? {}
   return {
     inputTokens: usage.input_tokens ?? 0,
