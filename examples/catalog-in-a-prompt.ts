@@ -1,4 +1,4 @@
-// A catalog of forty tools on a section of a prompt: the model is offered two, finds the one it needs and runs it.
+// A catalog of forty tools as a section of a prompt: the model is offered two tools, finds the one it needs and runs it.
 import assert from 'node:assert/strict'
 import { all, catalogSection, createCatalog, hybrid, type Exposure } from 'foldout/catalog'
 import { createSession, definePrompt, defineSection, defineSlice, defineTool, ok, runAgent } from 'foldout'
@@ -57,7 +57,7 @@ const { messages } = await runAgent(bound, {
   session,
   input: 'Send A-17 by courier.',
   onEvent(event) {
-    // What a call comes down to is what approval and records are about.
+    // Approvals and recordings see the tool that a call finally runs.
     if (event.type === 'tool/called') ran.push(event.target?.name ?? event.call.name)
   },
 })

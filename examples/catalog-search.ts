@@ -1,4 +1,4 @@
-// One catalog of tools from several places: searched in a user's words, explained, and called.
+// One catalog of tools from several sources: searched in a user's words, explained, and called.
 import assert from 'node:assert/strict'
 import { createCatalog, formatSignature, type RawTool } from 'foldout/catalog'
 import { defineTool, ok } from 'foldout'
@@ -11,7 +11,7 @@ const sendInvoice = defineTool({
   execute: ({ customer, amount, currency }) => ok(`Sent an invoice of ${amount} ${currency} to ${customer}.`),
 })
 
-// As other systems define them: an MCP server, say. Two of them have a tool of one name.
+// Tools as other systems, such as MCP servers, define them. Two of them have a tool with the same name.
 const raw = (source: string, name: string, description: string, field: string): RawTool => ({
   source,
   name,
@@ -28,7 +28,7 @@ const catalog = createCatalog(
     raw('github', 'merge_pull_request', 'Merge a pull request into its base branch.', 'number'),
     raw('weather', 'get_forecast', 'Weather forecast for a city: temperature, rain and wind.', 'city'),
     raw('travel', 'search_flights', 'Find flights between two airports.', 'route'),
-    { name: '', description: 'A definition that is no tool.' },
+    { name: '', description: 'A definition that is not a tool.' },
   ],
   { sources: { github: 'Repositories, issues and pull requests', jira: 'Tickets of the help desk' } },
 )
@@ -39,8 +39,8 @@ for (const { name, qualified, declared } of catalog.tools)
 console.log(`broken: ${catalog.broken.map(({ reason }) => reason).join(' ')}`)
 const names = catalog.tools.map((tool) => tool.name)
 assert.equal(new Set(names).size, 6)
-assert(names.includes('send_invoice'), 'a name that is unique stays short')
-assert(!names.includes('create_issue'), 'one that is not is told apart')
+assert(names.includes('send_invoice'), 'a unique name stays short')
+assert(!names.includes('create_issue'), 'an ambiguous name gets its source')
 assert.equal(catalog.broken.length, 1)
 
 title('Search')

@@ -1,4 +1,4 @@
-// One catalog, put in front of a model in every way there is: what is listed, and what that costs.
+// One catalog with every exposure: which tools are listed, and what that costs.
 import assert from 'node:assert/strict'
 import { all, auto, createCatalog, hybrid, metaTool, twoPhase, type Exposure } from 'foldout/catalog'
 import { code } from 'foldout/code'
@@ -30,7 +30,7 @@ assert.deepEqual(lists.get('auto()'), lists.get('all()'), 'fourteen tools are ch
 assert.deepEqual(lists.get('auto({ maxTools: 10 })'), lists.get('hybrid({ core })'))
 assert.deepEqual(lists.get('hybrid()'), ['search_tools', 'use_tool'])
 
-// In twoPhase a tool joins the list once its definition was asked for, where the client's list may change.
+// With twoPhase, a tool is added to the list once the model has requested its definition, if the client's list can change.
 const client = twoPhase({ core }).expose(catalog, { id: 'demo', takesListChanges: true })
 client.onListChanged(() => console.log('\nThe list has changed: it ends with'))
 const { content } = await client.call('get_tool_definition', { name: 'set_light' }, {})
@@ -40,7 +40,7 @@ console.log(
 )
 assert(joined.includes('set_light'))
 
-// In code the model writes programs, which run in a sandbox: three rooms in one call, and only what it wants to see comes back.
+// With code, the model writes programs that run in a sandbox: three rooms in one call, and only the requested result comes back.
 const program = `
   for (const zone_id of ['kitchen', 'bedroom', 'office']) await home.control_zone_lights({ zone_id, brightness: 20 })
   const states = await home.get_states({ capability: 'dim' })
@@ -53,7 +53,7 @@ assert.equal(answer.content[0]!['text'], '5 lights are at 20 %')
 assert.equal(home.device('light-office-desk')!.state['dim'], 0.2)
 programs.close()
 
-// Whichever it is, approval and records see the tool that runs in the end.
+// With every exposure, approvals and recordings see the tool that finally runs.
 for (const [exposure, name, args] of [
   [hybrid(), 'use_tool', { name: 'set_light', arguments: { on: true } }],
   [metaTool(), 'discover_and_use_tool', { action: 'execute', tool_name: 'set_light', tool_args: { on: true } }],

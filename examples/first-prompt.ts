@@ -50,7 +50,7 @@ assert.deepEqual(
   ['read_section'],
 )
 
-// The model calls read_section. Here nobody but us does: a run of the agent loop would do the same.
+// The model would call read_section. Here we call it ourselves, as the agent loop does in a run.
 const readSection = first.tools.at(-1)!
 const result = await executeTool(
   readSection,

@@ -101,12 +101,12 @@ function showHowToConnect(url: string): void {
   console.log(JSON.stringify({ mcpServers: { home: { command: process.execPath, args } } }, undefined, 2))
 }
 
-/** Whether npm started this process and was not told to be silent. */
+/** Whether npm started this process without --silent. */
 function hasNpmBanner(): boolean {
   return process.env['npm_lifecycle_event'] === 'start' && process.env['npm_config_loglevel'] !== 'silent'
 }
 
-/** A minute of the home takes a minute. */
+/** Lets the home's time pass in real time. */
 function letTimePass(home: Home): void {
   setInterval(() => home.advance(1), 60_000).unref()
 }

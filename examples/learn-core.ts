@@ -1,4 +1,4 @@
-// Which tools should be listed from the start? Learned from what clients did with a catalog whose tools were all hidden.
+// Learns which tools to list from the start, from what clients did with a catalog whose tools were all hidden.
 import assert from 'node:assert/strict'
 import { createCatalog, hybrid, learnCore, createCatalogRecorder } from 'foldout/catalog'
 import { createHome } from './home/home.ts'

@@ -1,4 +1,4 @@
-// Two MCP servers that both have a tool `search`, made one: the client sees three tools and reaches all of theirs.
+// Combines two MCP servers that both have a tool `search`: the client sees three tools and reaches all tools of both servers.
 import assert from 'node:assert/strict'
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { McpServer } from '@modelcontextprotocol/server'
@@ -35,7 +35,7 @@ const found = await call('search_tools', { query: 'look for a product', limit: 1
 const name = /^(\w+)\(/m.exec(found)![1]!
 assert.equal(await call('use_tool', { name, arguments: { query: 'lamps' } }), 'shop: 12 products for lamps')
 assert.equal(await call('use_tool', { name: 'wiki/search', arguments: { query: 'lamps' } }), 'wiki: 3 pages on lamps')
-// A name that two tools have is not guessed at.
+// An ambiguous name is not guessed.
 assert.match(await call('use_tool', { name: 'search', arguments: { query: 'lamps' } }), /^More than one tool/)
 assert.equal(await call('delete_page', { query: 'Home' }), 'wiki: Home is gone')
 

@@ -1,4 +1,4 @@
-// A folder of skills on a prompt: the model sees what each is for, reads one that it needs, and then a file of it.
+// A folder of skills in a prompt: the model sees what each skill is for, reads the one it needs, and then one of its files.
 import assert from 'node:assert/strict'
 import { definePrompt, defineSection, runAgent } from 'foldout'
 import { createMemoryFilesystem } from 'foldout/files'

@@ -1,5 +1,6 @@
-// The same task with each of the four strategies, with and without dynamic tools, on a scripted model or, if OPENAI_API_KEY is set, on a real one. What differs is how the
-// model is told and what a restart costs; what it has seen and can call in the end is the same.
+// The same task with each of the four strategies, with and without dynamic tools, on a scripted model or, if OPENAI_API_KEY is
+// set, on a real one. The instructions for the model and the cost of a restart differ; what the model has seen and can call in
+// the end is the same.
 import assert from 'node:assert/strict'
 import { contextFiles, createSession, openOrRead, openSections, readSection, runAgent } from 'foldout'
 import { createMemoryFilesystem } from 'foldout/files'
@@ -44,13 +45,13 @@ for (const { disclosure, script } of strategies) {
     console.log(
       `${disclosure.name.padEnd(13)}  ${String(supportsDynamicTools).padEnd(13)}  ${String(requests).padEnd(8)}  ${result.expansions}`,
     )
-    // What a real model does nobody can know.
+    // The behavior of a real model is not predictable.
     if (apiKey) continue
     scripted.assertDone()
     assert.deepEqual(session.get(refunds), ['A-17'])
     for (const { system } of scripted.requests) seen.push(system)
     for (const message of result.messages) if ('text' in message) seen.push(message.text)
     if (disclosure.name === 'contextFiles') seen.push(await filesystem.read('context/tone.md'))
-    assert(seen.join('\n').includes('Do not apologise twice.'), 'the folded text was shown')
+    assert(seen.join('\n').includes('Do not apologize twice.'), 'the folded text was shown')
   }
 }

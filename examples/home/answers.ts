@@ -1,11 +1,11 @@
-// How tools of the home answer.
+// Formats the answers of the home's tools.
 import { fail, type ToolResult } from 'foldout'
 import { spoken } from './capabilities.ts'
 import { deviceLabel } from './find.ts'
 import type { Home } from './home.ts'
 import { HomeError, type Change, type Device } from './model.ts'
 
-/** What the home refuses to do becomes a failure that the model can read. */
+/** Turns an error of the home into a failure that the model can read. */
 export function answer<Value>(work: () => ToolResult<Value>): ToolResult<Value> {
   try {
     return work()
@@ -34,7 +34,7 @@ export function deviceState({ id, name, zone, class: kind, unavailable, state }:
   return { id, name, zone, class: kind, available: !unavailable, state }
 }
 
-/** Makes changes and says which flows they set off. */
+/** Makes changes and reports which flows they started. */
 export function setAndTell(home: Home, changes: readonly Change[]): { changed: readonly Change[]; aside: string } {
   const before = new Set(home.flowRuns())
   const changed = home.set(changes)

@@ -94,7 +94,7 @@ export function getCapability(name: string): Capability {
   return capability
 }
 
-/** Says no to a value that a capability cannot have, and to one that nobody can set. */
+/** Throws if a capability cannot have a value, or cannot be set. */
 export function checkValue(name: string, value: Value): void {
   const capability = getCapability(name)
   if (!capability.settable) {
@@ -118,7 +118,7 @@ function describeProblem(capability: Capability, value: Value): string | undefin
   return isWithin ? undefined : `a number from ${min} to ${max}${unit && ` ${unit}`}`
 }
 
-/** A value as people say it: `on`, `dim 0.8`, `21.5 °C`. */
+/** Formats a value for people: `on`, `dim 0.8`, `21.5 °C`. */
 export function spoken(name: string, value: Value): string {
   const capability = getCapability(name)
   if (capability.type === 'boolean') return capability.words[value ? 0 : 1]

@@ -1,4 +1,4 @@
-// The home's own time. It moves only when it is told to, so that a run can be repeated.
+// The home's own clock. It advances only on request, so that runs are repeatable.
 
 export const minute = 60_000
 export const hour = 60 * minute

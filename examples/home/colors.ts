@@ -1,4 +1,4 @@
-// Colours as people name them, as the two numbers a lamp knows.
+// Colors as people name them, as the two numbers a lamp knows.
 import { nearest } from './nearest.ts'
 import { HomeError } from './model.ts'
 
@@ -30,7 +30,7 @@ export function parseColor(text: string): Hue {
   const hex = /^#[0-9a-f]{6}$/.test(color) ? color : named[color]
   if (!hex) {
     throw new HomeError(
-      `'${text}' is not a colour that is known. Nearest names: ${nearest(color, colorNames).join(', ')}. ` +
+      `'${text}' is not a known color. Nearest names: ${nearest(color, colorNames).join(', ')}. ` +
         `Use a name (${colorNames.join(', ')}) or hex such as #ff8800; for shades of white use color_temperature.`,
     )
   }

@@ -15,9 +15,9 @@ export function controlTools(home: Home): Readonly<Record<ControlTool, AnyTool>>
     set_light: defineTool({
       name: 'set_light',
       description:
-        'Switch one light on or off and set its brightness, colour or white temperature, in one call. Not every light ' +
+        'Switch one light on or off and set its brightness, color or white temperature, in one call. Not every light ' +
         'has every setting; get_home_structure tells which capabilities it has (dim, light_hue, light_temperature). ' +
-        'Setting brightness or colour switches it on. For all lights of a room use control_zone_lights.',
+        'Setting brightness or color switches it on. For all lights of a room use control_zone_lights.',
       params: z.strictObject({
         device_id: z.string().describe('Id of the light, such as light-living-floor.'),
         ...lightFields,

@@ -1,4 +1,4 @@
-// A model that always says the same, talking to the home with the official MCP client.
+// A scripted model that talks to the home with the official MCP client.
 import assert from 'node:assert/strict'
 import { Client, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client'
 
@@ -9,7 +9,7 @@ export interface Call {
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** What a model is given before it is asked anything. */
+/** What the model receives before the first question. */
 export interface Opening {
   readonly era: string
   readonly instructions: string
@@ -28,10 +28,10 @@ export interface Conversation extends Opening {
 const dim: Call = { name: 'control_zone_lights', arguments: { zone_id: 'living-room', brightness: 30 } }
 const look: Call = { name: 'get_states', arguments: { zone_id: 'living-room', device_class: 'light' } }
 
-/** Where everything is listed, the tool is simply called. */
+/** If everything is listed, the model simply calls the tool. */
 export const directly: readonly Call[] = [look, dim, look]
 
-/** Where it is hidden, it is searched for in the user's own words, and run by its name. */
+/** If the tool is hidden, the model searches for it in the user's words and runs it by name. */
 export const bySearch: readonly Call[] = [
   look,
   { name: 'search_tools', arguments: { query: 'dim the lights in the living room' } },
@@ -61,7 +61,7 @@ export async function converse(url: string, script: readonly Call[], narrator: N
   }
 }
 
-/** What a client of the protocol before 2026-07-28 is given. */
+/** What a client of the protocol before 2026-07-28 receives. */
 export async function legacyOpening(url: string): Promise<Opening> {
   const client = await connect(url, 'legacy')
   try {

@@ -1,4 +1,4 @@
-// The devices and what follows by itself when one of them changes: a lamp that is dimmed is on, what is on uses power.
+// The devices and the effects of a change: a dimmed lamp is on, and a device that is on uses power.
 import { getCapability, checkValue } from './capabilities.ts'
 import { HomeError, type Change, type Device, type Value } from './model.ts'
 
@@ -7,9 +7,9 @@ export type ChangeListener = (change: Change, before: Value) => void
 export interface DeviceHub {
   all(): readonly Device[]
   get(id: string): Device | undefined
-  /** Sets what people and flows may set: all of it, or nothing and an error. Gives back what changed. */
+  /** Sets values that people and flows can set: all of them, or none with an error. Returns what changed. */
   set(changes: readonly Change[]): readonly Change[]
-  /** Takes over what sensors measured. */
+  /** Applies the measurements of sensors. */
   measure(changes: readonly Change[]): void
   /** How heavily what is plugged into a socket works, as a share of its full power. */
   load(device: string, share: number): void
@@ -37,7 +37,7 @@ export function createDeviceHub(furnishing: readonly Device[], onChange: ChangeL
       state[change.capability] = change.value
       made.push({ change, before })
     }
-    // Only now, so that a listener sees the home with all of the changes made.
+    // Notified last, so that a listener sees the home with all changes.
     for (const { change, before } of made) onChange(change, before)
     return made.map(({ change }) => change)
   }

@@ -1,4 +1,4 @@
-// Finds what a model means by an id or a name, and tells it what is there when it means nothing.
+// Finds what a model means by an id or a name, and lists what exists if nothing matches.
 import type { Home } from './home.ts'
 import type { InsightLog } from './insights.ts'
 import { HomeError, type Device, type Flow, type Zone } from './model.ts'

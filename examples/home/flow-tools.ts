@@ -56,7 +56,7 @@ export function flowTools(home: Home): Readonly<Record<FlowTool, AnyTool>> {
     refresh_homey_flows: defineTool({
       name: 'refresh_homey_flows',
       description:
-        'Read the flows of the home anew. The list of flows is kept from when the server started, so a flow that was ' +
+        'Reload the flows of the home. The list of flows is kept from when the server started, so a flow that was ' +
         'made, renamed, changed or removed in the Homey app since then is seen only after this. Use it when a flow that ' +
         'should be there is not found. The answer tells what is new, changed and gone. It starts no flow and changes none.',
       params: z.strictObject({}),

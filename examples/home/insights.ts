@@ -1,4 +1,4 @@
-// The home's memory: what sensors and switches said, step by step.
+// The home's logs: the values of sensors and switches, step by step.
 import { getCapability, recordedNames } from './capabilities.ts'
 import { day, step } from './clock.ts'
 import type { Device } from './model.ts'
@@ -120,7 +120,7 @@ function sumUp(
   time: { readonly from: number; readonly to: number },
 ): InsightPoint {
   const own = indices.map((at) => values[at]!)
-  // What a meter said just before belongs to the time that the first sample ends.
+  // The meter's previous reading is the start of the period that ends with the first sample.
   const used = own.at(-1)! - (values[indices[0]! - 1] ?? own[0]!)
   const mean = own.reduce((sum, value) => sum + value, 0) / own.length
   const round = (value: number): number => (kind === 'meter' ? rounded(value, 3) : rounded(value, 2))

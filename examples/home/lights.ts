@@ -1,4 +1,4 @@
-// What set_light and control_zone_lights have in common.
+// Shared by set_light and control_zone_lights.
 import * as z from 'zod'
 import { coldest, parseColor, getTemperature, warmest } from './colors.ts'
 import { HomeError, type Change, type Device, type Value } from './model.ts'
@@ -9,7 +9,7 @@ export const lightFields = {
   color: z
     .string()
     .optional()
-    .describe('Colour name (red, orange, yellow, green, cyan, blue, purple, pink) or hex such as #ff8800.'),
+    .describe('Color name (red, orange, yellow, green, cyan, blue, purple, pink) or hex such as #ff8800.'),
   color_temperature: z
     .number()
     .min(warmest)

@@ -1,4 +1,4 @@
-// What a catalog is told of the tools beside their definitions: where each belongs and by which words it is found.
+// Metadata for the catalog besides the tools' definitions: the category of each tool, and the words that find it.
 
 export const homeCategories = ['control', 'query', 'insights', 'flows', 'apps'] as const
 
@@ -8,7 +8,7 @@ export interface HomeToolMetadata {
   readonly tags: readonly string[]
 }
 
-/** Those that nearly every conversation needs. */
+/** The tools that nearly every conversation needs. */
 export const coreTools = ['get_home_structure', 'get_states', 'trigger_any_flow', 'get_flow_overview'] as const
 
 export const homeMetadata: Readonly<Record<string, HomeToolMetadata>> = {
@@ -79,7 +79,7 @@ export const homeMetadata: Readonly<Record<string, HomeToolMetadata>> = {
   },
   refresh_homey_flows: {
     category: 'flows',
-    shortDescription: 'Read the flows anew after edits in the app',
+    shortDescription: 'Reload the flows after edits in the app',
     tags: ['flows', 'refresh', 'reload', 'sync'],
   },
 }

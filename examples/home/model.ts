@@ -1,13 +1,13 @@
-// What a home is made of. Everything here is plain data; home.ts lets it change.
+// The parts of a home, as plain data; home.ts changes it.
 
-/** Said to whoever asked for something that cannot be done. */
+/** Thrown for a request that the home cannot fulfill. */
 export class HomeError extends Error {
   override readonly name = 'HomeError'
 }
 
 export type Value = boolean | number | string
 
-/** A house, a floor or a room. Floors lie in the house and rooms on floors. */
+/** A house, a floor or a room. Floors belong to the house, and rooms to floors. */
 export interface Zone {
   readonly id: string
   readonly name: string
@@ -20,7 +20,7 @@ export type DeviceClass = (typeof deviceClasses)[number]
 
 export interface Device {
   readonly id: string
-  /** As people call it. Devices in different rooms may share a name. */
+  /** The name that people use. Devices in different rooms may share a name. */
   readonly name: string
   readonly zone: string
   readonly class: DeviceClass
@@ -28,7 +28,7 @@ export interface Device {
   readonly app: string
   /** The value of each of its capabilities. */
   readonly state: Readonly<Record<string, Value>>
-  /** Watts when on at full. */
+  /** Power in watts at full output. */
   readonly watts: number
   /** Why it cannot be reached, if it cannot. */
   readonly unavailable: string | undefined

@@ -1,4 +1,4 @@
-/** Of the known words those most like one that is not known, best first; ties in the order given. */
+/** Finds the known words that are most similar to an unknown one, best first; ties keep the given order. */
 export function nearest(word: string, known: readonly string[], limit = 3): string[] {
   const wanted = getPairs(word)
   return known
@@ -8,7 +8,7 @@ export function nearest(word: string, known: readonly string[], limit = 3): stri
     .map(({ candidate }) => candidate)
 }
 
-/** The pairs of neighbouring letters, which the words in another order still share. */
+/** The pairs of neighboring letters, which stay the same if the words are reordered. */
 function getPairs(text: string): string[] {
   const letters = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, ' ')
   return Array.from({ length: Math.max(letters.length - 1, 0) }, (_, at) => letters.slice(at, at + 2))

@@ -1,4 +1,4 @@
-// What a conversation costs a model to read: once with every tool listed, once with most of them hidden.
+// The tokens that a model reads in a conversation: with every tool listed, and with most of them hidden.
 import type { TokenCounter } from 'foldout'
 import { question, type Conversation, type Exchange, type Opening } from './conversation.ts'
 
@@ -46,13 +46,13 @@ function exchangeTokens({ call, answer }: Exchange, counter: TokenCounter): numb
   return counter.count(JSON.stringify(call)) + counter.count(answer)
 }
 
-/** What the model has read when it has its last answer, but for the question. */
+/** Everything the model has read by its last answer, except the question. */
 export function contextTokens(conversation: Conversation, counter: TokenCounter): number {
   const exchanged = conversation.exchanges.map((exchange) => exchangeTokens(exchange, counter))
   return openingTokens(conversation, counter) + total(exchanged)
 }
 
-/** Each request sends all that came before once more. */
+/** Each request sends the whole conversation again. */
 function inputTokens(conversation: Conversation, counter: TokenCounter): number {
   const { exchanges } = conversation
   const sofar = Array.from({ length: exchanges.length + 1 }, (_, done) => exchanges.slice(0, done))

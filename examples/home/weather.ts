@@ -1,5 +1,5 @@
-// What happens in and around the home while time passes: weather, people, heating. Drawn from a seed, so that it happens
-// the same way each time; what the home does about it is up to its devices.
+// Simulates weather, people and heating over time, from a seed, so that every run is the same. The home's devices decide how
+// to react.
 import { day, hour, getHour, step } from './clock.ts'
 import type { DeviceHub } from './device-hub.ts'
 import type { Change, Device } from './model.ts'
@@ -103,7 +103,7 @@ function regulate(device: Device, warmth: number, at: number): Change[] {
   const planned =
     mode === 'auto' ? schedule[device.id]?.find(([time]) => Math.abs(time - getHour(at)) < 1e-6) : undefined
   const wanted = planned?.[1] ?? Number(target)
-  // It starts a little below the target and stops a little above it, so that it does not flutter.
+  // Heating starts a little below the target and stops a little above it, so that it does not flicker.
   const isHeating = mode !== 'off' && warmth < wanted + (heating === true ? 0.2 : -0.2)
   return [...(planned ? [say('target_temperature', wanted)] : []), say('heating', isHeating)]
 }

@@ -17,7 +17,7 @@ export function zoneTools(home: Home): Readonly<Record<'control_zone_lights' | '
       name: 'control_zone_lights',
       description:
         'Switch or set all lights of a room, a floor or the whole home in one call. Each light takes over what it can: ' +
-        'one without colour is only switched on or dimmed. The answer tells which lights were set and which were left out. ' +
+        'one without color is only switched on or dimmed. The answer tells which lights were set and which were left out. ' +
         'For a single light use set_light.',
       params: z.strictObject({ zone_id: zoneId, ...lightFields, include_subzones: includeSubzones }),
       execute: ({ zone_id, include_subzones, ...setting }) =>

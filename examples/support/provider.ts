@@ -1,7 +1,7 @@
-// A provider to run the examples on: the real one if its key is set, else one on this machine that follows a script.
+// The provider for the examples: the real one if its key is set, otherwise a local one that follows a script.
 import { LLMock } from '@copilotkit/aimock'
 
-/** What the model of the script does: reads the policy, refunds the order, answers. */
+/** The script of the model: it reads the policy, refunds the order, and answers. */
 const script = [
   { toolCalls: [{ name: 'read_section', arguments: { section_key: 'refunds' } }] },
   { toolCalls: [{ name: 'refund_order', arguments: { order: 'A-17' } }] },
@@ -9,7 +9,7 @@ const script = [
 ]
 
 export interface ExampleProvider {
-  /** Whether this is the real one, whose words nobody can know. */
+  /** Whether this is the real provider, whose answers are not predictable. */
   readonly isReal: boolean
   readonly apiKey: string
   /** Of the local one. */

@@ -13,7 +13,7 @@ export async function runSupportDesk(adapter: ProviderAdapter, options: { readon
     if (event.type === 'request/sent') console.log(`request  with ${event.tools.join(', ')}`)
     if (event.type === 'tool/invoked') console.log(`called   ${event.name}: ${event.message.split('\n')[0]}`)
     if (event.type === 'tools/injected') console.log(`added    ${event.names.join(', ')}`)
-    if (event.type === 'run/expanded') console.log(`anew     with ${event.paths.join(', ')} open`)
+    if (event.type === 'run/expanded') console.log(`restart  with ${event.paths.join(', ')} open`)
   }
   const result = await stream.result
   console.log(`answer   ${result.text}`)

@@ -28,7 +28,7 @@ const sections = [
   defineSection({
     key: 'tone',
     title: 'Tone',
-    template: 'Write two sentences at most. Name the order. Do not apologise twice.',
+    template: 'Write two sentences at most. Name the order. Do not apologize twice.',
     summary: 'How to write to customers.',
     visibility: 'summary',
   }),
@@ -44,7 +44,7 @@ const sections = [
 
 export const supportDesk = definePrompt({ ns: 'examples', key: 'support-desk', sections })
 
-/** With tools to read files, for a strategy that writes sections to files. */
+/** Includes tools to read files, for a strategy that writes sections to files. */
 export const supportDeskWithFiles = definePrompt({
   ns: 'examples',
   key: 'support-desk-with-files',

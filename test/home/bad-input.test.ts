@@ -33,7 +33,7 @@ describe('bad input', () => {
     [
       'set_light',
       { device_id: 'light-living-floor', color: 'purpel' },
-      "'purpel' is not a colour that is known. Nearest names: purple, ",
+      "'purpel' is not a known color. Nearest names: purple, ",
     ],
     [
       'set_light',

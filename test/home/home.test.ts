@@ -105,7 +105,7 @@ describe('reading', () => {
 })
 
 describe('one device', () => {
-  it('R47 set_light sets power, brightness and colour of a light', async () => {
+  it('R47 set_light sets power, brightness and color of a light', async () => {
     const { home, call } = stage()
     const result = await call('set_light', { device_id: 'light-living-floor', brightness: 80, color: 'orange' })
     expect(result.message).toBe(

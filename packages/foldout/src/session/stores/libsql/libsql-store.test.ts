@@ -18,7 +18,7 @@ let files = 0
 const newFile = (): string => join(folder, `${++files}.db`)
 
 sessionStoreSuite('libsqlStore', () => createLibsqlStore({ path: newFile() }))
-sessionStoreSuite('libsqlStore, opened anew for each call,', async () => reopeningStore(newFile()))
+sessionStoreSuite('createLibsqlStore, reopened for each call,', async () => reopeningStore(newFile()))
 
 /** Nothing but the file goes from one call to the next. */
 function reopeningStore(path: string): SessionStore {
