@@ -1,21 +1,21 @@
 import type { Searchable } from './contract.ts'
 import type { Slice } from './slices.ts'
 
-/** Tools that have come and gone and are not yet, or still, in the index. */
+/** Tools that still have to be added to the index or removed from it. */
 export interface Backlog<Tool extends Searchable> {
   readonly isEmpty: boolean
   /** How many tools wait to be indexed. */
   readonly arrivals: number
   add(tool: Tool): void
-  /** Whether a tool of that name was waiting; it is not anymore. */
+  /** Removes a waiting tool. Returns whether it was waiting. */
   cancel(qualified: string): boolean
-  /** Has a slot emptied before anything else is done. */
+  /** Schedules a slot to be emptied before anything else. */
   leave(slot: number): void
-  /** Works until nothing waits, in slices. */
+  /** Works in slices until nothing is waiting. */
   work(slice: Slice): Promise<void>
 }
 
-/** What is done with what waits. Both return what it cost, in characters. */
+/** How waiting work is done. Both functions return its cost in characters. */
 export interface BacklogWork<Tool extends Searchable> {
   index(tool: Tool): number
   empty(slot: number): number

@@ -1,10 +1,10 @@
-/** Weights of a logistic model, by the names of features. Made by `npm run bench:search -- --calibrate`. */
+/** Weights of a logistic model, by feature. `npm run bench:search -- --calibrate` computes them. */
 export interface ConfidenceModel {
   readonly bias: number
   readonly coverage: number
   readonly nearness: number
   readonly nearest: number
-  /** At least this sure that the best tool answers the query: below, nothing fits. */
+  /** The least confidence. Below it, nothing fits. */
   readonly fits: number
 }
 

@@ -4,9 +4,9 @@ import type { EngineFound } from './engine.ts'
 import { computeCoverage } from './lexical/lexical.ts'
 import type { Ranking } from './ranking.ts'
 
-/** What tells whether the best tool answers a query, each from 0 to 1 or nearly so. */
+/** What indicates whether the best tool answers a query, each about 0 to 1. */
 export interface ConfidenceFeatures {
-  /** How much of the query's words the best tool has, by weight, or the best for a part of it has of that. */
+  /** How much of the query's words the best tool has, by weight; or of a part's words, the best tool for that part. */
   readonly coverage: number
   /** How near in meaning the best tool is. */
   readonly nearness: number
@@ -19,12 +19,12 @@ export interface Confidence {
   readonly fits: boolean
 }
 
-/** So much of a query covered by words needs no other proof. */
+/** If words cover this much of a query, no other evidence is needed. */
 const COMPLETE = 0.9
-/** The vectors of a user's model are near each other in a way of their own: what counts is how far one stands out. */
+/** How near vectors are to each other depends on the user's model, so what counts is how far one stands out, in deviations. */
 const OUTSTANDING = { from: 1, to: 5 }
 
-/** How sure it is that the best tool, if there is one, answers the query, and whether that is enough. */
+/** Computes how likely the best tool answers the query, and whether that is enough. */
 export function computeConfidence<Tool extends Searchable>(
   found: EngineFound<Tool>,
   top: number | undefined,
@@ -35,7 +35,7 @@ export function computeConfidence<Tool extends Searchable>(
   if (named.has(top)) return { confidence: 1, fits: true }
   const byWords = judgeFeatures(features, WORDS_ONLY)
   if (found.meaning === 'word-vectors') {
-    // Words that the vectors do not know, such as the names of products, can be right all the same.
+    // Words that the vectors do not know, such as product names, can still be right.
     const isByWords = !cosineAt || cosineAt(top) === 0 || features.coverage >= COMPLETE
     return isByWords ? byWords : judgeFeatures(features, WITH_WORD_VECTORS)
   }
@@ -63,7 +63,7 @@ function judgeFeatures(features: ConfidenceFeatures, model: ConfidenceModel): Co
   return { confidence, fits: confidence >= model.fits }
 }
 
-/** How many standard deviations the nearest tool is nearer than the average, from 0 to 1. */
+/** How far the nearest tool stands out from the average, in standard deviations, scaled to 0 to 1. */
 function getOutstanding({ found, request: { cosineAt = () => 0 } }: Ranking): number {
   const known = Array.from(found, cosineAt).filter((cosine) => cosine !== 0)
   if (known.length < 2) return known.length

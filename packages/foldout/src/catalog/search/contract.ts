@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '../tool.ts'
 
 /**
- * What a search looks at. Every entry of a catalog is one.
+ * What a search reads of a tool. Every entry of a catalog has it.
  *
  * @example
  * ```ts
@@ -14,7 +14,7 @@ export type Searchable = Pick<
 >
 
 /**
- * Where a search looks, and how much it finds.
+ * Where a search looks, and how many tools it returns.
  *
  * @example
  * ```ts
@@ -22,9 +22,9 @@ export type Searchable = Pick<
  * ```
  */
 export interface SearchOptions {
-  /** Only tools of this category (or source), whatever its case. */
+  /** Only tools of this category or source. Case does not matter. */
   readonly category?: string
-  /** How many hits there are at most. Default 5. */
+  /** The maximum number of hits. Default 5. */
   readonly limit?: number
 }
 
@@ -40,7 +40,7 @@ export interface SearchOptions {
 export interface Explanation {
   readonly score: number
   readonly words: readonly {
-    /** As the query has it. */
+    /** The word in the query. */
     readonly word: string
     /** The tool's word that matched. */
     readonly matched: string
@@ -49,7 +49,7 @@ export interface Explanation {
     /** The same stem, the nearest spelling of a word that matched nothing, or another word for the same action. */
     readonly how: 'stem' | 'spelling' | 'action'
   }[]
-  /** What nearness of meaning added. */
+  /** How much nearness of meaning added to the score. */
   readonly meaning: number
   /** Whether the query names the tool. */
   readonly named: boolean
@@ -93,22 +93,22 @@ export interface Hit<Tool extends Searchable = Searchable> {
  * ```
  */
 export interface SearchOutcome<Tool extends Searchable = Searchable> {
-  /** Best first. Empty where nothing fits. */
+  /** The best hit first. Empty if nothing fits. */
   readonly hits: readonly Hit<Tool>[]
-  /** Tools that fit as well and were left off for the limit. */
+  /** How many more tools fit but exceed the limit. */
   readonly more: number
   /** The parts into which the request was split; one if it was not. */
   readonly parts: readonly string[]
-  /** From 0 to 1: how sure it is that the first hit answers the query. Below the threshold there are no hits. */
+  /** How likely the first hit answers the query, from 0 to 1. Below a threshold there are no hits. */
   readonly confidence: number
-  /** Categories whose tools come nearest, for a query that nothing answers. */
+  /** The categories of the nearest tools, if nothing fits. */
   readonly nearestCategories: readonly string[]
   /** How many characters at the end of the query were not read, because it is too long; 0 for nearly every query. */
   readonly ignoredCharacters: number
 }
 
 /**
- * An embedding model: makes a vector of each text, all of one length.
+ * An embedding model: returns one vector for each text, all of the same length.
  *
  * @example
  * ```ts
@@ -120,15 +120,15 @@ export interface SearchOutcome<Tool extends Searchable = Searchable> {
  */
 export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[] | Float32Array)[]>
 
-/** Something that a person should know about a search, and that does not stop it. */
+/** A problem that a person should know about, but that does not stop a search. */
 export interface SearchProblem {
   readonly message: string
-  /** The qualified name of the tool that it concerns, if it is one tool. */
+  /** The qualified name of the tool, if the problem concerns a single one. */
   readonly tool: string | undefined
 }
 
 /**
- * How a search finds what is near in meaning.
+ * How a search finds tools that are near in meaning.
  *
  * @example
  * ```ts
@@ -137,22 +137,22 @@ export interface SearchProblem {
  */
 export interface SearchIndexOptions {
   /**
-   * `word-vectors` is the small table of the package's own (`foldout/word-vectors`), loaded when it is first needed; a
-   * function is your own embedding model, asked when something is searched; `false` compares words alone. Default
+   * `word-vectors` is the small table that comes with the package (`foldout/word-vectors`), loaded when it is first needed. A
+   * function is your own embedding model, called when something is searched. `false` compares only words. Default
    * `word-vectors`.
    */
   readonly embed?: 'word-vectors' | false | Embed
 }
 
-/** Tools that can be searched. They are indexed in the background; a search waits for that. */
+/** An index of tools. Tools are indexed in the background, and a search waits until that is done. */
 export interface SearchIndex<Tool extends Searchable = Searchable> {
   readonly size: number
   add(tool: Tool): void
-  /** Whether there was one of that qualified name. */
+  /** Removes a tool by its qualified name. Returns whether it existed. */
   remove(qualified: string): boolean
   /** Resolves when everything that was added is indexed. */
   ready(): Promise<void>
   search(query: string, options?: SearchOptions): Promise<SearchOutcome<Tool>>
-  /** How one tool fares for a query, found or not. */
+  /** Explains how a tool scores for a query, whether or not a search would find it. */
   explain(query: string, qualified: string): Promise<Explanation | undefined>
 }

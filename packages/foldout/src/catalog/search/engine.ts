@@ -12,29 +12,29 @@ import { loadWordVectors } from './vectors/vectors.ts'
 
 export interface EngineOptions extends SearchIndexOptions {
   readonly tuning?: Tuning
-  /** Told of tools that cannot be searched, and of word vectors that cannot be loaded. */
+  /** Called for a tool that cannot be indexed, and if the word vectors cannot be loaded. */
   readonly onProblem?: ((problem: SearchProblem) => void) | undefined
-  /** Told how many characters were indexed each time before others were let run. */
+  /** Called after each slice of work with the number of characters that it indexed. */
   readonly onSlice?: (characters: number) => void
 }
 
 export interface EngineFound<Tool extends Searchable> extends Found<Tool> {
-  /** By what nearness of meaning was found. */
+  /** How nearness of meaning was found. */
   readonly meaning: Meaning['kind']
 }
 
-/** A shelf of tools that is filled in slices, and waited for where somebody searches. */
+/** An index of tools that is filled in slices. A search waits until it is complete. */
 export interface Engine<Tool extends Searchable> {
   readonly size: number
   add(tool: Tool): void
   remove(qualified: string): boolean
   /** Resolves when everything is indexed. */
   ready(): Promise<void>
-  /** Searches, and reads what was found at once: later, tools may be gone. */
+  /** Searches, and reads the result at once, because tools may be removed later. */
   find<Result>(query: string, category: string | undefined, read: (found: EngineFound<Tool>) => Result): Promise<Result>
 }
 
-/** What forgetting a word of a tool costs, as if so many characters were indexed. */
+/** The cost of removing a word of a tool, in characters of indexing. */
 const FORGOTTEN_WORD_COST = 10
 
 export function createEngine<Tool extends Searchable>(options: EngineOptions = {}): Engine<Tool> {
@@ -70,7 +70,7 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
   }
   const settle = (): Promise<void> => (settling ??= work().finally(() => (settling = undefined)))
 
-  /** Indexes before anybody asks. An embedding function is left alone until then: asking it may cost money. */
+  /** Indexes ahead of the first search. An embedding function is not called until then, because it may cost money. */
   const workAhead = async (): Promise<void> => {
     await pause()
     if (meaning?.kind === 'own') await backlog.work(startSlice(onSlice))
@@ -79,7 +79,7 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
   const beginAhead = (): void => {
     if (isAhead || settling) return
     isAhead = true
-    // What goes wrong here goes wrong again in the next search, which says so.
+    // If this fails, the next search fails the same way and reports it.
     workAhead()
       .catch(() => undefined)
       .finally(() => (isAhead = false))
@@ -110,7 +110,7 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
         const texts = getTexts(query)
         await settle()
         const vectors = (await meaning?.computeVectors(texts)) ?? []
-        // Tools may have come and gone meanwhile. From here on nothing waits, so that none does while they are ranked.
+        // Tools may have been added or removed meanwhile. From here on nothing is awaited, so that none changes during the ranking.
         while (!isSettled()) await settle()
         const found = shelf.rank(createRequest(texts, vectors, category, meaning))
         return read({ ...found, meaning: meaning?.kind ?? 'none' })
@@ -118,7 +118,7 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
   }
 }
 
-/** A request, and its parts if it has several. */
+/** Gets a request, followed by its parts if it has several. */
 function getTexts(query: string): readonly string[] {
   const parts = getParts(query)
   return parts.length > 1 ? [query, ...parts] : [query]

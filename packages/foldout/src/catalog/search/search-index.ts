@@ -8,13 +8,13 @@ import { readQuery } from './text/read-query.ts'
 import { getGroup } from './text/tool-text.ts'
 
 const DEFAULT_LIMIT = 5
-/** A tool that has less than this of the best one's score does not fit as well. */
+/** A tool fits as well as the best one if its score is at least this share of the best score. */
 const FITS_AS_WELL = 0.5
 const MOST_CATEGORIES = 3
-/** How many of the best tools tell which categories are near. */
+/** How many of the best tools determine the nearest categories. */
 const NEAREST_TOOLS = 10
 
-/** Makes an index of tools that can be searched. */
+/** Creates an index of tools that can be searched. */
 export function createSearchIndex<Tool extends Searchable = Searchable>(
   options: EngineOptions = {},
 ): SearchIndex<Tool> {

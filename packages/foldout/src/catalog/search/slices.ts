@@ -1,26 +1,26 @@
 import { MAX_SLICE_CHARACTERS, MAX_SLICE_MS } from './limits.ts'
 
-// Indexing shares its thread with whatever the process is for. So it works in short slices, one at a time in the whole
-// process, and lets everything else run in between.
+// Indexing shares its thread with the rest of the process. It works in short slices, one at a time in the whole process, and lets
+// other work run in between.
 
-/** How long work that nobody waits for rests between two slices, in milliseconds. */
+/** How long background work pauses between two slices, in milliseconds. */
 const REST_MS = 1
 
 type Run = () => void
 
-// Taken when this is loaded: tests replace the clock, and an index that waits for a stopped one would wait forever.
+// Read when this module is loaded: tests replace the timers, and an index would wait forever for a stopped clock.
 const { setTimeout: startTimer, setImmediate: startImmediate } = globalThis as {
   readonly setTimeout: (run: Run, ms: number) => unknown
   readonly setImmediate?: (run: Run) => unknown
 }
 
 const resting: Run[] = []
-/** How many searches wait for the index. */
+/** How many searches are waiting for the index. */
 let searches = 0
 let isTurnComing = false
 let isRestEnding = false
 
-/** Lets others run. Keeps the process alive only while a search waits: indexing ahead of time is not worth that. */
+/** Lets other work run. It keeps the process alive only while a search is waiting, not for indexing ahead of time. */
 export function pause(): Promise<void> {
   return new Promise((resolve) => {
     resting.push(resolve)
@@ -28,7 +28,7 @@ export function pause(): Promise<void> {
   })
 }
 
-/** Waits for work that is done in slices. As long as it does, the rests between them are as short as can be. */
+/** Waits for work that is done in slices. Meanwhile, the pauses between slices are as short as possible. */
 export async function hurry<Result>(work: () => Promise<Result>): Promise<Result> {
   searches++
   schedule()
@@ -49,7 +49,7 @@ function schedule(): void {
       takeTurn()
     })
   } else if (!isRestEnding) {
-    // Where no timer can be started, such as before a first request in some runtimes, the first search does it all.
+    // Some runtimes cannot start a timer before the first request. There, the first search does all the work.
     const timer = startTimer(() => {
       isRestEnding = false
       takeTurn()
@@ -59,7 +59,7 @@ function schedule(): void {
   }
 }
 
-/** One slice of one index; the others follow, each after the process had its turn. */
+/** Runs one slice of one index. The others follow, with other work of the process in between. */
 function takeTurn(): void {
   resting.shift()?.()
   schedule()
@@ -71,7 +71,7 @@ function runSoon(run: Run): void {
   else startTimer(run, 0)
 }
 
-/** What browsers have instead: a timer would rest for four milliseconds after a few turns. */
+/** For browsers, where repeated timers are delayed by at least four milliseconds. */
 function postToSelf(run: Run): void {
   const { port1, port2 } = new MessageChannel()
   port1.addEventListener('message', () => {
@@ -88,15 +88,15 @@ function letProcessEnd(timer: unknown): void {
     timer.unref()
 }
 
-/** A piece of work that ends when it took long enough. */
+/** A piece of work that ends after a certain time. */
 export interface Slice {
-  /** Counts what was done, and tells whether the slice is over. */
+  /** Counts work that was done, and returns whether the slice is over. */
   spend(characters: number): boolean
-  /** Lets others run, and begins the next slice. */
+  /** Lets other work run, and starts the next slice. */
   next(): Promise<void>
 }
 
-/** Begins a slice. `onEnd` is told how many characters each slice had. */
+/** Starts a slice. `onEnd` is called with the number of characters of each slice. */
 export function startSlice(onEnd?: (characters: number) => void): Slice {
   let spent = 0
   let until = performance.now() + MAX_SLICE_MS

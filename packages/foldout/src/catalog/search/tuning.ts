@@ -1,26 +1,26 @@
-/** Every number that ranking depends on. Chosen on the development sets; docs/decisions/search.md tells what each gains. */
+/** All numbers that ranking depends on. They were chosen on the development sets; see docs/decisions/search.md. */
 export interface Tuning {
-  /** How fast further occurrences of a word stop to count. */
+  /** How quickly further occurrences of a word stop counting. */
   readonly saturation: number
-  /** What a word counts in each field, in the order of `FIELDS`. */
+  /** How much a word counts in each field, in the order of `FIELDS`. */
   readonly fieldWeights: readonly number[]
   /** How much a field's length counts against it, from 0 to 1. */
   readonly lengthPenalties: readonly number[]
-  /** What two words of the query count that stand side by side in the tool too, beside their own weight. */
+  /** How much two adjacent words of the query add if they are also adjacent in the tool. */
   readonly adjacency: number
-  /** What it counts if the query has all words of the tool's name. */
+  /** How much it adds if the query has all words of the tool's name. */
   readonly nameCoverage: number
-  /** What it counts if the tool does what the request, or a part of it, first asks to do. */
+  /** How much it adds if the tool performs the first action that the request, or a part of it, asks for. */
   readonly action: number
-  /** What a word counts that was only found in another spelling. */
+  /** How much a word counts that was found only in another spelling. */
   readonly spelling: number
-  /** What the best part of a request counts beside the whole of it. */
+  /** How much the best part of a request counts, compared with the whole. */
   readonly part: number
-  /** What nearness of meaning counts if the words of some tool cover all of the request. */
+  /** How much nearness of meaning counts if the words of a tool cover the whole request. */
   readonly meaningIfSure: number
-  /** What it counts if they cover nothing of it. */
+  /** How much it counts if they cover none of it. */
   readonly meaningIfUnsure: number
-  /** How many of the best tools by words are looked at more closely. */
+  /** How many of the best tools by words are examined closely. */
   readonly candidates: number
 }
 

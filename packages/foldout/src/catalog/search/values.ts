@@ -1,11 +1,11 @@
 import { getWords } from './text/words.ts'
 
-/** What stands in quotes (none looks past the next mark of its kind), and a capitalised word that does not begin a sentence. */
+/** Text in quotes (no alternative looks past the next mark of its kind), and a capitalized word inside a sentence. */
 const VALUE = /`[^`]+`|"[^"]+"|“[^“”]+”|(?<!\p{L})'[^']+'(?!\p{L})|(?<=[\p{Ll}\p{N},] )\p{Lu}\p{L}+/gu
 
 /**
- * The words of a request that are likely to be handed to a tool rather than to say which: names, numbers, quotations. A tool
- * that does not have them may be right all the same.
+ * Finds the words of a request that are probably values for a tool rather than a description of it: names, numbers and quotations.
+ * A tool without these words may still be right.
  */
 export function getValueWords(request: string): ReadonlySet<string> {
   const values = new Set<string>()

@@ -1,6 +1,6 @@
 import { takeBest } from './best.ts'
 import { countIn, countsIn, FIELD_END, type Postings } from './postings.ts'
-import { pairKey, rarity, type ParsedQuery } from '../text/query.ts'
+import { computeRarity, toPairKey, type ParsedQuery } from '../text/query.ts'
 import { FIELDS } from '../text/tool-text.ts'
 import type { Tuning } from '../tuning.ts'
 
@@ -154,7 +154,7 @@ function computeCloseness(
     else {
       if (field === NAME || field === SOURCE) named.add(id)
       if (isAsked[id] === 1 && before !== FIELD_END && isAsked[before] === 1) {
-        const key = pairKey(before, id)
+        const key = toPairKey(before, id)
         const pair = pairs.has(key) ? undefined : query.pairs.get(key)
         if (pair) {
           pairs.add(key)
@@ -166,9 +166,9 @@ function computeCloseness(
     }
     before = id
   }
-  const computeRarity = (id: number) => rarity(postings.size, postings.documentsWith(id).length)
+  const getRarity = (id: number): number => computeRarity(postings.size, postings.documentsWith(id).length)
   let whole = 0
-  for (const id of named) whole += computeRarity(id)
-  for (const id of named) if (isAsked[id] === 1) credit(id, (nameCoverage * computeRarity(id)) / whole)
+  for (const id of named) whole += getRarity(id)
+  for (const id of named) if (isAsked[id] === 1) credit(id, (nameCoverage * getRarity(id)) / whole)
   return sum
 }

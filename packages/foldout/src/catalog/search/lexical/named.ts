@@ -1,21 +1,21 @@
 import type { Searchable } from '../contract.ts'
 import { MAX_SHORT_FIELD_CHARACTERS } from '../limits.ts'
 import { cutText } from '../text/read-query.ts'
-import { nameKey } from '../text/tool-text.ts'
+import { toNameKey } from '../text/tool-text.ts'
 
 /** Letters and digits, in one or in several parts with separators between them. */
 const CHAIN = /[\p{L}\p{N}]+(?:[_\-/.:]+[\p{L}\p{N}]+)*/gu
-/** What only identifiers have inside: an underscore, a slash, a capital after a small letter. */
+/** What only identifiers contain: an underscore, a slash, a capital after a small letter. */
 const JOINT = /[_\-/.:]|\p{Ll}\p{Lu}/u
-/** No alternative looks past the next quotation mark of its kind, so that many open ones cost no more than one. */
+/** No alternative looks past the next quotation mark of its kind, so many unclosed ones cost no more than one. */
 const QUOTED = /`([^`]+)`|"([^"]+)"|“([^“”]+)”|(?<!\p{L})'([^']+)'(?!\p{L})/gu
 
-/** The names of all tools, whatever their case and separators. */
+/** An index of all tool names, without case and separators. */
 export interface NameIndex {
-  /** Makes a slot known by some keys, those of `getNameKeys`. */
+  /** Adds a slot under the keys from `getNameKeys`. */
   add(slot: number, keys: Iterable<string>): void
   remove(slot: number): void
-  /** The tools that a query names: as a whole, in quotes, or by an identifier within it. */
+  /** Finds the tools that a query names: as a whole, in quotes, or by an identifier inside it. */
   findNamed(query: string): ReadonlySet<number>
 }
 
@@ -43,7 +43,7 @@ export function createNameIndex(): NameIndex {
     findNamed(query) {
       const named = new Set<number>()
       for (const mention of getMentions(query)) {
-        for (const slot of slotsByKey.get(nameKey(mention)) ?? []) named.add(slot)
+        for (const slot of slotsByKey.get(toNameKey(mention)) ?? []) named.add(slot)
       }
       return named
     },
@@ -60,11 +60,11 @@ function getMentions(query: string): readonly string[] {
   return mentions
 }
 
-/** What a tool is known by: its names without case and separators. */
+/** Gets the names of a tool, without case and separators. */
 export function getNameKeys({ name, qualified, declared }: Searchable): ReadonlySet<string> {
-  // Mostly they are one and the same.
+  // They are usually the same.
   const names = new Set([name, qualified, declared])
-  const keys = new Set(Array.from(names, (text) => nameKey(cutText(text, MAX_SHORT_FIELD_CHARACTERS))))
+  const keys = new Set(Array.from(names, (text) => toNameKey(cutText(text, MAX_SHORT_FIELD_CHARACTERS))))
   keys.delete('')
   return keys
 }

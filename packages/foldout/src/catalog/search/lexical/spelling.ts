@@ -5,11 +5,11 @@ const LONG = 8
 const LONGEST = 64
 const LETTERS = /^\p{L}+$/u
 
-/** Known words, by the letter they begin with and their length, so that a wrong spelling is compared with few of them. */
+/** Known words, grouped by first letter and length, so that a misspelled word is compared with only a few of them. */
 export interface Spellings {
   add(term: string): void
   remove(term: string): void
-  /** The known word that a word most likely stands for: one slip away, two in a long word. */
+  /** Finds the known word that a misspelled word most likely means: one slip away, or two in a long word. */
   nearest(word: string, computeFrequency: (term: string) => number): string | undefined
 }
 
@@ -33,7 +33,7 @@ export function createSpellings(): Spellings {
       if (word.length < SHORTEST || word.length > LONGEST || !LETTERS.test(word)) return undefined
       const most = getMostSlips(word)
       let best: Candidate | undefined
-      // The second letter too: the first two may be swapped, or the first one too many.
+      // Also the second letter: the first two may be swapped, or the first may be extra.
       for (const start of new Set([word.charAt(0), word.charAt(1)])) {
         for (let length = word.length - most; length <= word.length + most; length++) {
           for (const term of byShape.get(getShape(start, length)) ?? []) {
@@ -68,7 +68,7 @@ function getMostSlips(word: string): number {
   return word.length >= LONG ? 2 : 1
 }
 
-/** How many slips make one word of another; `Infinity` if more than two. Two swapped letters are one slip. */
+/** Counts the slips between two words; `Infinity` if there are more than two. Two swapped letters are one slip. */
 function countSlips(word: string, term: string): number {
   const away = getEditDistance(word, term, 2)
   return away === 2 && getMostSlips(word) === 1 && isSwap(word, term) ? 1 : away

@@ -1,8 +1,8 @@
 import { getStem, getWords } from './words.ts'
 
 /**
- * What can be done, and the words for it. Siblings such as `user_create`, `user_get` and `user_delete` differ in nothing
- * else, and people who want something removed do not always say "delete". A word may be in several lines.
+ * Actions, and the words for each. Sibling tools such as `user_create`, `user_get` and `user_delete` differ only in their action, and
+ * people who want something removed do not always say "delete". A word may be on several lines.
  */
 const ACTIONS: readonly string[] = [
   'get show list view display retrieve fetch read describe detail inspect check what which see tell give return enumerate provide know find look lookup pull print listing current status info information many is are',
@@ -22,7 +22,7 @@ const ACTIONS: readonly string[] = [
 
 let actionsByStem: ReadonlyMap<string, number> | undefined
 
-/** What a word stands for, one bit for each action. The table is made at the first use, so that importing stays quick. */
+/** Gets the actions that a word can mean, with one bit for each. The table is built on first use, to keep importing fast. */
 function getWordActions(word: string): number {
   actionsByStem ??= createTable()
   return actionsByStem.get(getStem(word)) ?? 0
@@ -36,15 +36,15 @@ function createTable(): ReadonlyMap<string, number> {
   return table
 }
 
-/** How many words a description may begin with before it says what the tool does. */
+/** How many words at the beginning of a description are searched for an action. */
 const OPENING = 3
 
-/** What a tool does, one bit for each action: as its name says, or else as its description begins. */
+/** Gets the actions of a tool, with one bit for each, from its name or else from the beginning of its description. */
 export function getToolActions(name: string, description: string): number {
   return getActions(getWords(name)) || getActions(getWords(description.slice(0, 80)).slice(0, OPENING))
 }
 
-/** The first word of a request for something to do, and which actions it may stand for. */
+/** Finds the first word of a request that means an action, and the actions that it can mean. */
 export function findAskedAction(request: string): { readonly word: string; readonly actions: number } | undefined {
   for (const word of getWords(request)) {
     const actions = getWordActions(word)
@@ -53,7 +53,7 @@ export function findAskedAction(request: string): { readonly word: string; reado
   return undefined
 }
 
-/** The first of some words that stands for one of some actions. */
+/** Finds the first word that means one of the actions. */
 export function findActionWord(actions: number, words: readonly string[]): string | undefined {
   return words.find((word) => (getWordActions(word) & actions) !== 0)
 }

@@ -2,11 +2,11 @@ import { isActionWord } from './actions.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { getWords } from './words.ts'
 
-/** Where one thing that is asked for may end and the next begin. */
+/** Where one request may end and the next begin. */
 const SEAM = /(?<=[.!?;。！？；])\s*(?=\S)|\n+|,?\s+(?:and then|and also|as well as|and|then|also|plus)\s+|,\s+|，|、/iu
-/** This many telling words make a part: "red and blue" is not one. */
+/** A part needs this many meaningful words: "red and blue" does not have two parts. */
 const ENOUGH_WORDS = 3
-/** A part may be shorter if one of its first words says what to do: "tell me the weather". */
+/** A part may be shorter if one of its first words is an action: "tell me the weather". */
 const OPENING = 3
 const MOST_PARTS = 8
 
@@ -16,13 +16,13 @@ interface Part {
   readonly summary: Summary
 }
 
-/** What tells whether a part can stand alone: its first words, and its first telling ones. */
+/** What determines whether a part can stand alone: its first words, and its first meaningful words. */
 interface Summary {
   readonly opening: string[]
   readonly telling: string[]
 }
 
-/** The parts of a request that may each need a tool of its own; the request alone if it has but one. */
+/** Splits a request into parts that may each need their own tool. A request with one part is returned as it is. */
 export function getParts(request: string): readonly string[] {
   const parts: Part[] = []
   for (const piece of request.split(SEAM)) {
@@ -50,7 +50,7 @@ function summarize(text: string): Summary {
   return { opening: words.slice(0, OPENING), telling }
 }
 
-/** Makes the first summary one of both texts, without reading either again. */
+/** Extends the first summary to cover both texts, without reading them again. */
 function append({ opening, telling }: Summary, next: Summary): void {
   opening.push(...next.opening.slice(0, OPENING - opening.length))
   telling.push(...next.telling.slice(0, ENOUGH_WORDS - telling.length))

@@ -7,7 +7,7 @@ import { getStem, getWords } from './words.ts'
 
 /** A word of a query that some tool has. */
 export interface QueryTerm {
-  /** As the query has it, lower-cased. */
+  /** The word in the query, in lower case. */
   readonly word: string
   readonly id: number
   /** How rare it is among the tools, less if it was only found in another spelling. */
@@ -15,7 +15,7 @@ export interface QueryTerm {
   readonly how: 'stem' | 'spelling'
 }
 
-/** Two words that stand side by side in a query. */
+/** Two adjacent words of a query. */
 export interface QueryPair {
   readonly first: number
   readonly second: number
@@ -25,31 +25,31 @@ export interface QueryPair {
 export interface ParsedQuery {
   /** Each word once, by its id, in the query's order. */
   readonly terms: ReadonlyMap<number, QueryTerm>
-  /** 1 for each id that is among the terms: quicker to ask than a map. */
+  /** 1 for the id of every term: faster to read than a map. */
   readonly isAsked: Uint8Array
   /** By the ids of both words, in order. */
   readonly pairs: ReadonlyMap<number, QueryPair>
-  /** Weight of all words; of those that no tool has too, unless they look like values. */
+  /** The weight of all words, including those that no tool has unless they look like values. */
   readonly mass: number
-  /** Stems of all words that tell something, in order, known or not. */
+  /** The stems of all words except stop words, in order, known or not. */
   readonly stems: readonly string[]
 }
 
 export interface Vocabulary {
   readonly postings: Postings
   readonly spellings: Spellings
-  /** What a word in another spelling counts. */
+  /** How much a word in another spelling counts. */
   readonly spelling: number
 }
 
 const MOST_IDS = 2 ** 26
 
-/** Two ids as one number, exact up to 67 million words. */
-export function pairKey(first: number, second: number): number {
+/** Combines two ids into one number, exact up to 67 million words. */
+export function toPairKey(first: number, second: number): number {
   return first * MOST_IDS + second
 }
 
-export function rarity(documents: number, having: number): number {
+export function computeRarity(documents: number, having: number): number {
   return Math.log(1 + (documents - having + 0.5) / (having + 0.5))
 }
 
@@ -70,14 +70,14 @@ export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
       if (!terms.has(found.id)) terms.set(found.id, found)
       if (before && before.id !== found.id) {
         const weight = (before.weight + found.weight) / 2
-        pairs.set(pairKey(before.id, found.id), { first: before.id, second: found.id, weight })
+        pairs.set(toPairKey(before.id, found.id), { first: before.id, second: found.id, weight })
       }
     }
     before = found
   }
   const isAsked = new Uint8Array(vocabulary.postings.ids)
   for (const id of terms.keys()) isAsked[id] = 1
-  const mass = unknown.size * rarity(vocabulary.postings.size, 0)
+  const mass = unknown.size * computeRarity(vocabulary.postings.size, 0)
   return {
     terms,
     isAsked,
@@ -87,7 +87,7 @@ export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
   }
 }
 
-/** Without stop words, unless there are no others. */
+/** Gets the words of a text without stop words, unless there are no others. */
 function getTellingWords(text: string): readonly string[] {
   const words = getWords(text)
   const telling = words.filter((word) => !STOP_WORDS.has(word))
@@ -112,11 +112,11 @@ function createTermFinder(vocabulary: Vocabulary): (word: string, stem: string) 
   return (word, stem) => {
     const known = postings.getId(stem)
     if (known !== undefined) {
-      return { word, id: known, weight: rarity(postings.size, countDocuments(stem)), how: 'stem' }
+      return { word, id: known, weight: computeRarity(postings.size, countDocuments(stem)), how: 'stem' }
     }
     const nearest = respell(stem)
     const id = nearest === undefined ? undefined : postings.getId(nearest)
     if (nearest === undefined || id === undefined) return undefined
-    return { word, id, weight: spelling * rarity(postings.size, countDocuments(nearest)), how: 'spelling' }
+    return { word, id, weight: spelling * computeRarity(postings.size, countDocuments(nearest)), how: 'spelling' }
   }
 }

@@ -1,17 +1,17 @@
 import { MAX_QUERY_CHARACTERS } from '../limits.ts'
 import { toOwnText } from './word-cache.ts'
 
-/** Longer blanks say nothing more, and expressions would look at them from each of their characters. */
+/** Long runs of blanks mean nothing, and regular expressions would try to match from each of their characters. */
 const LONG_BLANKS = /\s{17,}/g
 
-/** A query as far as it is read. */
+/** The part of a query that is read. */
 export interface ReadQuery {
   readonly text: string
   /** How many characters at its end were not read. */
   readonly ignoredCharacters: number
 }
 
-/** Cuts a query to what is read of it. Everything that a search does is bounded by that. */
+/** Cuts a query to the part that is read, which bounds all the work of a search. */
 export function readQuery(query: string): ReadQuery {
   const whole = query.length > MAX_QUERY_CHARACTERS ? query.trim() : query
   const kept = whole.length > MAX_QUERY_CHARACTERS ? toOwnText(cutText(whole, MAX_QUERY_CHARACTERS)) : toOwnText(whole)
@@ -19,7 +19,7 @@ export function readQuery(query: string): ReadQuery {
   return { text, ignoredCharacters: whole.length - kept.length }
 }
 
-/** The beginning of a text, not cut within a character of two code units. */
+/** Cuts a text, but never inside a character of two code units. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text
   const last = text.charCodeAt(most - 1)

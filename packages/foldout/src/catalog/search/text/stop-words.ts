@@ -1,5 +1,5 @@
-// What people put around a request without asking for it: grammar, politeness and the wish itself. Verbs that tell one tool
-// from its siblings (get, list, find, create, show, update) are not among them.
+// Words around the actual request: grammar, politeness, and the wish itself. Verbs that distinguish a tool from its siblings (list,
+// find, create, show, update) are not among them.
 const GRAMMAR = `
 a an the this that these those there here
 i me my mine myself we us our ours you your yours he him his she her hers it its they them their theirs
@@ -23,5 +23,5 @@ provide provides
 thing things something anything everything someone anyone
 etc eg ie`
 
-/** Words of a request that do not tell what it is about. Lower-cased, not stemmed. */
+/** Words that do not say what a request is about, in lower case and not stemmed. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(`${GRAMMAR} ${REQUEST}`.trim().split(/\s+/))

@@ -5,11 +5,11 @@ import { getToolActions } from './actions.ts'
 import { FIELDS, getFieldTexts } from './tool-text.ts'
 import { getTerms } from './words.ts'
 
-/** All that the index keeps of a tool's texts. */
+/** What the index keeps of a tool's texts. */
 export interface ToolTerms {
   /** The stems of each field, in the order of `FIELDS`. */
   readonly fields: readonly (readonly string[])[]
-  /** What the tool does, one bit for each action. */
+  /** What the tool does, with one bit for each action. */
   readonly actions: number
   readonly nameKeys: ReadonlySet<string>
   /** How long the texts are. */
@@ -18,7 +18,7 @@ export interface ToolTerms {
 
 const NAME = FIELDS.indexOf('name')
 
-/** Reads a tool before anything of it is indexed, so that one that cannot be read leaves nothing behind. */
+/** Reads a tool before any part of it is indexed, so that an unreadable tool leaves nothing behind. */
 export function readToolTerms(tool: Searchable): ToolTerms {
   const texts = getFieldTexts(tool)
   return {

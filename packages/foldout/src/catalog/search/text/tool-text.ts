@@ -15,8 +15,8 @@ export const FIELDS = [
 ] as const satisfies SearchField[]
 
 /**
- * What stands before the first separator of a name is what the tool comes from: `github/search`, `mail: send`. Only for
- * names that do not end in a blank, which it would look for from each separator.
+ * The part of a name before its first separator is the source: `github/search`, `mail: send`. It is used only for names that do not
+ * end in a blank, because it would look for the end from each separator.
  */
 const PREFIXED = /^(.*?\S) ?(?:\/|:+|__|\.(?=\p{L})) ?(.*?\S)$/su
 const PLAIN = /^[ -~]*$/
@@ -24,12 +24,12 @@ const SEPARATOR = ' , '
 const DEEPEST_SCHEMA = 4
 const MOST_ENUM_VALUES = 64
 
-/** The text of each field of a tool, in the order of `FIELDS`, each cut to what is indexed of it. */
+/** Gets the text of each field of a tool, in the order of `FIELDS`, cut to the part that is indexed. */
 export function getFieldTexts(tool: Searchable): readonly string[] {
   const { source, own } = splitName(tool)
   const title = tool.title === undefined ? undefined : cutText(tool.title, MAX_SHORT_FIELD_CHARACTERS)
   const name = title === undefined || isSpelledAlike(title, own) ? own : `${own} ${title}`
-  // A category that only repeats the source says nothing more, and would count twice.
+  // A category that repeats the source adds nothing and would count twice.
   const category = tool.category === undefined || tool.category === source ? '' : tool.category
   return [
     cutText(name, MAX_SHORT_FIELD_CHARACTERS),
@@ -41,7 +41,7 @@ export function getFieldTexts(tool: Searchable): readonly string[] {
   ]
 }
 
-/** What a tool belongs to, for a reader who is to be told where to look. */
+/** Gets the group that a tool belongs to, as a hint where to look. */
 export function getGroup(tool: Searchable): string | undefined {
   return tool.category ?? (splitName(tool).source || undefined)
 }
@@ -53,8 +53,8 @@ function splitName(tool: Searchable): { readonly source: string; readonly own: s
   return { source, own }
 }
 
-/** A name without case and separators: `getWeather`, `get_weather` and `Get weather` are one. */
-export function nameKey(name: string): string {
+/** Removes case and separators from a name: `getWeather`, `get_weather` and `Get weather` become the same. */
+export function toNameKey(name: string): string {
   if (PLAIN.test(name)) return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
   return name
     .normalize('NFKC')
@@ -63,17 +63,17 @@ export function nameKey(name: string): string {
 }
 
 function isSpelledAlike(a: string, b: string): boolean {
-  return nameKey(a) === nameKey(b)
+  return toNameKey(a) === toNameKey(b)
 }
 
-/** Names, descriptions and choices of all parameters. The telling words of a tool that does many things are its choices. */
+/** Gets names, descriptions and choices of all parameters. For a tool that does many things, the choices say most. */
 export function getParameterText(schema: JsonSchema): string {
   const collected: Collected = { texts: [], characters: 0, nodes: 0 }
   collectParameters(schema, collected, 0)
   return joinTexts(collected.texts, MAX_LONG_FIELD_CHARACTERS)
 }
 
-/** What was found of a schema so far. */
+/** The texts found in a schema so far. */
 interface Collected {
   readonly texts: string[]
   characters: number
@@ -116,7 +116,7 @@ function collectText(text: unknown, collected: Collected): void {
   collected.characters += text.length + SEPARATOR.length
 }
 
-/** Texts with something between them, so that no two words stand side by side that did not, as long as they fit. */
+/** Joins texts as long as they fit, with a separator so that words of different texts do not count as adjacent. */
 function joinTexts(texts: readonly string[], most: number): string {
   const kept: string[] = []
   let characters = 0

@@ -7,7 +7,7 @@ export interface WordCacheLimits {
   readonly keyLength: number
 }
 
-/** What was made of a word, for the words used last. */
+/** A cache of results for the most recently used words. */
 export interface WordCache<Value> {
   readonly size: number
   get(key: string): Value | undefined
@@ -16,8 +16,8 @@ export interface WordCache<Value> {
 }
 
 /**
- * A cache in two generations: when the young one is full it becomes the old one, and the old one goes. What is used again
- * moves back to the young one. So the least used words go first, at the price of a look-up.
+ * A cache with two generations: when the young one is full it becomes the old one, and the old one is dropped. An entry that is
+ * used again moves back to the young one. So the least recently used words are dropped first, at the cost of one lookup.
  */
 export function createWordCache<Value extends string | readonly string[]>(limits: WordCacheLimits): WordCache<Value> {
   let young = new Map<string, Value>()
@@ -52,10 +52,10 @@ export function createWordCache<Value extends string | readonly string[]>(limits
   }
 }
 
-/** Shorter pieces are copies anyway. */
+/** Engines copy shorter pieces anyway. */
 const SHARED_LENGTH = 13
 
-/** A copy: engines keep a long text in memory as long as a piece that was cut out of it. */
+/** Copies a text, because engines keep a long text in memory as long as a piece cut out of it is used. */
 export function toOwnText(text: string): string {
   return text.length < SHARED_LENGTH ? text : ` ${text}`.slice(1)
 }

@@ -6,13 +6,13 @@ import { createWordCache, toOwnText } from './word-cache.ts'
 const PLAIN = /^[a-z]+$/
 const NOT_ASCII = /[^\0-\x7f]/
 const ACCENTS = /[\u0300-\u036f]/g
-/** Marks stay: in many scripts they are vowels. */
+/** Marks are kept: in many scripts they are vowels. */
 const RUN = /[\p{L}\p{N}\p{M}]+/gu
 const CONTRACTION = /(?<=[a-z])['’](?:s|d|ll|m|re|ve|t)(?![a-z])/gi
 /** A capital after a small letter, the last of several capitals before a small letter, a letter beside a digit. */
 const BOUNDARY = /(?<=\p{Ll}\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
-const SEVERAL_CAPITALISED = /^\p{Lu}\p{L}+$/u
-/** English words are shorter: what is longer is not stemmed. */
+const SEVERAL_CAPITALIZED = /^\p{Lu}\p{L}+$/u
+/** Longer words are not stemmed: English words are shorter. */
 const LONGEST_STEMMED = 64
 /** Scripts written without spaces between words. */
 const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
@@ -28,20 +28,20 @@ const termsByRun = createWordCache<readonly string[]>(CACHE_LIMITS)
 const stemByWord = createWordCache<string>(CACHE_LIMITS)
 
 /**
- * The words of a text or an identifier, lower-cased and without accents: `getWeatherV2` → `get weather v 2`. A name in two
- * capitalised parts is also there as one word, since people write it so: `GitHub` → `git hub github`. Scripts without
- * spaces are cut into pairs of characters.
+ * Splits a text or an identifier into words, in lower case and without accents: `getWeatherV2` → `get weather v 2`. A name in two
+ * capitalized parts also counts as one word, because people write it that way: `GitHub` → `git hub github`. Scripts without spaces
+ * are split into pairs of characters.
  */
 export function getWords(text: string): string[] {
   return collectParts(text, splitIntoWords)
 }
 
-/** The stems of a text's words, in order, without words that do not tell what a request is about. */
+/** Gets the stems of a text's words, in order, without stop words. */
 export function getTerms(text: string): string[] {
   return collectParts(text, splitIntoTerms)
 }
 
-/** The form under which all forms of an English word are found; a word of another language as it is. */
+/** Gets the form that all forms of an English word share. A word of another language stays as it is. */
 export function getStem(word: string): string {
   const known = stemByWord.get(word)
   if (known !== undefined) return known
@@ -61,7 +61,7 @@ function getRunsOfAnyScript(text: string): readonly string[] {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').match(RUN) ?? []
 }
 
-/** Most text of tools is ASCII, and a loop is several times as fast as an expression that knows every script. */
+/** For ASCII, which most texts of tools are: a loop is several times as fast as an expression that knows every script. */
 function getAsciiRuns(text: string): readonly string[] {
   const runs: string[] = []
   let start = -1
@@ -107,7 +107,7 @@ function addSpaced(words: string[], run: string): void {
   if (run === '') return
   const parts = run.split(BOUNDARY).map((part) => part.toLowerCase())
   for (const part of parts) words.push(part)
-  if (parts.length === 2 && SEVERAL_CAPITALISED.test(run)) words.push(parts.join(''))
+  if (parts.length === 2 && SEVERAL_CAPITALIZED.test(run)) words.push(parts.join(''))
 }
 
 /** Adds each two neighboring characters of a run. */
@@ -119,6 +119,6 @@ function addPairs(words: string[], run: string): void {
     before = character
     characters++
   }
-  // What has but one or two characters is one word.
+  // A run of one character is one word.
   if (characters === 1) words.push(run)
 }

@@ -2,8 +2,8 @@ import type { Json } from '../../../../core/json/json.ts'
 import type { LogLevel, ProgramError } from '../messages.ts'
 
 /**
- * A function of the host that programs call. Arguments and results cross as JSON. The signal aborts when the program is
- * stopped, or ends without having waited.
+ * A function of the host that programs can call. Arguments and results are passed as JSON. The signal aborts when the program is
+ * stopped, or ends without waiting for the call.
  *
  * @example
  * ```ts
@@ -13,8 +13,8 @@ import type { LogLevel, ProgramError } from '../messages.ts'
 export type SandboxFunction = (args: unknown, signal: AbortSignal) => unknown
 
 /**
- * What a program can call, by name: `server.tool`, of which the server is an identifier, or an identifier alone. What a
- * function throws is thrown inside the program. A `Map` will do.
+ * The functions that a program can call, by name: `server.tool`, where the server is an identifier, or only an identifier. An error
+ * that a function throws is thrown inside the program. A `Map` is enough.
  *
  * @example
  * ```ts
@@ -52,12 +52,12 @@ export interface SandboxCall {
   readonly name: string
   readonly ok: boolean
   readonly durationMs: number
-  /** The program was over before the call was. */
+  /** Whether the program ended before the call did. */
   readonly cancelled?: true
 }
 
 /**
- * What a program can run into.
+ * A limit that a program can reach.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export interface SandboxCall {
 export type LimitName = 'time' | 'memory' | 'calls' | 'output' | 'source'
 
 /**
- * What became of a program.
+ * The result of a program.
  *
  * @example
  * ```ts
@@ -79,17 +79,17 @@ export type LimitName = 'time' | 'memory' | 'calls' | 'output' | 'source'
 export interface SandboxRun {
   /** Whether it ran to its end. */
   readonly ok: boolean
-  /** What it returned, or the value of its last expression, as JSON has it. Absent if that is nothing. */
+  /** The returned value or the value of the last expression, as JSON. Absent if there is none. */
   readonly value?: Json
-  /** Instead of `value`, where it does not fit: the beginning of its JSON. */
+  /** The beginning of the value's JSON, instead of `value`, if it does not fit. */
   readonly valueStart?: string
   readonly logs: readonly SandboxLog[]
   /** Characters of console output and value that did not fit. */
   readonly missingCharacters: number
   readonly error?: ProgramError
-  /** In the order in which they were made. */
+  /** All calls, in the order in which they were made. */
   readonly calls: readonly SandboxCall[]
-  /** The limit it ran into. Of `output` it only loses what does not fit, and `calls` it may survive. */
+  /** The limit that the program reached. It goes on after `output`, which only cuts output, and may go on after `calls`. */
   readonly limit?: LimitName
   readonly durationMs: number
 }

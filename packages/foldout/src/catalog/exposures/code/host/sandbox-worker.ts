@@ -3,18 +3,18 @@ import { FoldoutError, getErrorMessage, type ErrorCode } from '../../../../core/
 import type { SandboxLimits } from '../limits.ts'
 import type { Engine, FromWorker, ToWorker, WorkerSetup } from '../messages.ts'
 
-/** A thread that runs programs, seen from the host. */
+/** A thread that runs programs, as the host sees it. */
 export interface SandboxWorker {
-  /** Its engine, once it can run programs. Rejects if it never will. */
+  /** Resolves with the engine when the thread can run programs. Rejects if it cannot. */
   readonly ready: Promise<Engine>
-  /** The functions it knows, one a line. */
+  /** The functions that it knows, one per line. */
   knownNames: string
   post(message: ToWorker): void
-  /** Makes a program stop that computes and hears no message. */
+  /** Stops a program that is computing and therefore receives no messages. */
   interrupt(program: number): void
-  /** Who is told what it says, and that it is gone. */
+  /** Sets the listener for its messages and for its end. */
   listen(listener: WorkerListener | undefined): void
-  /** Lets it keep the process alive. */
+  /** Sets whether it keeps the process alive. */
   ref(): void
   unref(): void
   terminate(): void
@@ -25,13 +25,13 @@ export interface WorkerListener {
   readonly onGone: (error: FoldoutError) => void
 }
 
-/** Of the thread itself, beside the machine's memory: for the type stripper and the texts that pass through. */
+/** Memory of the thread itself, in addition to the machine's: for the compiler and the texts that pass through. */
 const HEAP_MB = 128
 
 const isSource = import.meta.url.endsWith('.ts')
-/** The build writes the thread's code into a file of its own, beside all other files of the package. */
+/** The build writes the thread's code into its own file, next to all other files of the package. */
 const WORKER_URL = new URL(isSource ? '../guest/worker.ts' : './sandbox-worker.js', import.meta.url)
-// Node 20 cannot read TypeScript by itself, which only matters to this project's own tests.
+// Node 20 cannot run TypeScript, which matters only for this project's tests.
 const SOURCE_WORKER = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER_URL.href}')))`
 
 export function startWorker(
@@ -44,7 +44,7 @@ export function startWorker(
   const options = { workerData: setup, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } }
   const worker = isSource
     ? new Worker(SOURCE_WORKER, { ...options, eval: true })
-    : // Neither the host's flags nor its environment concern it.
+    : // The thread does not need the host's flags or environment.
       new Worker(WORKER_URL, { ...options, execArgv: [], env: {} })
   let listener: WorkerListener | undefined
   let failure: FoldoutError | undefined
@@ -55,7 +55,7 @@ export function startWorker(
     becomeReady = resolve
     becomeBroken = reject
   })
-  // Whoever waits for it hears of it; nobody may.
+  // Marked as handled: callers that wait for it still see the rejection, and there may be none.
   ready.catch(() => {})
 
   const fail = (code: ErrorCode, message: string): void => {
@@ -77,14 +77,14 @@ export function startWorker(
     try {
       receive(message)
     } catch (error) {
-      // Whatever a program managed to make of a message, it costs the program and not the process.
+      // A malformed message must fail only the program, not the process.
       fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`)
     }
   })
   worker.on('messageerror', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`))
   worker.on('error', (error) => fail('sandbox-crashed', `The sandbox has crashed: ${getErrorMessage(error)}`))
   worker.on('exit', () => fail('sandbox-crashed', 'The sandbox has crashed: its thread has ended.'))
-  // After the listeners, because listening takes hold of the process again.
+  // After adding the listeners, because listening keeps the process alive again.
   worker.unref()
 
   return {
@@ -103,7 +103,7 @@ export function startWorker(
   }
 }
 
-/** A worker that could not start says why; anything but a package that cannot be loaded is a crash. */
+/** Converts the failure of a worker to start. Anything except a missing package is a crash. */
 function toSandboxCode(code: string): ErrorCode {
   return code === 'peer-missing' || code === 'peer-broken' ? code : 'sandbox-crashed'
 }

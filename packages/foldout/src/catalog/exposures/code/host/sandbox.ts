@@ -6,7 +6,7 @@ import type { SandboxFunctions, SandboxRun } from './sandbox-run.ts'
 import { createWorkerPool } from './worker-pool.ts'
 
 /**
- * What programs may use, and how many run side by side.
+ * What programs may use, and how many run at the same time.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ import { createWorkerPool } from './worker-pool.ts'
  */
 export interface SandboxOptions {
   readonly limits?: Partial<SandboxLimits>
-  /** Programs that run side by side, each in a thread of its own; others wait for their turn. Default 4. */
+  /** Programs that run at the same time, each in its own thread. Further programs wait. Default 4. */
   readonly concurrentPrograms?: number
 }
 
@@ -33,7 +33,7 @@ export interface RunOptions {
 }
 
 /**
- * Runs programs that nobody has read. They reach nothing but the functions they are given.
+ * Runs untrusted programs. They can reach only the functions that you pass in.
  *
  * @example
  * ```ts
@@ -42,21 +42,21 @@ export interface RunOptions {
  */
 export interface Sandbox {
   /**
-   * Runs TypeScript or JavaScript, with `await` and `return` at its top. A program that fails or is stopped is a result
-   * too; this rejects only if no program can be run at all.
+   * Runs TypeScript or JavaScript, with `await` and `return` at the top level. A program that fails or is stopped is also a
+   * result; this rejects only if no program can run at all.
    */
   run(source: string, options: RunOptions): Promise<SandboxRun>
-  /** Makes a thread ready, so that the first program need not wait for that. */
+  /** Starts a thread, so that the first program does not have to wait for it. */
   warmUp(): Promise<void>
-  /** Stops what runs and ends the threads. They do not keep the process alive, closed or not. */
+  /** Stops all programs and ends the threads. Threads do not keep the process alive, even if this is not called. */
   close(): void
 }
 
-/** What runs programs, and what takes the types off them. Only the threads load them. */
+/** The engine that runs programs, and the compiler that removes types. Only the threads load them. */
 const PEERS = ['quickjs-wasi', 'sucrase']
 
 /**
- * Makes a sandbox for programs that nobody has read. Its threads are started when the first program comes.
+ * Creates a sandbox for untrusted programs. Its threads are started with the first program.
  *
  * @example
  * ```ts
@@ -66,7 +66,7 @@ const PEERS = ['quickjs-wasi', 'sucrase']
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  // Otherwise a model would be the first to hear of a package that a developer has to install.
+  // Otherwise a model would be the first to see that a package is missing, which a developer has to install.
   for (const name of PEERS) checkPeer(name, import.meta.resolve)
   const limits = readLimits(options.limits)
   const { concurrentPrograms = 4 } = options
@@ -91,7 +91,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       }
       const worker = await pool.acquire(signal)
       if (!worker) return createRefusedRun(CANCELLED)
-      // The ids go round in a signed number of 32 bits, and none is 0.
+      // Ids wrap around in a signed 32-bit number, and none is 0.
       lastProgram = (lastProgram % (2 ** 31 - 1)) + 1
       return execute({
         worker,

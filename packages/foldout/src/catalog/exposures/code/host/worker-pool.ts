@@ -3,9 +3,9 @@ import type { SandboxLimits } from '../limits.ts'
 import type { Engine } from '../messages.ts'
 import { startWorker, type SandboxWorker } from './sandbox-worker.ts'
 
-/** Threads for programs. Those in use keep the process alive, the others do not. */
+/** Threads for programs. Only those in use keep the process alive. */
 export interface WorkerPool {
-  /** One that is ready and that nobody else has, or `undefined` if the signal aborts before. */
+  /** Takes a thread that is ready and not in use; `undefined` if the signal aborts first. */
   acquire(signal: AbortSignal | undefined): Promise<SandboxWorker | undefined>
   release(worker: SandboxWorker): void
   close(): void
@@ -20,7 +20,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
   const workers = new Set<SandboxWorker>()
   const idle: SandboxWorker[] = []
   const waiting: Waiter[] = []
-  /** Compiled once for all. */
+  /** Compiled once for all threads. */
   let engine: Engine | undefined
   let isClosed = false
 
@@ -30,7 +30,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
       const at = idle.indexOf(worker)
       if (at !== -1) idle.splice(at, 1)
       if (isClosed) return
-      // One that has worked is replaced, so that whoever comes next finds one; another would fail like the first.
+      // A thread that has worked is replaced for the next program. One that never worked would only fail again.
       if (wasReady) offer(start())
       else for (const { reject } of waiting.splice(0)) reject(error)
     })
@@ -78,7 +78,7 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
   }
 }
 
-/** What a promise is fulfilled with, or `undefined` if the signal aborts before. */
+/** Waits for a promise; `undefined` if the signal aborts first. */
 async function takeFirst<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
   if (!signal) return promise
   let onAbort: (() => void) | undefined
@@ -94,5 +94,5 @@ async function takeFirst<T>(promise: Promise<T>, signal: AbortSignal | undefined
 }
 
 function createClosedError(): FoldoutError {
-  return new FoldoutError('sandbox-closed', 'The sandbox is closed. Make another with createSandbox().')
+  return new FoldoutError('sandbox-closed', 'The sandbox is closed. Create a new one with createSandbox().')
 }
