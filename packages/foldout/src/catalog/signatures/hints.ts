@@ -2,8 +2,8 @@ import { literal, oneLine } from './literal.ts'
 import { getSpan } from './refinement.ts'
 
 /**
- * What a description says of a value that its name and type do not, and without which a call goes wrong: `YYYY-MM-DD`,
- * `owner/repo`, `comma-separated`, `ms`. Empty where it says nothing of the kind.
+ * Extracts what a description says about a value beyond its name and type, and what a call needs to succeed: `YYYY-MM-DD`,
+ * `owner/repo`, `comma-separated`, `ms`. Empty if there is nothing like that.
  */
 export function formatHint(kind: string, name: string, description: string | undefined): string {
   if (description === undefined) return ''
@@ -20,7 +20,7 @@ const FORMAT = /\bformat(?:ted as|:| is)?\s*[:=]?\s*["'`<]?([\w{}<>[\]-]+[/:,@.#
 /** `(owner/repo)`. */
 const BRACKETED = /\((?!and\/or)([a-z_]{2,}[/:][a-z_]{2,})\)/
 
-/** What is meant, how descriptions say it, and names that say it already. */
+/** A hint, how descriptions express it, and names that already say it. */
 const NOTATIONS: readonly (readonly [hint: string, said: RegExp, named?: RegExp])[] = [
   ['comma-separated', /comma[- ](?:separated|delimited)|separated by commas/i],
   ['JSON', /\bJSON[- ](?:string|encoded|array|object|formatted)|stringified JSON|\b(?:as|valid) JSON\b/i, /json/i],
@@ -62,7 +62,9 @@ function choicesIn(text: string): string | undefined {
   if (!found || EXAMPLES_FOLLOW.test(text.slice(Math.max(0, found.index - 20), found.index + found[0].length))) {
     return undefined
   }
-  const values = [...found[1]!.matchAll(new RegExp(QUOTED, 'g'))].map((match) => match[1] ?? match[2] ?? match[3]!)
+  const values = [...(found[1] ?? '').matchAll(new RegExp(QUOTED, 'g'))].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? '',
+  )
   const distinct = [...new Set(values)]
   const isList =
     distinct.length > 1 && distinct.length <= MAX_CHOICES && distinct.every((value) => /[\p{L}\p{N}]/u.test(value))
@@ -80,7 +82,7 @@ function exampleIn(text: string): string | undefined {
   const quoted = match?.[1] ?? match?.[2] ?? match?.[3]
   if (quoted !== undefined) return `e.g. ${/[\s,()]/.test(quoted) ? literal(quoted) : quoted}`
   const bare = match?.[4]?.replace(/[.:]+$/, '')
-  // A word of prose is no example of anything.
+  // An ordinary word is not an example.
   return bare && /[\d_/@:#-]|^[A-Z]{2,}$/.test(bare) ? `e.g. ${bare}` : undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Words that cannot name a function in a module, that would hide what code and types are written with, or that mean
- * something on the object a function hangs on.
+ * Words that cannot name a function in a module, that would shadow built-ins of code or types, or that have a meaning as a property
+ * of an object.
  */
 const RESERVED = new Set(
   (
@@ -13,12 +13,12 @@ const RESERVED = new Set(
 )
 
 const START = /^[\p{L}_$]/u
-/** Beyond the basic plane, engines and compilers differ in what they take for a letter. */
+/** Outside the basic plane, engines and compilers differ in what they accept as a letter. */
 const OTHERS = /[^\p{L}\p{N}_$]|[\p{No}]|[\u{10000}-\u{10FFFF}]/gu
 
 /**
- * A name of JavaScript for a tool, a server or a type: `get-weather` → `get_weather`. It is never one of `taken`; names
- * that would be alike get a number.
+ * Turns the name of a tool, a server or a type into an identifier: `get-weather` → `get_weather`. It is never one of `taken`; a name
+ * that is already taken gets a number.
  */
 export function toIdentifier(name: string, taken: ReadonlySet<string> = new Set()): string {
   const words = name.normalize('NFC').replace(OTHERS, '_')

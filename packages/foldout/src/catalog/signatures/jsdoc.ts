@@ -5,7 +5,7 @@ import { getRefinement } from './refinement.ts'
 const MAX_FIELD_DOC = 400
 const MAX_DEFAULT = 80
 
-/** What is said of a field beside its type: its description, then bounds, format and default. */
+/** Describes a field beyond its type: its description, then bounds, format and default. */
 export function fieldDoc(view: SchemaView): string {
   const description = oneLine(textAt(view, 'description') ?? '')
   const kinds = kindsAt(view)
@@ -21,12 +21,12 @@ export function fieldDoc(view: SchemaView): string {
   return [text, notes.length > 0 ? `(${notes.join(', ')})` : ''].filter((part) => part !== '').join(' ')
 }
 
-/** A comment in one line, or none for an empty text. */
+/** Formats a comment in one line; nothing for an empty text. */
 export function docLines(text: string, indent: string): readonly string[] {
   return text === '' ? [] : [`${indent}/** ${safe(text)} */`]
 }
 
-/** A comment over several lines. */
+/** Formats a comment over several lines. */
 export function docBlock(paragraphs: readonly string[]): string {
   const lines = paragraphs
     .filter((paragraph) => paragraph.trim() !== '')
@@ -34,7 +34,7 @@ export function docBlock(paragraphs: readonly string[]): string {
   return `/**\n${lines.map((line) => ` * ${safe(line)}`.trimEnd()).join('\n')}\n */`
 }
 
-/** A text that does not end the comment it stands in. */
+/** Escapes a text so that it does not end the comment. */
 function safe(text: string): string {
   return text.replaceAll('*/', '*\\/').replace(/[^\P{Cc}\t]/gu, ' ')
 }

@@ -1,4 +1,4 @@
-/** JSON in one line, or `undefined` for what has none. */
+/** Formats a value as JSON in one line; `undefined` if JSON cannot represent it. */
 export function literal(value: unknown): string | undefined {
   try {
     const json = JSON.stringify(value) as string | undefined
@@ -10,12 +10,12 @@ export function literal(value: unknown): string | undefined {
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
 
-/** A name as it stands before a colon: quoted unless it is an identifier. */
+/** Formats the name of a field: quoted unless it is an identifier. */
 export function fieldName(name: string): string {
-  return IDENTIFIER.test(name) ? name : literal(name)!
+  return IDENTIFIER.test(name) ? name : (literal(name) ?? name)
 }
 
-/** A text without line breaks and control characters. */
+/** Removes line breaks and control characters from a text. */
 export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }

@@ -19,16 +19,16 @@ import {
 import { getRefinement } from './refinement.ts'
 import { isRule } from './rules.ts'
 
-/** How much of a schema is written. */
+/** How much of a schema is shown. */
 export interface Detail {
-  /** Objects further down are written as their required names alone. */
+  /** Deeper objects are shown only with the names of their required fields. */
   readonly depth: number
-  /** Of an enum or a union with more, the first ones and how many more. */
+  /** Of a longer enum or union, only the first ones are shown, and how many more there are. */
   readonly values: number
   readonly branches: number
-  /** Of which values hints from descriptions are given. */
+  /** Which values get hints from their descriptions. */
   readonly hints: 'all' | 'required' | 'none'
-  /** Whether optional fields of objects are written too. */
+  /** Whether optional fields of objects are shown. */
   readonly optionalInside: boolean
 }
 
@@ -36,29 +36,29 @@ export interface Detail {
 export interface Notation {
   readonly root: unknown
   readonly detail: Detail
-  /** Schemas that contain themselves, and what they are called. Found while writing. */
+  /** Schemas that contain themselves, with their names. Found while writing. */
   readonly recursive: Map<JsonSchema, string>
-  /** The schemas being written, and the names they would go by. */
+  /** The schemas that are being written, with the names they would get. */
   readonly within: Map<JsonSchema, string>
-  /** Those called by their name so far. */
+  /** The schemas that were referred to by name so far. */
   readonly called: Set<JsonSchema>
-  /** What is left of a budget, so that schemas that multiply by reference end. */
+  /** The remaining budget, which bounds schemas that grow by references. */
   left: number
   /** Whether something was left off. */
   cut: boolean
 }
 
 const MAX_NODES = 400
-/** Unions and lists in one another, which a signature has no use for. */
+/** Deepest nesting of unions and lists. Deeper ones are useless in a signature. */
 const MAX_DEPTH = 40
 /** No signature has room for more. */
 export const MAX_FIELDS = 150
 
-export function notation(root: unknown, detail: Detail, recursive: Map<JsonSchema, string>): Notation {
+export function createNotation(root: unknown, detail: Detail, recursive: Map<JsonSchema, string>): Notation {
   return { root, detail, recursive, within: new Map(), called: new Set(), left: MAX_NODES, cut: false }
 }
 
-/** A type, and whether it has to stand in parentheses before `[]`. */
+/** A type, and whether it needs parentheses before `[]`. */
 interface Type {
   readonly text: string
   readonly loose: boolean
@@ -92,28 +92,29 @@ function defaultText(value: unknown): string {
 }
 
 export function typeText(writing: Notation, schema: unknown, where: Where): string {
-  return typeOf(writing, schema, where).text
+  return getType(writing, schema, where).text
 }
 
-function typeOf(writing: Notation, schema: unknown, where: Where): Type {
+function getType(writing: Notation, schema: unknown, where: Where): Type {
   return typeAt(writing, getSchemaView(writing.root, schema), where, false)
 }
 
-/** `withoutNull` where leaving the field off says the same. */
+/** `withoutNull` is set if leaving the field out means the same as null. */
 function typeAt(writing: Notation, view: SchemaView, where: Where, withoutNull: boolean): Type {
   if (view.never) return tight('never')
   if (writing.left-- <= 0 || writing.within.size > MAX_DEPTH) {
     writing.cut = true
     return tight('any')
   }
-  const known = view.parts.find((part) => writing.recursive.has(part))
-  if (known && where.depth > 0) {
+  const known = where.depth > 0 ? view.parts.find((part) => writing.recursive.has(part)) : undefined
+  const knownName = known && writing.recursive.get(known)
+  if (known && knownName !== undefined) {
     writing.called.add(known)
-    return tight(writing.recursive.get(known)!)
+    return tight(knownName)
   }
   const again = view.parts.find((part) => writing.within.has(part) && containsItself(writing.root, part))
   if (again) {
-    const name = uniqueName(writing, writing.within.get(again)!)
+    const name = createUniqueName(writing, writing.within.get(again) ?? where.name)
     writing.recursive.set(again, name)
     writing.called.add(again)
     return tight(name)
@@ -127,7 +128,7 @@ function typeAt(writing: Notation, view: SchemaView, where: Where, withoutNull: 
   }
 }
 
-function uniqueName(writing: Notation, wanted: string): string {
+function createUniqueName(writing: Notation, wanted: string): string {
   const taken = new Set(writing.recursive.values())
   let name = wanted
   for (let i = 2; taken.has(name); i++) name = `${wanted}${i}`
@@ -155,14 +156,15 @@ function getUnion(writing: Notation, view: SchemaView, where: Where, withoutNull
     .map((group) => group.branches.filter((branch) => !isRule(branch)))
     .filter((branches) => branches.length > 1)
   const hasOwn = fieldsAt(view).length > 0
-  const own = hasOwn || groups.length === 0 ? [joined(ownTypes(writing, view, where), withoutNull)] : []
+  const own = hasOwn || groups.length === 0 ? [joinTypes(ownTypes(writing, view, where), withoutNull)] : []
   const unions = groups.map((branches) => branchesText(writing, view, branches, where, withoutNull))
   const all = [...own, ...unions]
-  if (all.length === 1) return all[0]!
-  return { text: all.map((type) => parenthesised(type)).join(' & '), loose: true }
+  const [only] = all
+  if (only && all.length === 1) return only
+  return { text: all.map((type) => parenthesize(type)).join(' & '), loose: true }
 }
 
-const parenthesised = ({ text, loose }: Type): string => (loose ? `(${text})` : text)
+const parenthesize = ({ text, loose }: Type): string => (loose ? `(${text})` : text)
 
 function valuesText(writing: Notation, values: readonly unknown[], withoutNull: boolean): Type {
   const texts = [...new Set(values.map(literal))].filter((text) => text !== undefined)
@@ -175,10 +177,10 @@ function valuesText(writing: Notation, values: readonly unknown[], withoutNull: 
   return { text: [...shown, ...(more > 0 ? [`…${more} more`] : [])].join('|'), loose: shown.length + more > 1 }
 }
 
-/** Of an enum that is too long to be written out. */
+/** How many values of a long enum are shown. */
 const FEW_VALUES = 6
 
-/** A longer value is left to the schema: cut short it would be a wrong one. */
+/** A longer value is not shown, because a cut one would be wrong. */
 const MAX_VALUE = 60
 
 function branchesText(
@@ -194,23 +196,24 @@ function branchesText(
   const shown = branches.length <= writing.detail.branches ? branches : branches.slice(0, writing.detail.branches - 1)
   const types = shown.map((branch) => {
     const hasType = shared === undefined || kindsAt(getSchemaView(writing.root, branch)).length > 0
-    return typeOf(writing, hasType ? branch : { allOf: [branch, { type: shared }] }, {
+    return getType(writing, hasType ? branch : { allOf: [branch, { type: shared }] }, {
       ...where,
       depth: where.depth || 1,
     })
   })
   const more = branches.length - shown.length
   if (more > 0) writing.cut = true
-  return joined(more > 0 ? [...types, tight(`…${more} more`)] : types, withoutNull)
+  return joinTypes(more > 0 ? [...types, tight(`…${more} more`)] : types, withoutNull)
 }
 
-function joined(types: readonly Type[], withoutNull: boolean): Type {
+function joinTypes(types: readonly Type[], withoutNull: boolean): Type {
   const distinct = [...new Map(types.map((type) => [type.text, type])).values()]
   const others = distinct.filter(({ text }) => text !== 'null')
   const isNullable = others.length < distinct.length && !withoutNull
   const all = isNullable || others.length === 0 ? [...others, tight('null')] : others
-  if (all.length === 1) return all[0]!
-  // `any` takes in all the others.
+  const [only] = all
+  if (only && all.length === 1) return only
+  // `any` includes all the others.
   if (others.some(({ text }) => text === 'any')) return tight('any')
   return { text: all.map(({ text }) => text).join('|'), loose: true }
 }
@@ -239,13 +242,13 @@ function arrayType(writing: Notation, view: SchemaView, where: Where): Type {
   const { first, rest } = itemsAt(view)
   if (writing.detail.depth * 2 < where.depth) return tight('any[]')
   if (first.length === 0) {
-    const item = rest === undefined || rest === true ? tight('any') : typeOf(writing, rest, inside)
-    return tight(`${parenthesised(item)}[]`)
+    const item = rest === undefined || rest === true ? tight('any') : getType(writing, rest, inside)
+    return tight(`${parenthesize(item)}[]`)
   }
   const shown = first.slice(0, writing.detail.branches)
   if (shown.length < first.length) writing.cut = true
-  const items = shown.map((item) => typeOf(writing, item, inside).text)
-  const others = rest === undefined || rest === false ? [] : [`...${parenthesised(typeOf(writing, rest, inside))}[]`]
+  const items = shown.map((item) => getType(writing, item, inside).text)
+  const others = rest === undefined || rest === false ? [] : [`...${parenthesize(getType(writing, rest, inside))}[]`]
   const more = shown.length < first.length ? [`…${first.length - shown.length} more`] : others
   return tight(`[${[...items, ...more].join(', ')}]`)
 }
@@ -256,9 +259,9 @@ function objectType(writing: Notation, view: SchemaView, depth: number): Type {
   return tight(inside === '' || inside === '...' ? 'object' : `{${inside}}`)
 }
 
-/** What stands between the braces of an object. */
+/** Formats the fields of an object, without the braces. */
 function insideText(writing: Notation, view: SchemaView, depth: number): string {
-  const fields = shownFields(writing, view)
+  const fields = getShownFields(writing, view)
   const wanted = writing.detail.optionalInside ? fields : fields.filter(({ required }) => required)
   const written = wanted.slice(0, MAX_FIELDS)
   const texts = written.map((field) => fieldText(writing, field, depth + 1))
@@ -268,7 +271,7 @@ function insideText(writing: Notation, view: SchemaView, depth: number): string 
 }
 
 function namesAlone(writing: Notation, view: SchemaView): Type {
-  const fields = shownFields(writing, view)
+  const fields = getShownFields(writing, view)
   const names = fields
     .filter(({ required }) => required)
     .slice(0, MAX_FIELDS)
@@ -285,9 +288,9 @@ export function optionalText(writing: Notation, count: number): readonly string[
 
 const shown = new WeakMap<SchemaView, readonly Field[]>()
 
-/** The fields a caller may give: not what only the server sets, nor what should no longer be used. */
-export function shownFields(writing: Notation, view: SchemaView): readonly Field[] {
-  // A signature is written many times over until it fits.
+/** Gets the fields that a caller may set, without read-only and deprecated ones. */
+export function getShownFields(writing: Notation, view: SchemaView): readonly Field[] {
+  // Cached, because a signature is written many times until it fits.
   let fields = shown.get(view)
   if (!fields) shown.set(view, (fields = findShownFields(writing, view)))
   return fields
@@ -301,7 +304,7 @@ function findShownFields(writing: Notation, view: SchemaView): readonly Field[] 
   })
 }
 
-/** What fields of other names may be: `[key]: type`, `[/pattern/]: type`, or `...` for any. */
+/** Formats the types of fields with other names: `[key]: type`, `[/pattern/]: type`, or `...` for any. */
 export function openText(writing: Notation, view: SchemaView, depth: number): readonly string[] {
   const inside = { name: 'value', depth: depth + 1, hinted: false }
   const patterns = patternFieldsAt(view)

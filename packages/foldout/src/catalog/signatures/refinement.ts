@@ -1,7 +1,7 @@
 import { literal, oneLine } from './literal.ts'
 import { keywordAt, numberAt, textAt, type SchemaView } from './schema/schema-view.ts'
 
-/** What a value must be beside its type, as it stands behind the type: `0..100`, `date-time`, `/^[a-z]+$/`. */
+/** Formats what a value must be beyond its type: `0..100`, `date-time`, `/^[a-z]+$/`. It follows the type. */
 export function getRefinement(kind: string, view: SchemaView, name: string): string {
   if (kind === 'integer' || kind === 'number') return words(getRange(view), getStep(view, kind))
   if (kind === 'string') return words(getFormat(view, name), getLength(view, 'Length', 'chars'))
@@ -10,10 +10,10 @@ export function getRefinement(kind: string, view: SchemaView, name: string): str
 
 const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
 
-/** Bounds that only say which numbers a machine can hold. */
+/** Bounds that only reflect the size of an integer type. */
 const MACHINE_BOUNDS = new Set([2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63, 2 ** 64])
 
-function boundAt(view: SchemaView, keyword: string): number | undefined {
+function getBound(view: SchemaView, keyword: string): number | undefined {
   const bound = numberAt(view, keyword)
   if (bound === undefined || !Number.isFinite(bound)) return undefined
   const size = Math.abs(bound)
@@ -21,15 +21,15 @@ function boundAt(view: SchemaView, keyword: string): number | undefined {
 }
 
 function getRange(view: SchemaView): string {
-  const low = boundAt(view, 'minimum')
-  const high = boundAt(view, 'maximum')
-  // The fourth draft has a flag beside the bound, later ones have a bound of its own.
-  const above = keywordAt(view, 'exclusiveMinimum') === true ? low : boundAt(view, 'exclusiveMinimum')
-  const below = keywordAt(view, 'exclusiveMaximum') === true ? high : boundAt(view, 'exclusiveMaximum')
+  const low = getBound(view, 'minimum')
+  const high = getBound(view, 'maximum')
+  // Draft 4 has a flag next to the bound; later drafts have a separate bound.
+  const above = keywordAt(view, 'exclusiveMinimum') === true ? low : getBound(view, 'exclusiveMinimum')
+  const below = keywordAt(view, 'exclusiveMaximum') === true ? high : getBound(view, 'exclusiveMaximum')
   if (above === undefined && below === undefined) return getSpan(low, high)
   return words(
-    above === undefined ? (low === undefined ? '' : `>=${low}`) : `>${above}`,
-    below === undefined ? (high === undefined ? '' : `<=${high}`) : `<${below}`,
+    above === undefined ? getSpan(low, undefined) : `>${above}`,
+    below === undefined ? getSpan(undefined, high) : `<${below}`,
   )
 }
 
@@ -47,12 +47,12 @@ function getStep(view: SchemaView, kind: string): string {
 
 function getLength(view: SchemaView, of: 'Length' | 'Items', unit: string): string {
   const low = numberAt(view, `min${of}`)
-  // Nobody gives an empty one by mistake.
-  const span = getSpan(low !== undefined && low > 1 ? low : undefined, boundAt(view, `max${of}`))
+  // A minimum of 1 is not worth mentioning: callers rarely send an empty value by mistake.
+  const span = getSpan(low !== undefined && low > 1 ? low : undefined, getBound(view, `max${of}`))
   return span === '' ? '' : `${span} ${unit}`
 }
 
-/** Formats that say how much memory a value takes, or how a form shows it. */
+/** Formats that only say how a value is stored or displayed. */
 const NOISE = /^(u?int\d*|float|double|decimal|string|text|textarea|multiline|password|none|unknown)$/i
 const SAID_BY_NAME: ReadonlyMap<string, RegExp> = new Map([
   ['uri', /ur[il]|link|href|endpoint|website|webhook/i],

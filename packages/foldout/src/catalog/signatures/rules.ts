@@ -5,7 +5,7 @@ import { alternativesAt, listAt, getSchemaView, type SchemaView } from './schema
 
 const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not', '$comment'])
 
-/** Whether a branch only says which fields must be given. */
+/** Tells whether a branch only says which fields are required. */
 export function isRule(branch: unknown): boolean {
   if (!isPlainObject(branch)) return false
   return namesRequired(branch).length > 0 && Object.keys(branch).every((keyword) => RULE_KEYWORDS.has(keyword))
@@ -17,12 +17,12 @@ function namesRequired(schema: unknown): readonly string[] {
 }
 
 const MAX_RULES = 4
-/** Of choices, values and names that stand in one rule. */
+/** How many choices, values or names one rule lists. */
 const MAX_NAMED = 8
-/** A rule is one of many things that a signature says. */
+/** Longest rule, in characters: a signature says much more than that. */
 const MAX_RULE_LENGTH = 200
 
-/** What an object must be beside the types of its fields, in words: `one of: id, name+city`. */
+/** Formats the rules of an object beyond the types of its fields: `one of: id, name+city`. */
 export function rulesAt(view: SchemaView): readonly string[] {
   const rules = [
     ...choiceRules(view),
@@ -58,7 +58,7 @@ function dependencyRules(part: Readonly<Record<string, unknown>>): readonly stri
   })
 }
 
-/** `mode="a" needs x` of an `if` that looks at values and a `then` that requires fields. */
+/** Formats `mode="a" needs x` for an `if` that tests values and a `then` that requires fields. */
 function whenRules(view: SchemaView, part: Readonly<Record<string, unknown>>): readonly string[] {
   if (!isPlainObject(part['if'])) return []
   const condition = conditionText(view, part['if'])

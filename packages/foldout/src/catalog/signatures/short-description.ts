@@ -10,31 +10,31 @@ export interface DescribedTool {
 }
 
 const MAX_LENGTH = 80
-/** A sentence is cut behind a phrase only where enough of it is left. */
+/** A sentence is cut after a phrase only if at least this many characters remain. */
 const MIN_PHRASE = 40
 
-/** What a tool does, in one line of at most 80 characters: the beginning of its description, or what its name tells. */
+/** Describes a tool in one line of at most 80 characters: the beginning of its description, or else its name in words. */
 export function shortenDescription(tool: DescribedTool): string {
-  const sentence = typeof tool.description === 'string' ? firstSentence(tool.description, tool) : ''
-  return cut(sentence === '' ? fromName(tool) : capitalised(sentence))
+  const sentence = typeof tool.description === 'string' ? getFirstSentence(tool.description, tool) : ''
+  return cut(sentence === '' ? describeByName(tool) : capitalize(sentence))
 }
 
-/** Where a description stops telling what the tool does. */
+/** Where a description stops saying what the tool does. */
 const SECTION =
   /(?:^|\s)(?:args?|arguments|params?|parameters|inputs?|returns?|outputs?|raises|throws|examples?|usage|notes?|example usage|when to use):(?:\s|$)/i
 const PLACEHOLDER =
   /^(?:(?:no|tool|missing)? ?description(?: (?:is |was )?(?:not )?(?:available|provided|accessible|found)\b.*)?|n\/?a|none|null|undefined|todo|tbd|-+)\.?$/i
 const ROUTE = /^(?:get|post|put|patch|delete|head|options)\s+\/?\S*$/i
 
-function firstSentence(description: string, tool: DescribedTool): string {
+function getFirstSentence(description: string, tool: DescribedTool): string {
   const known = new Set([tool.name, tool.title ?? ''].flatMap(getWords).map((word) => word.toLowerCase()))
   let first = ''
   let telling: string | undefined
-  for (const given of sentencesOf(withoutMarkup(description))) {
+  for (const given of splitSentences(withoutMarkup(description))) {
     const sentence = withoutOpening(given, tool.name)
     if (!/[\p{L}\p{N}]/u.test(sentence)) continue
     first ||= sentence
-    // A heading that only repeats the name is followed by what it is about.
+    // A heading that only repeats the name is skipped.
     if (getWords(sentence).every((word) => known.has(word.toLowerCase()))) continue
     telling = sentence
     break
@@ -43,7 +43,7 @@ function firstSentence(description: string, tool: DescribedTool): string {
   return PLACEHOLDER.test(chosen) || ROUTE.test(chosen) ? '' : chosen.replace(/[\s.。:;,]+$/u, '')
 }
 
-/** Markdown and XML as plain lines. */
+/** Removes Markdown and XML. */
 function withoutMarkup(text: string): string {
   return text
     .slice(0, 2_000)
@@ -58,10 +58,10 @@ function withoutMarkup(text: string): string {
     .replace(/[\p{Extended_Pictographic}\u{FE0F}\u{200D}]/gu, (sign) => (/[\d#*©®™]/u.test(sign) ? sign : ''))
 }
 
-/** Words whose full stop ends no sentence. */
+/** Abbreviations, whose period does not end a sentence. */
 const ABBREVIATION = /(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|inc|ltd|dr|mr|mrs|st|u\.s|fig)|\b\p{L})\.$/iu
 
-function* sentencesOf(text: string): Generator<string> {
+function* splitSentences(text: string): Generator<string> {
   for (const paragraph of text.split(/\n\s*\n|\r\n\s*\r\n/)) {
     const line = oneLine(paragraph)
     const prose = line.slice(0, SECTION.exec(line)?.index)
@@ -76,7 +76,7 @@ function* sentencesOf(text: string): Generator<string> {
   }
 }
 
-/** What descriptions begin with and every tool could say. */
+/** Openings that any description could have. */
 const OPENING =
   /^(?:(?:please )?(?:use|call) (?:this|it)(?: (?:tool|function|command|endpoint|api))?(?: when you (?:want|need))? to|(?:this|the|a|an) (?:[\w-]+ )?(?:tool|function|command|endpoint|api|method|operation)(?: (?:that |which )?(?:allows|lets|enables|helps|can be used|is used|is|will|can)(?: you| users?| the user)?(?: to)?| that| to| for|:)?|(?:allows|lets|enables)(?: you| users?| the user) to|(?:a )?tool (?:to|for|that)|description:)\s+/i
 
@@ -97,52 +97,53 @@ const getWords = (text: string): readonly string[] =>
 const MAX_FIELDS = 3
 
 /** `Get user info: user id, format`. */
-function fromName(tool: DescribedTool): string {
+function describeByName(tool: DescribedTool): string {
   const title = oneLine(tool.title ?? '')
   const route = typeof tool.description === 'string' ? oneLine(tool.description) : ''
   const words = getWords(tool.name).join(' ')
-  const subject = title !== '' ? title : words.includes(' ') || !ROUTE.test(route) ? words : `${words} (${route})`
+  const plainName = words.includes(' ') || !ROUTE.test(route) ? words : `${words} (${route})`
+  const subject = title === '' ? plainName : title
   const fields = fieldsAt(getSchemaView(tool.inputSchema, tool.inputSchema)).map(({ name }) =>
     getWords(name).join(' ').toLowerCase(),
   )
   const shown = fields.filter((field) => field !== '').slice(0, MAX_FIELDS)
-  return capitalised(shown.length === 0 ? subject : `${subject}: ${shown.join(', ')}`)
+  return capitalize(shown.length === 0 ? subject : `${subject}: ${shown.join(', ')}`)
 }
 
-function capitalised(text: string): string {
+function capitalize(text: string): string {
   const [first = ''] = text
   return first.toUpperCase() + text.slice(first.length)
 }
 
-/** What usually follows the first thing said. */
+/** Where the first phrase of a sentence usually ends. */
 const PHRASE_END =
   /[,;:]\s|\s[-–—(]|\s(?:which|that|such as|including|by|using|with|from|based on|so that|and|or|for|in)\s/g
 
 function cut(text: string): string {
-  const given = closed(oneLine(text))
-  if (upToWidth(given, MAX_LENGTH) === given) return given
+  const given = removeOpenBracket(oneLine(text))
+  if (takeWidth(given, MAX_LENGTH) === given) return given
   const line = given.replace(/\s*\([^()]{20,}\)/g, '')
-  if (upToWidth(line, MAX_LENGTH) === line) return line
-  const head = upToWidth(line, MAX_LENGTH - 1)
+  if (takeWidth(line, MAX_LENGTH) === line) return line
+  const head = takeWidth(line, MAX_LENGTH - 1)
   const phrases = [...head.matchAll(PHRASE_END)].map(({ index }) => index).filter((index) => index >= MIN_PHRASE)
   const word = head.lastIndexOf(' ')
   const end = phrases.at(-1) ?? (word >= MIN_PHRASE / 2 ? word : head.length)
-  return `${closed(head.slice(0, end)).replace(/[\s,;:.(–—-]+$/, '')}…`
+  return `${removeOpenBracket(head.slice(0, end)).replace(/[\s,;:.(–—-]+$/, '')}…`
 }
 
-/** Without a bracket that is opened and never closed, and what follows it. */
-function closed(text: string): string {
+/** Removes a bracket that is never closed, and everything after it. */
+function removeOpenBracket(text: string): string {
   const open = Math.max(text.lastIndexOf('('), text.lastIndexOf('['))
   const isOpen = open > 0 && !/[)\]]/.test(text.slice(open))
   return isOpen ? text.slice(0, open).trimEnd() : text
 }
 
-/** As many characters as take that much room; those of East Asia take two columns, and tokens alike. */
-function upToWidth(text: string, width: number): string {
+/** Takes as many characters as fit. East Asian characters take two columns, and also more tokens. */
+function takeWidth(text: string, width: number): string {
   let taken = 0
   let end = 0
   for (const character of text) {
-    taken += character.codePointAt(0)! >= 0x2e80 && character.length === 1 ? 2 : 1
+    taken += (character.codePointAt(0) ?? 0) >= 0x2e80 && character.length === 1 ? 2 : 1
     if (taken > width) break
     end += character.length
   }

@@ -6,10 +6,10 @@ import { fieldName, literal } from './literal.ts'
 import {
   fieldText,
   MAX_FIELDS,
-  notation,
+  createNotation,
   openText,
   optionalText,
-  shownFields,
+  getShownFields,
   typeText,
   type Detail,
   type Notation,
@@ -29,13 +29,13 @@ export type SignedTool = Pick<CatalogEntry, 'name' | 'inputSchema' | 'outputSche
 export interface SignatureOptions {
   /** The name alone, a signature to call the tool by, or the JSON Schema of its arguments. Default `signature`. */
   readonly detail?: 'names' | 'signature' | 'schema'
-  /** What is over it is left off, the least needed first, and said to exist. Default 140; a schema has none. */
+  /** What does not fit is left out, the least important first, and counted. Default 140; no limit for a schema. */
   readonly maxTokens?: number
   /** Default: an estimate. */
   readonly counter?: TokenCounter
 }
 
-/** A signature, and whether it says all that the schema has. */
+/** A signature, and whether it shows everything that the schema has. */
 export interface Signature {
   readonly text: string
   readonly whole: boolean
@@ -43,22 +43,23 @@ export interface Signature {
 
 const MAX_TOKENS = 140
 
-/** From everything to the least that a call can be made with. */
+/** From everything to the least that a call needs. */
 const DETAILS: readonly Detail[] = [
   { depth: 4, values: 24, branches: 10, hints: 'all', optionalInside: true },
   { depth: 4, values: 24, branches: 8, hints: 'required', optionalInside: true },
   { depth: 3, values: 16, branches: 6, hints: 'required', optionalInside: true },
   { depth: 3, values: 12, branches: 6, hints: 'required', optionalInside: false },
 ]
+const BAREST: Detail = { depth: 0, values: 4, branches: 3, hints: 'none', optionalInside: false }
 const SPARE: readonly Detail[] = [
   { depth: 2, values: 10, branches: 5, hints: 'required', optionalInside: false },
   { depth: 1, values: 6, branches: 4, hints: 'none', optionalInside: false },
-  { depth: 0, values: 4, branches: 3, hints: 'none', optionalInside: false },
+  BAREST,
 ]
 
 /**
- * A tool in one line: `set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100)`. The arguments are
- * the fields of one object, those that must be given first. What is left off is said: `+3 optional`.
+ * Formats a tool in one line: `set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100)`. The arguments are
+ * the fields of one object, required ones first. What is left out is counted: `+3 optional`.
  *
  * @example
  * for (const tool of catalog.tools) console.log(formatSignature(tool, { maxTokens: 60 }))
@@ -67,7 +68,7 @@ export function formatSignature(tool: SignedTool, options: SignatureOptions = {}
   return describeSignature(tool, options).text
 }
 
-/** As `formatSignature`, and whether something was left off that the schema would show. */
+/** Like `formatSignature`, but also says whether something was left out. */
 export function describeSignature(tool: SignedTool, options: SignatureOptions = {}): Signature {
   const { detail = 'signature', maxTokens, counter = estimatedTokens } = options
   if (detail === 'names') return { text: toolName(tool.name), whole: false }
@@ -76,7 +77,7 @@ export function describeSignature(tool: SignedTool, options: SignatureOptions = 
   }
   const limit = maxTokens ?? MAX_TOKENS
   const fits = (text: string): boolean => counter.count(text) <= limit
-  const signature = fitted(tool, fits)
+  const signature = fitSignature(tool, fits)
   const result = resultText(tool.outputSchema)
   const withResult = signature.text + result
   return result !== '' && fits(withResult) ? { text: withResult, whole: signature.whole } : signature
@@ -86,13 +87,13 @@ const TOOL_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:/@-]*$/u
 
 function toolName(name: unknown): string {
   const text = String(name)
-  return TOOL_NAME.test(text) ? text : literal(text)!
+  return TOOL_NAME.test(text) ? text : (literal(text) ?? text)
 }
 
-function fitted(tool: SignedTool, fits: (text: string) => boolean): Signature {
+function fitSignature(tool: SignedTool, fits: (text: string) => boolean): Signature {
   const view = getSchemaView(tool.inputSchema, tool.inputSchema)
   const recursive = new Map<JsonSchema, string>()
-  const compose = (detail: Detail, show: Shown): Signature => composed(tool, view, detail, show, recursive)
+  const compose = (detail: Detail, show: Shown): Signature => composeSignature(tool, view, detail, show, recursive)
   let last: Signature | undefined
   for (const detail of DETAILS) {
     last = compose(detail, EVERYTHING)
@@ -103,22 +104,21 @@ function fitted(tool: SignedTool, fits: (text: string) => boolean): Signature {
   const required = Math.min(fields.filter((field) => field.required).length, MAX_FIELDS)
   for (const detail of SPARE) {
     const shown =
-      most(optional, (typed) => compose(detail, { ...EVERYTHING, typed }), fits) ??
-      most(optional, (named) => compose(detail, { ...EVERYTHING, typed: 0, named }), fits)
+      findMost(optional, (typed) => compose(detail, { ...EVERYTHING, typed }), fits) ??
+      findMost(optional, (named) => compose(detail, { ...EVERYTHING, typed: 0, named }), fits)
     if (shown) return shown
   }
-  const least = SPARE.at(-1)!
   const bare = { typed: 0, named: 0 }
   return (
-    most(required, (typedRequired) => compose(least, { ...EVERYTHING, ...bare, typedRequired }), fits) ??
-    most(required, (required) => compose(least, { ...bare, typedRequired: 0, required }), fits) ?? {
+    findMost(required, (typedRequired) => compose(BAREST, { ...EVERYTHING, ...bare, typedRequired }), fits) ??
+    findMost(required, (required) => compose(BAREST, { ...bare, typedRequired: 0, required }), fits) ?? {
       text: `${toolName(tool.name)}(...)`,
       whole: false,
     }
   )
 }
 
-/** How many of the arguments are written, and how many of those with their types. */
+/** How many arguments are shown, and how many of them with their types. */
 interface Shown {
   readonly required: number
   readonly typedRequired: number
@@ -128,8 +128,8 @@ interface Shown {
 
 const EVERYTHING: Shown = { required: MAX_FIELDS, typedRequired: MAX_FIELDS, named: MAX_FIELDS, typed: MAX_FIELDS }
 
-/** The one with the highest count that fits, if that with none does. */
-function most(
+/** Finds the signature with the highest count that fits; `undefined` if not even a count of 0 does. */
+function findMost(
   highest: number,
   of: (count: number) => Signature,
   fits: (text: string) => boolean,
@@ -148,7 +148,7 @@ function most(
   return best
 }
 
-function composed(
+function composeSignature(
   tool: SignedTool,
   view: SchemaView,
   detail: Detail,
@@ -156,20 +156,20 @@ function composed(
   recursive: Map<JsonSchema, string>,
 ): Signature {
   const known = recursive.size
-  const writing = notation(tool.inputSchema, detail, recursive)
+  const writing = createNotation(tool.inputSchema, detail, recursive)
   const name = toolName(tool.name)
   const inside = argumentsText(writing, view, show)
   const definitions: string[] = []
   for (const schema of writing.called) {
-    const called = recursive.get(schema)!
+    const called = recursive.get(schema) ?? 'Type'
     const text =
       schema === tool.inputSchema
         ? 'the arguments'
         : typeText(writing, schema, { name: called, depth: 0, hinted: false })
     definitions.push(`${called} = ${text}`)
   }
-  // Written once more where something turned out to contain itself, so that it goes by its name everywhere.
-  if (recursive.size > known) return composed(tool, view, detail, show, recursive)
+  // If a schema turned out to contain itself, everything is written again with its name.
+  if (recursive.size > known) return composeSignature(tool, view, detail, show, recursive)
   const rules = rulesAt(view)
   const text = [
     `${name}(${inside})`,
@@ -181,7 +181,7 @@ function composed(
 
 function argumentsText(writing: Notation, view: SchemaView, show: Shown): string {
   if (view.never) return 'never'
-  const fields = shownFields(writing, view)
+  const fields = getShownFields(writing, view)
   const kinds = kindsAt(view)
   const isUnion = alternativesAt(view).some(({ branches }) => branches.filter((branch) => !isRule(branch)).length > 1)
   if (isUnion || (kinds.length > 0 && !kinds.includes('object'))) {
@@ -209,10 +209,10 @@ function argumentsText(writing: Notation, view: SchemaView, show: Shown): string
 
 const MAX_RESULT_FIELDS = 8
 
-/** Names of what every tool returns: a caller learns nothing from them. */
+/** Names that say nothing, because every tool could return them. */
 const UNTELLING = new Set(['content', 'result', 'output', 'response', 'data', 'value', 'text'])
 
-/** ` -> {a, b}`: what the result has, without types. */
+/** Formats the fields of the result without types: ` -> {a, b}`. */
 function resultText(schema: unknown): string {
   if (schema === undefined) return ''
   const names = fieldsAt(getSchemaView(schema, schema)).map(({ name }) => fieldName(name))

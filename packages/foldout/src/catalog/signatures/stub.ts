@@ -9,11 +9,11 @@ import { typeDeclarations, typeScriptType, typeWriting } from './type-text.ts'
 export type StubbedTool = Pick<CatalogEntry, 'name' | 'source' | 'description' | 'inputSchema' | 'outputSchema'>
 
 export interface StubOptions {
-  /** What the function is called. Default: the tool's name made an identifier. */
+  /** The name of the function. Default: the tool's name as an identifier. */
   readonly identifier?: string
-  /** The folder under `servers/`. Default: the tool's source made an identifier, or `local`. */
+  /** The folder under `servers/`. Default: the tool's source as an identifier, or `local`. */
   readonly server?: string
-  /** The type of a result whose schema is not known, and what to say of it. */
+  /** The type of a result without a schema, and a note about it. */
   readonly untyped?: { readonly type: string; readonly note: string }
 }
 
@@ -30,7 +30,7 @@ const UNTYPED = {
   note: "The tool's text, parsed if it is JSON; a list of content parts if it is more than text.",
 }
 
-/** A tool as a function that model-written TypeScript can call. */
+/** Declares a tool as a function that TypeScript written by a model can call. */
 export function formatStub(tool: StubbedTool, options: StubOptions = {}): Stub {
   const identifier = options.identifier ?? toIdentifier(tool.name)
   const server = options.server ?? (tool.source === undefined ? 'local' : toIdentifier(tool.source))

@@ -17,24 +17,24 @@ import {
 } from './schema/schema-view.ts'
 import { isRule } from './rules.ts'
 
-/** Writes the types of one declaration file. Definitions that are referred to are declared once, under a name. */
+/** The state of writing one declaration file. Definitions that are referred to are declared once, under a name. */
 interface TypeWriting {
   readonly root: unknown
   readonly names: Map<JsonSchema, string>
   readonly taken: Set<string>
-  /** The schemas being written, so that one that contains itself ends. */
+  /** The schemas that are being written, so that one that contains itself ends. */
   readonly within: Set<JsonSchema>
   left: number
-  /** How many schemas are being written inside of one another. */
+  /** How deeply the schemas that are being written are nested. */
   depth: number
 }
 
 const MAX_NODES = 2_000
 const MAX_VALUES = 60
 const MAX_VALUE_LENGTH = 200
-/** Of one object. */
+/** How many fields of one object are written. */
 const MAX_FIELDS = 200
-/** So much of a comment costs as much as a type. */
+/** This many characters of a comment count as much as a type. */
 const COMMENT_PER_NODE = 40
 const MAX_DEPTH = 24
 
@@ -43,14 +43,14 @@ export function typeWriting(root: unknown, taken: Set<string>): TypeWriting {
 }
 
 /**
- * The type of what fits a schema. `bare` where it is not inside an object or a list: TypeScript takes no alias there that
- * leads back to itself.
+ * Formats the TypeScript type of a schema. `bare` means that it is not inside an object or a list, where TypeScript does not allow an
+ * alias that refers to itself.
  */
 export function typeScriptType(writing: TypeWriting, schema: unknown, indent: string, bare: boolean): string {
   const view = getSchemaView(writing.root, schema)
   if (view.never) return 'never'
   if (writing.left-- <= 0 || writing.depth >= MAX_DEPTH) return 'unknown'
-  const named = bare ? undefined : referredTo(writing, schema)
+  const named = bare ? undefined : getReferredName(writing, schema)
   if (named) return named
   if (view.parts.some((part) => writing.within.has(part))) return 'unknown'
   for (const part of view.parts) writing.within.add(part)
@@ -63,8 +63,8 @@ export function typeScriptType(writing: TypeWriting, schema: unknown, indent: st
   }
 }
 
-/** The name of the definition that a schema is nothing but a reference to. */
-function referredTo(writing: TypeWriting, schema: unknown): string | undefined {
+/** Gets the name of the definition if a schema is only a reference. */
+function getReferredName(writing: TypeWriting, schema: unknown): string | undefined {
   const reference = (schema as { $ref?: unknown } | null | undefined)?.$ref
   if (typeof reference !== 'string' || 'allOf' in (schema as object) || 'properties' in (schema as object))
     return undefined
@@ -72,14 +72,14 @@ function referredTo(writing: TypeWriting, schema: unknown): string | undefined {
   if (typeof target !== 'object' || target === null || Array.isArray(target)) return undefined
   const known = writing.names.get(target as JsonSchema)
   if (known) return known
-  const words = reference === '#' ? 'Root' : reference.split('/').at(-1)!
+  const words = reference === '#' ? 'Root' : (reference.split('/').at(-1) ?? 'Root')
   const name = toIdentifier(words.slice(0, 1).toUpperCase() + words.slice(1), writing.taken)
   writing.taken.add(name)
   writing.names.set(target as JsonSchema, name)
   return name
 }
 
-/** `type Node = …` for each definition referred to so far, and for those these refer to. */
+/** Declares `type Node = …` for each definition that was referred to, directly or indirectly. */
 export function typeDeclarations(writing: TypeWriting): readonly string[] {
   const declarations: string[] = []
   for (const [schema, name] of writing.names) {
@@ -100,7 +100,8 @@ function union(writing: TypeWriting, view: SchemaView, indent: string, bare: boo
     either(branches.map((branch) => typeScriptType(writing, branch, indent, bare))),
   )
   const all = [...own, ...others]
-  return all.length === 1 ? all[0]! : all.map((type) => (type.includes(' | ') ? `(${type})` : type)).join(' & ')
+  if (all.length === 1) return all.join('')
+  return all.map((type) => (type.includes(' | ') ? `(${type})` : type)).join(' & ')
 }
 
 function either(types: readonly string[]): string {
@@ -110,7 +111,11 @@ function either(types: readonly string[]): string {
 
 function literals(values: readonly unknown[]): string {
   const isPlain = (value: unknown): boolean => value === null || /^(?:string|number|boolean)$/.test(typeof value)
-  const kinds = new Set(values.map((value) => (value === null ? 'null' : isPlain(value) ? typeof value : 'unknown')))
+  const getKind = (value: unknown): string => {
+    if (value === null) return 'null'
+    return isPlain(value) ? typeof value : 'unknown'
+  }
+  const kinds = new Set(values.map(getKind))
   if (kinds.has('unknown')) return 'unknown'
   const texts = values.slice(0, MAX_VALUES + 1).map((value) => literal(value) ?? 'unknown')
   const isTooMuch = texts.length > MAX_VALUES || texts.some((text) => text.length > MAX_VALUE_LENGTH)
@@ -153,7 +158,7 @@ function objectType(writing: TypeWriting, view: SchemaView, indent: string): str
   })
   if (all.length > fields.length) lines.push(`${inner}/** ${all.length - fields.length} more fields. */`)
   const index = all.length > fields.length ? 'unknown' : indexType(writing, view, inner)
-  // Beside named fields an index signature would have to take in all their types.
+  // With named fields, an index signature would have to include all their types.
   if (index) lines.push(`${inner}[key: string]: ${fields.length > 0 ? 'unknown' : index}`)
   if (lines.length === 0) return takesAnyFields(view) ? 'Record<string, unknown>' : 'Record<string, never>'
   return `{\n${lines.join('\n')}\n${indent}}`
@@ -166,7 +171,7 @@ function indexType(writing: TypeWriting, view: SchemaView, indent: string): stri
   return either(schemas.map((schema) => typeScriptType(writing, schema, indent, false)))
 }
 
-/** Only the plainest names stand unquoted: compilers differ in which letters they know. */
+/** Quotes all but the plainest names: compilers differ in which letters they accept. */
 function propertyName(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)!
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : (literal(name) ?? name)
 }

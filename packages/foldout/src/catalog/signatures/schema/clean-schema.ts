@@ -10,13 +10,13 @@ export interface Kept {
   /** Longer enums are cut. */
   readonly values: number
   readonly depth: number
-  /** Whether fields are kept that need not be given. */
+  /** Whether optional fields are kept. */
   readonly optional: boolean
 }
 
 export interface CleanedSchema {
   readonly schema: unknown
-  /** Whether anything was left off that a call might need. */
+  /** Whether anything was left out that a call might need. */
   readonly cut: boolean
 }
 
@@ -32,8 +32,8 @@ interface Cleaning {
 const MAX_NODES = 5_000
 
 /**
- * A copy with the keywords in one order, the fields in theirs, and nothing that tells a caller nothing. `inline` puts what
- * a reference leads to in its place.
+ * Copies a schema with its keywords in a fixed order and without anything that is useless to a caller. `inline` replaces references by
+ * their targets.
  */
 export function cleanSchema(
   root: unknown,
@@ -70,9 +70,9 @@ function cleanAt(cleaning: Cleaning, schema: unknown, name: string, depth: numbe
   if (typeof schema === 'boolean') return schema
   if (!isPlainObject(schema)) return {}
   const parts = cleaning.inline ? withTargets(cleaning.root, schema) : [schema]
-  const whole = parts.length === 1 ? schema : merged(parts)
+  const whole = parts.length === 1 ? schema : mergeParts(parts)
   const isTooMuch = depth > cleaning.kept.depth || cleaning.left-- <= 0
-  if (isTooMuch || parts.some((part) => cleaning.within.has(part))) return outlined(cleaning, whole)
+  if (isTooMuch || parts.some((part) => cleaning.within.has(part))) return outline(cleaning, whole)
   for (const part of parts) cleaning.within.add(part)
   const result: Record<string, unknown> = {}
   for (const keyword of Object.keys(whole).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
@@ -85,7 +85,7 @@ function cleanAt(cleaning: Cleaning, schema: unknown, name: string, depth: numbe
   return result
 }
 
-/** A schema and what its reference leads to, and so on. */
+/** Gets a schema, the target of its reference, and so on. */
 function withTargets(root: unknown, schema: JsonSchema): readonly JsonSchema[] {
   const parts: JsonSchema[] = []
   for (let at: unknown = schema; isPlainObject(at) && !parts.includes(at);) {
@@ -95,7 +95,7 @@ function withTargets(root: unknown, schema: JsonSchema): readonly JsonSchema[] {
   return parts
 }
 
-function merged(parts: readonly JsonSchema[]): JsonSchema {
+function mergeParts(parts: readonly JsonSchema[]): JsonSchema {
   const result: Record<string, unknown> = {}
   for (const part of parts.toReversed()) {
     for (const [keyword, value] of Object.entries(part)) define(result, keyword, value)
@@ -108,7 +108,7 @@ function define(target: Record<string, unknown>, key: string, value: unknown): v
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-function outlined(cleaning: Cleaning, schema: JsonSchema): JsonSchema {
+function outline(cleaning: Cleaning, schema: JsonSchema): JsonSchema {
   cleaning.cut = true
   const kinds = kindsAt(getSchemaView(cleaning.root, schema))
   return kinds.length === 0 ? {} : { type: kinds.length === 1 ? kinds[0] : kinds }
@@ -167,7 +167,7 @@ function cleanValues(cleaning: Cleaning, value: unknown): unknown {
   return isCut ? (value.slice(0, cleaning.kept.values) as unknown[]) : value
 }
 
-/** What was left off one schema. */
+/** Says what was left out of one schema. */
 function formatNote(kept: Kept, schema: JsonSchema): string {
   const values = listAt(schema, 'enum').length - kept.values
   const optional = kept.optional ? 0 : optionalNames(schema).size
@@ -179,13 +179,13 @@ function formatNote(kept: Kept, schema: JsonSchema): string {
 
 const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Whether a title or a description says no more than the name does. */
+/** Tells whether a title or a description only repeats the name. */
 function isRepeated(value: unknown, name: string): boolean {
   if (typeof value !== 'string') return true
   return [name, `${name}arguments`, `${name}input`, `${name}params`, `${name}schema`].map(plain).includes(plain(value))
 }
 
-/** Without definitions that nothing refers to. */
+/** Removes definitions that nothing refers to. */
 function withoutUnused(schema: unknown): unknown {
   if (!isPlainObject(schema)) return schema
   const result: Record<string, unknown> = { ...schema }
@@ -196,7 +196,7 @@ function withoutUnused(schema: unknown): unknown {
     const used = new Set<string>()
     const queue: unknown[] = [rest]
     for (let at = 0; at < queue.length; at++) {
-      for (const name of referredTo(queue[at])) {
+      for (const name of findReferences(queue[at])) {
         if (used.has(name) || !Object.hasOwn(folder, name)) continue
         used.add(name)
         queue.push(folder[name])
@@ -209,7 +209,7 @@ function withoutUnused(schema: unknown): unknown {
   return result
 }
 
-function referredTo(schema: unknown): readonly string[] {
+function findReferences(schema: unknown): readonly string[] {
   const references = (literal(schema) ?? '').matchAll(/"\$ref":"#\/([^"]*)"/g)
   return Array.from(references, ([, path = '']) =>
     path

@@ -19,27 +19,27 @@ const STEPS: readonly Kept[] = [
 ]
 
 interface Limit {
-  /** What the value is called, which a title need not say again. */
+  /** The name of the value, which a title does not have to repeat. */
   readonly name: string
   readonly maxTokens: number
   readonly counter: TokenCounter
 }
 
-/** The whole schema as JSON in one line. */
+/** Formats a schema as JSON in one line, shortened until it fits. */
 export function schemaText(schema: unknown, limit: Limit): { readonly text: string; readonly whole: boolean } {
   const { name } = limit
-  const { schema: cleaned, cut } = fitting(limit, (kept) => cleanSchema(schema, schema, kept, { name }))
+  const { schema: cleaned, cut } = fitSchema(limit, (kept) => cleanSchema(schema, schema, kept, { name }))
   return { text: literal(cleaned) ?? '{}', whole: !cut }
 }
 
-/** A part of a schema that stands by itself, cut until it is small. */
+/** Makes a part of a schema self-contained, shortened until it is small. */
 export function smallSchema(root: unknown, schema: unknown, limit: Limit): JsonSchema {
   const { name } = limit
-  const { schema: cleaned } = fitting(limit, (kept) => cleanSchema(root, schema, kept, { name, inline: true }))
+  const { schema: cleaned } = fitSchema(limit, (kept) => cleanSchema(root, schema, kept, { name, inline: true }))
   return isPlainObject(cleaned) ? cleaned : {}
 }
 
-function fitting({ maxTokens, counter }: Limit, clean: (kept: Kept) => CleanedSchema): CleanedSchema {
+function fitSchema({ maxTokens, counter }: Limit, clean: (kept: Kept) => CleanedSchema): CleanedSchema {
   let last: CleanedSchema = { schema: {}, cut: true }
   for (const kept of STEPS) {
     last = clean(kept)

@@ -5,12 +5,12 @@ import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { smallSchema } from './compact-schema.ts'
 import { itemsAt, listAt, getSchemaView } from './schema-view.ts'
 
-/** By the estimate, which is low for lists of short words: about 100 by a tokenizer. */
+/** By the estimate, which is low for lists of short words: a tokenizer counts about 100. */
 const MAX_TOKENS = 80
 
 /**
- * What a schema says of the value at a path, by itself and small enough for an error message. `undefined` where it says
- * nothing of such a value.
+ * Gets what a schema says about the value at a path, self-contained and small enough for an error message; `undefined` if it says
+ * nothing.
  */
 export function schemaFragment(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema | undefined {
   let at: unknown = schema
@@ -23,7 +23,7 @@ export function schemaFragment(schema: JsonSchema, path: readonly (string | numb
 }
 
 const MAX_BRANCHES = 50
-/** Of one schema: an error message need not know which of many a name matches. */
+/** How many patterns of one schema are tried: an error message does not need more. */
 const MAX_PATTERNS = 20
 const MAX_MATCH_STEPS = 10_000
 
@@ -38,7 +38,7 @@ function below(root: unknown, schema: unknown, key: string | number): unknown {
       queue.push(...getBranches(part))
     }
   }
-  return combined('allOf', valuesBelow(must, key)) ?? combined('anyOf', valuesBelow([...may], key))
+  return combine('allOf', valuesBelow(must, key)) ?? combine('anyOf', valuesBelow([...may], key))
 }
 
 function getBranches(part: JsonSchema): readonly unknown[] {
@@ -46,7 +46,7 @@ function getBranches(part: JsonSchema): readonly unknown[] {
   return [...listAt(part, 'anyOf'), ...listAt(part, 'oneOf'), part['then'], part['else'], ...dependent]
 }
 
-function combined(how: 'allOf' | 'anyOf', schemas: readonly unknown[]): unknown {
+function combine(how: 'allOf' | 'anyOf', schemas: readonly unknown[]): unknown {
   const distinct = [...new Set(schemas)]
   return distinct.length < 2 ? distinct[0] : { [how]: distinct }
 }
@@ -56,7 +56,7 @@ function valuesBelow(parts: readonly JsonSchema[], key: string | number): readon
 }
 
 function valueBelow(part: JsonSchema, key: string | number): readonly unknown[] {
-  const index = typeof key === 'number' ? key : /^\d+$/.test(key) ? Number(key) : undefined
+  const index = /^\d+$/.test(String(key)) ? Number(key) : undefined
   const name = String(key)
   const properties = isPlainObject(part['properties']) ? part['properties'] : {}
   if (Object.hasOwn(properties, name)) return [properties[name]]

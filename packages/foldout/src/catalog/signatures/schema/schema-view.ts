@@ -2,7 +2,7 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { pointerKeys, resolvePointer } from '../../../core/json/json-pointer.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 
-/** What a schema says of one value, with references and `allOf` gathered. Made of anything, however broken. */
+/** What a schema says about one value, with references and `allOf` resolved. Any input is accepted, even a broken schema. */
 export interface SchemaView {
   readonly root: unknown
   /** The schemas that the value must fit, nearest first. */
@@ -22,7 +22,7 @@ interface Alternatives {
   readonly branches: readonly unknown[]
 }
 
-/** Enough for any honest schema; a dishonest one must not cost the others their time. */
+/** Enough for any reasonable schema; a hostile one must not take up much time. */
 const MAX_PARTS = 64
 
 export function getSchemaView(root: unknown, schema: unknown): SchemaView {
@@ -46,8 +46,8 @@ export function getSchemaView(root: unknown, schema: unknown): SchemaView {
 export function resolveReference(root: unknown, reference: string): unknown {
   const target = resolvePointer(root, reference)
   if (target !== undefined || !isPlainObject(root) || !reference.startsWith('#/')) return target
-  // Generators that moved from one draft to the next write the new folder and the old reference.
-  const name = pointerKeys(reference).at(-1)!
+  // Some generators mix drafts: they write `$defs` but refer to `definitions`, or the other way around.
+  const name = pointerKeys(reference).at(-1) ?? ''
   return [root['$defs'], root['definitions']]
     .filter(isPlainObject)
     .filter((folder) => Object.hasOwn(folder, name))
@@ -56,7 +56,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
 
 const MAX_WALKED = 5_000
 
-/** Whether a schema is found again below itself, not only twice in one place. */
+/** Tells whether a schema contains itself. */
 export function containsItself(root: unknown, schema: JsonSchema): boolean {
   const seen = new Set<unknown>()
   const queue: unknown[] = [schema]
@@ -100,7 +100,7 @@ const WORDS_FOR_TYPES: Readonly<Record<string, string>> = {
   any: 'any mixed unknown *',
 }
 
-/** What servers call the types of JSON Schema, right or wrong. */
+/** The names that servers use for the types of JSON Schema, right or wrong. */
 const TYPES: Readonly<Record<string, string>> = Object.assign(
   Object.create(null) as Record<string, string>,
   Object.fromEntries(
@@ -109,8 +109,8 @@ const TYPES: Readonly<Record<string, string>> = Object.assign(
 )
 
 /**
- * The types that a view names or, without a name, that its other keywords are for. Empty where it takes anything. A type
- * that JSON Schema does not have is kept as it is, if it reads like one.
+ * Gets the types that a view names, or else the types that its keywords imply. Empty if any value fits. A type that JSON Schema does
+ * not have is kept if it looks like a type name.
  */
 export function kindsAt(view: SchemaView): readonly string[] {
   const named = keywordAt(view, 'type')
@@ -132,15 +132,15 @@ function has(view: SchemaView, keywords: readonly string[]): boolean {
   return keywords.some((keyword) => view.parts.some((part) => typeof part[keyword] === 'object' && part[keyword]))
 }
 
-/** The fields a view names: those it requires, then the others, each in the order declared. */
+/** Gets the fields that a view names: required ones first, each group in the declared order. */
 export function fieldsAt(view: SchemaView): readonly Field[] {
   const schemas = new Map<string, unknown[]>()
   const required = new Set<string>()
-  for (const part of view.parts.map(unwrapped)) {
+  for (const part of view.parts.map(unwrap)) {
     const properties = isPlainObject(part['properties']) ? part['properties'] : {}
     for (const [name, schema] of Object.entries(properties)) {
       schemas.set(name, [...(schemas.get(name) ?? []), schema])
-      // As drafts before the fourth had it, and as some servers still do.
+      // Draft 3 did it this way, and some servers still do.
       if (isPlainObject(schema) && schema['required'] === true) required.add(name)
     }
     for (const name of listAt(part, 'required')) if (typeof name === 'string') required.add(name)
@@ -157,14 +157,14 @@ export function fieldsAt(view: SchemaView): readonly Field[] {
 }
 
 /** Some servers put the whole schema where its `properties` belong. */
-function unwrapped(part: JsonSchema): JsonSchema {
+function unwrap(part: JsonSchema): JsonSchema {
   const properties = part['properties']
   const isDoubled =
     isPlainObject(properties) && typeof properties['type'] === 'string' && isPlainObject(properties['properties'])
   return isDoubled ? properties : part
 }
 
-/** What fields that a view does not name must fit: a schema, `true` where it says that any may come, else `undefined`. */
+/** Gets the schema for fields that a view does not name; `true` if it explicitly allows any, otherwise `undefined`. */
 export function otherFieldsAt(view: SchemaView): unknown {
   const given = keywordAt(view, 'additionalProperties') ?? keywordAt(view, 'unevaluatedProperties')
   if (isPlainObject(given)) return Object.keys(given).length === 0 ? true : given
@@ -176,7 +176,7 @@ export function takesAnyFields(view: SchemaView): boolean {
   return view.parts.every((part) => !isPlainObject(part['properties']) && part['additionalProperties'] !== false)
 }
 
-/** What fields must fit whose names match a pattern. */
+/** Gets the schemas for fields whose names match a pattern. */
 export function patternFieldsAt(view: SchemaView): readonly (readonly [pattern: string, schema: unknown])[] {
   return view.parts.flatMap((part) =>
     isPlainObject(part['patternProperties']) ? Object.entries(part['patternProperties']) : [],
@@ -199,7 +199,7 @@ export function itemsAt(view: SchemaView): { readonly first: readonly unknown[];
   return { first: [], rest: items }
 }
 
-/** The groups of branches of which the value must fit some. */
+/** Gets the groups of alternatives, of which the value must fit one or more. */
 export function alternativesAt(view: SchemaView): readonly Alternatives[] {
   return view.parts.flatMap(alternativesIn).filter(({ branches }) => branches.length > 1)
 }
