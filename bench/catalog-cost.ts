@@ -71,7 +71,7 @@ function getPrompt(catalog: Catalog, expose: Exposure): SimulatedRun['prompt'] {
   return definePrompt({ ns: 'bench', key: 'catalog', sections: [task, catalogSection(catalog, { expose })] }).bind()
 }
 
-/** Requests that people wrote for a real server among the tools of many others; made-up ones where that is not at hand. */
+/** Requests that people wrote for a real server, among the tools of many others; invented ones if that data is missing. */
 function getTasks(): { readonly catalog: Catalog; readonly tasks: readonly Task[] } {
   const { tools } = sampleTools()
   const folder = join(DATA_FOLDER, 'azure-mcp')

@@ -117,7 +117,7 @@ export const costBench: Bench = {
   },
 }
 
-/** What a large catalog should save, however it is billed. */
+/** The share that a large catalog should save, with any billing. */
 const CATALOG_GOAL = 0.95
 
 /** The same tasks with every tool listed, and with tools that are searched for. */
@@ -158,7 +158,7 @@ function getBoundGoals(name: string, saving: number, bound: number): readonly Go
 
 interface Costs {
   readonly rows: readonly Row[]
-  /** Of the default strategy where tools can be appended. */
+  /** The saving of the default strategy if tools can be appended. */
   readonly savings: ReadonlyMap<BillingName, number>
   /** The most that opening by calls can save of a prompt that an earlier run has cached. */
   readonly warmBound: number

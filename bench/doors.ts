@@ -98,7 +98,7 @@ await new Promise((resolve) => setImmediate(resolve))
 console.log(longest)
 `
 
-/** How long the first search of a process holds up everything else at a stretch. */
+/** The longest time for which the first search of a process blocks everything else. */
 function measureStalls({ quick }: BenchOptions): Part {
   const rows: Row[] = []
   for (const tools of SIZES) {
@@ -174,7 +174,7 @@ function createSampleCatalog(count: number): Catalog {
   )
 }
 
-/** Another one each time: the catalog remembers what was searched for. */
+/** A different query each time, because the catalog remembers searches. */
 function getQuery(index: number): string {
   return `${getWord(VERBS, index)} the ${getWord(NOUNS, index * 5 + 1)} of a ${getWord(NOUNS, index * 11)}`
 }

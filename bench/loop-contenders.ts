@@ -184,7 +184,7 @@ async function openAiAgents(tools: number): Promise<Contender | undefined> {
   }
 }
 
-/** From a folder of its own, installed when first needed: it is larger than all else together. */
+/** Loaded from a separate folder and installed on first use, because it is larger than everything else together. */
 async function installed(name: string): Promise<OpenAiAgents | undefined> {
   const folder = fileURLToPath(new URL('peers', import.meta.url))
   if (!existsSync(join(folder, 'node_modules'))) {

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 
 export interface Contender {
   readonly name: string
-  /** Does the work; what it returns is looked at, so that it cannot be optimised away. */
+  /** Does the work. Its result is used, so that the work cannot be optimized away. */
   readonly run: () => unknown
   /** How many operations one run is. Default 1. */
   readonly operations?: number
@@ -17,7 +17,7 @@ interface MeasureOptions {
   readonly warmUpMilliseconds: number
 }
 
-// Rounds are long enough for garbage to be collected in the round that made it, and for its maker to pay.
+// Rounds are long enough for garbage to be collected in the round that produced it, so that each contender pays for its own.
 export const THOROUGH: MeasureOptions = { rounds: 15, roundMilliseconds: 100, warmUpMilliseconds: 500 }
 export const QUICK: MeasureOptions = { rounds: 3, roundMilliseconds: 3, warmUpMilliseconds: 30 }
 
@@ -52,7 +52,7 @@ export function median(values: readonly number[]): number {
 setFlagsFromString('--expose-gc')
 const gc = runInNewContext('gc') as (options: { readonly type: 'minor' | 'major' }) => void
 
-/** Lets nobody pay for what another has left behind. A major collection also throws away what the compiler has learnt. */
+/** Collects garbage, so that no contender pays for another's. A major collection also discards compiled code. */
 export function collectGarbage(type: 'minor' | 'major'): void {
   gc({ type })
 }
@@ -69,7 +69,7 @@ async function time({ run }: Contender, times: number): Promise<number> {
   return Number(process.hrtime.bigint() - start)
 }
 
-/** Runs until the code is compiled; gives the number of runs that fill a round. */
+/** Runs until the code is compiled, and returns the number of runs that fill a round. */
 async function warmUp(contender: Contender, options: MeasureOptions): Promise<number> {
   let times = 1
   let spent = 0

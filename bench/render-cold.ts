@@ -25,7 +25,7 @@ export function coldContenders(count: number): Contender[] {
   ]
 }
 
-/** Nanoseconds for the descriptor of a prompt that was just defined: it is worked out once, so each round needs its own. */
+/** Nanoseconds for the descriptor of a prompt that was just defined: it is computed once, so each round needs its own prompt. */
 export function timeDescriptor(count: number, rounds: number): number {
   const roots = sampleSections(count).map(lengthen)
   const times = Array.from({ length: rounds }, () => {
@@ -84,7 +84,7 @@ function defineSearch(key: string, title: string) {
   })
 }
 
-/** The least that makes one text of all the strings: templates split beforehand, values put in, parts joined. */
+/** The minimum that produces one text from all the strings: pre-split templates, inserted values, joined parts. */
 function bareJoin(roots: readonly SampleSection[]): () => string {
   const values: Readonly<Record<string, string>> = SAMPLE_VALUES
   const templates = walked(placeSections(roots)).map(({ section, number, depth }) => {
@@ -102,7 +102,7 @@ function bareJoin(roots: readonly SampleSection[]): () => string {
   }
 }
 
-/** Makes one piece of memory of a text, as sending it would. */
+/** Flattens a text into one piece of memory, as sending it would. */
 function readText(text: string): number {
   return text.charCodeAt(text.length >> 1)
 }

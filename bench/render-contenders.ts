@@ -60,8 +60,8 @@ export async function renderContenders(count: number): Promise<Contender[]> {
 }
 
 /**
- * Makes one piece of memory of a string that the engine keeps as a tree of parts: what sending it would do. It costs the same
- * whoever made the string, `one copy of the text` at least, so renders are measured without it too.
+ * Flattens a string that the engine keeps as a tree of parts, as sending it would. That costs the same for every contender, at
+ * least `one copy of the text`, so renders are measured without it too.
  */
 function flat(text: string): number {
   return text.charCodeAt(text.length >> 1)
@@ -92,7 +92,7 @@ function foldoutContenders(roots: readonly SampleSection[], placed: readonly Pla
   return {
     fromNothing: () => rendered(prompt.bind(values)),
     afterOpening,
-    /** Sees to it that a render that goes on from another gives what one from nothing gives. */
+    /** Checks that an incremental render gives the same result as one from scratch. */
     check() {
       const [opened, openedFromScratch] = [afterOpening(), rendered(prompt.bind(values))]
       mustEqual(opened, openedFromScratch, AFTER_OPENING)
@@ -130,7 +130,7 @@ function plainSection(section: SampleSection, children: readonly ReturnType<type
   })
 }
 
-/** The least that makes the text: templates split beforehand, values put in, parts joined. */
+/** The minimum that produces the text: pre-split templates, inserted values, joined parts. */
 function bareJoin(placed: readonly PlacedSection[]): () => string {
   const templates = placed.map((section) => splitTemplate(shownTemplate(section)))
   const values: Values = SAMPLE_VALUES

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { styleText } from 'node:util'
 
-/** One line of a bench's table; `null` where nothing was measured. */
+/** One row of a bench's table; `null` if nothing was measured. */
 export type Row = Readonly<Record<string, string | number | null>>
 
 export interface Goal {

@@ -1,4 +1,4 @@
-/** A section as every contender gets it: what it says, and whether it is folded. */
+/** A section as every contender gets it: its text, and whether it is folded. */
 export interface SampleSection {
   readonly key: string
   readonly title: string

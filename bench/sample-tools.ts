@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { RawTool } from 'foldout/catalog'
 import { DATA_FOLDER, readLines } from './search-data.ts'
 
-/** Real tools of some two thousand MCP servers with their schemas, or made-up ones where the data is not at hand. */
+/** Real tools of some two thousand MCP servers with their schemas, or invented ones if the data is missing. */
 export function sampleTools(): { readonly tools: readonly RawTool[]; readonly origin: string } {
   const file = join(DATA_FOLDER, 'toucan-corpus', 'tools.jsonl')
   if (!existsSync(file)) return { tools: madeTools(2_000), origin: 'made-up tools' }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Searchable } from '../packages/foldout/src/catalog/search/contract.ts'
 
-/** Where the data sets of real tools and queries lie, if they are there. */
+/** The folder with the data sets of real tools and queries, if it exists. */
 export const DATA_FOLDER = fileURLToPath(new URL('../../shared/data', import.meta.url))
 
 /** A tool as the data has it. */
@@ -40,7 +40,7 @@ export function loadSet(name: string, toolsFile: string, queriesFile: string): D
   }
 }
 
-/** The development sets in a folder; a sentence instead if it is not there. */
+/** The development sets in a folder, or a sentence that says why there are none. */
 export function loadDevSets(folder: string): readonly DataSet[] | string {
   const missing = DEV_SETS.filter((name) => !existsSync(join(folder, name, 'tools.jsonl')))
   if (missing.length > 0) {

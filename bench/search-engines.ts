@@ -31,7 +31,7 @@ export const foldout: Contestant = {
   async build(tools) {
     const index = createIndex()
     for (const tool of tools) index.add(searchable(tool))
-    // The first search loads the word vectors and makes those of the tools, which belongs to building.
+    // The first search loads the word vectors and computes those of the tools, which counts as building.
     await index.search('anything')
     return async (query, limit) => (await index.search(query, { limit })).hits.map(({ tool }) => tool.qualified)
   },

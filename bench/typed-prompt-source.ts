@@ -39,7 +39,7 @@ function getKind(index: number): Kind {
 
 const NAMES = ['product', 'customer', 'agent', 'team', 'region', 'language', 'plan', 'currency', 'contact', 'version']
 
-/** The two values a section names. Some are shared, one in five sections has one of its own. */
+/** The two values that a section names. Most are shared; one section in five has a value of its own. */
 function getNames(index: number): readonly [string, string] {
   const kind = getKind(index)
   if (kind === 'declared') return [`owner${index}`, `limit${index}`]

@@ -55,7 +55,7 @@ export const typesBench: Bench = {
 
 const require = createRequire(import.meta.url)
 
-/** The compiler the project uses, and an older one if it is installed beside it. */
+/** The project's compiler, and an older one if it is installed too. */
 function installedCompilers(): Compiler[] {
   return ['typescript', 'typescript-5.9'].flatMap((packageName) => {
     let manifest: string

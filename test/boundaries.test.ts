@@ -20,7 +20,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   // Adapters know prompts by type only, and nothing of disclosure or the loop.
   adapters: { imports: ['core', 'session', 'tools'], types: ['prompt'] },
   agent: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'adapters'], types: ['files'] },
-  // Catalogs know nothing of prompts; the section that holds a catalog is in `sections`.
+  // Catalogs know nothing about prompts; the section that contains a catalog is in `sections`.
   catalog: { imports: ['core', 'session', 'tools'] },
   sections: { imports: ['core', 'session', 'tools', 'files', 'prompt', 'catalog'] },
   mcp: { imports: ['core', 'session', 'tools', 'disclosure', 'prompt', 'catalog'], types: ['files'] },
@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
 }
 
-/** Made by a tool and kept outside src: who imports it, and as what. */
+/** Generated files outside src: who imports them, and under which name. */
 const GENERATED: Readonly<Record<string, string>> = {
   'catalog/search/vectors/packed-vectors.ts': '../word-vectors/index.js',
 }

@@ -16,7 +16,7 @@ const folder = join(repository, 'node_modules/.cache/foldout-bundle-test')
 const files = readdirSync(dist).filter((file) => file.endsWith('.js'))
 /** The sandbox runs in a thread of its own and shares nothing. */
 const shared = files.filter((file) => file !== 'sandbox-worker.js')
-/** The table of word vectors comes in parts, which nobody loads but the entry that leads to them. */
+/** The table of word vectors has several parts, which only its own entry loads. */
 const isTable = (file: string): boolean => /^shared-word-vectors-\d+\.js$/.test(file)
 
 /** Runs a program in a fresh process without this project's own loader. */

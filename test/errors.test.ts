@@ -22,7 +22,7 @@ function readPage(): ReadonlyMap<string, string> {
   return new Map([...page.matchAll(/^\| `([a-z-]+)` \|.*$/gm)].map(([row, code = '']) => [code, row]))
 }
 
-/** The codes that are written where errors are made. */
+/** The codes in the places where errors are created. */
 function readThrown(): ReadonlySet<string> {
   const made = /(?:new (?:Foldout|Adapter)Error|super|fail)\(\s*'([a-z]+(?:-[a-z]+)*)',/g
   return new Set(files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(made)].map(([, code = '']) => code)))
@@ -57,7 +57,7 @@ describe('error codes', () => {
     const thrown = readThrown()
     expect(thrown.size).toBeGreaterThan(40)
     const known = new Set<string>(union)
-    // JSON in a text has faults of its own, which are not errors.
+    // Faults of JSON in a text have codes too, but are not errors.
     expect([...thrown].filter((code) => !known.has(code) && code !== 'malformed' && code !== 'too-deep')).toEqual([])
   })
 })

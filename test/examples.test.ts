@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 const examples = readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.ts'))
-// Offline, whatever keys the machine has.
+// Offline, even if the machine has keys.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_API_KEY$|^COMPATIBLE_/.test(name)))
 
 describe('examples', () => {

@@ -12,7 +12,7 @@ interface Pack {
   readonly files: readonly { readonly path: string }[]
 }
 
-/** Runs a command and gives back what it printed; a failure shows all of it. */
+/** Runs a command and returns its output; a failure shows all of it. */
 function run(command: string, args: readonly string[], cwd: string): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 240_000 })
   expect(status, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`).toBe(0)

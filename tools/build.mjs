@@ -1,4 +1,4 @@
-// Builds each package's dist from scratch, so that what was deleted in src does not linger in the package.
+// Builds each package's dist from scratch, so that files deleted in src do not stay in the package.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -50,7 +50,7 @@ async function buildLibrary(folder) {
   await bundle(folder, { 'sandbox-worker': join(folder, WORKER) }, { codeSplitting: false })
 }
 
-/** A program has no declarations: nobody imports it. */
+/** A program has no declarations, because it is not imported. */
 async function buildProgram(folder) {
   await bundle(folder, { main: join(folder, 'src/cli/main.ts') }, { chunkFileNames: '[name].js' })
 }

@@ -75,7 +75,7 @@ function checkVersions(): string | undefined {
   return needed === getVersion() ? undefined : `foldout-mcp depends on foldout ${needed ?? 'not at all'}.`
 }
 
-/** `## 0.1.0` begins a section; until the day of the release it may say that it is not released. */
+/** `## 0.1.0` begins a section; before the release it may say `(unreleased)`. */
 function checkChangelog(version: string, isDry: boolean): string | undefined {
   const changelog = readFileSync(join(repository, 'CHANGELOG.md'), 'utf8')
   const [, title, body = ''] = changelog.split(/^## (.+)$/m)

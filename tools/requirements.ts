@@ -69,5 +69,5 @@ for (const { id, text } of stated) {
 console.log(`\n${stated.length} requirements, ${stated.length - without} named by tests, ${without} by none.`)
 if (unknown.length > 0)
   console.log(`Tests name requirements that the specification does not state: ${unknown.join(', ')}.`)
-// Not process.exit: what was written to a pipe may not have left the process yet.
+// Not process.exit, because output to a pipe may not have left the process yet.
 process.exitCode = without > 0 || unknown.length > 0 || stated.length === 0 ? 1 : 0

@@ -23,7 +23,7 @@ export interface WireRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
 }
 
-/** Installs the SDK beside this file, where it is not there yet: it is too big for the root. */
+/** Installs the SDK beside this file if it is missing, because it is too big for the root. */
 export function installSdk(): void {
   if (existsSync(join(import.meta.dirname, 'node_modules/@anthropic-ai/claude-agent-sdk/package.json'))) return
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']

@@ -2,7 +2,7 @@
 //
 // - `<!-- continues -->` before a fence joins the snippet to the one above it.
 // - `<!-- not run: why -->` compiles the snippet without running it.
-// - `expression // => value` asserts what the expression gives.
+// - `expression // => value` asserts the value of the expression.
 // - Names that a snippet uses and does not declare are imported from `preambles/<page>.ts`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ export const pages: readonly string[] = [
     .map((file) => `docs/guide/${file}`),
 ]
 
-/** The snippets of a page in order; one that continues another holds the other's code as well. */
+/** The snippets of a page in order; a snippet that continues another contains the other's code too. */
 export function readSnippets(page: string): readonly Snippet[] {
   const lines = readFileSync(join(repository, page), 'utf8').split('\n')
   const snippets: Snippet[] = []

@@ -1,4 +1,4 @@
-/** A place where input from outside enters Foldout: from a model, a client, an upstream server, a skill or a file. */
+/** A place where foreign input enters Foldout: from a model, a client, an upstream server, a skill or a file. */
 export interface Door {
   readonly name: string
   /** What the input is. Each kind has its hostile shapes. */

@@ -85,7 +85,7 @@ export function generateJson(random: Random, depth = 0): unknown {
     const value: Record<string, unknown> = {}
     for (let count = random(6); count > 0; count--) {
       const name = pick(random, random(5) === 0 ? ODD_NAMES : NAMES)
-      // Defined and not assigned, so that `__proto__` is a field as JSON.parse makes it one.
+      // Defined instead of assigned, so that `__proto__` becomes a field, as with JSON.parse.
       const field = { value: generateJson(random, depth + 1), enumerable: true, configurable: true, writable: true }
       Object.defineProperty(value, name, field)
     }

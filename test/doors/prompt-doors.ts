@@ -64,7 +64,7 @@ export const promptDoors: readonly AnyDoor[] = [
   jsonDoor('event of a session', (json) => createSession().dispatch({ type: 'visibility/set', payload: json })),
 ]
 
-/** What a model would have sent: nothing where JavaScript itself cannot write it. */
+/** The JSON that a model would have sent; empty if JavaScript cannot write the value. */
 function stringify(json: unknown): string {
   try {
     return JSON.stringify(json)

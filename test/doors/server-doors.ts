@@ -70,7 +70,7 @@ async function callUpstream(result: unknown): Promise<void> {
   await catalog.call('ping', {})
 }
 
-/** JavaScript cannot write what is nested very deeply, and a client could not send it either. */
+/** JavaScript cannot write very deeply nested values, so a client could not send them either. */
 function write(json: unknown): string {
   try {
     return JSON.stringify(json) ?? 'null'

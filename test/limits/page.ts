@@ -8,7 +8,7 @@ export interface Limit {
   readonly room: string
   readonly name: string
   readonly value: unknown
-  /** Its doc comment, on one line; empty where it has none. */
+  /** Its doc comment on one line; empty if it has none. */
   readonly comment: string
 }
 

@@ -13,7 +13,7 @@ const content =
   async (): Promise<CallResult> => ({ content: parts })
 const image = { type: 'image', data: PIXEL, mimeType: 'image/png' }
 
-/** The tools that the suite asks every server for, under the names that it gives them. */
+/** The tools that the suite expects of every server, under the suite's names. */
 const catalog: Catalog = createCatalog([
   {
     name: 'test_simple_text',

@@ -10,7 +10,7 @@ export type ServerName = 'everything' | 'filesystem' | 'memory' | 'sequential-th
 
 const folder = join(import.meta.dirname, 'node_modules/@modelcontextprotocol')
 
-/** Installs the servers beside this file, where they are not there yet: nothing else needs what they bring along. */
+/** Installs the servers beside this file if they are missing, because nothing else needs their dependencies. */
 export function installServers(): void {
   if (existsSync(join(folder, 'server-everything/package.json'))) return
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']

@@ -1,6 +1,6 @@
 import type { ModelStep, StepUsage } from 'foldout/testing/suites'
 
-/** A message as the made-up provider takes it; a `tools` line adds tools where it stands. */
+/** A message in the invented provider's format; a `tools` line adds tools at its place in the conversation. */
 export type AcmeLine =
   | { readonly role: 'user' | 'assistant'; readonly text: string; readonly calls?: readonly AcmeCall[] }
   | { readonly role: 'result'; readonly id: string; readonly text: string }
@@ -36,7 +36,7 @@ export interface ReceivedRequest extends AcmeRequest {
   isGivenUp: boolean
 }
 
-/** A made-up provider that follows a script. Its client has the shape of an SDK's: a call that gives a stream. */
+/** An invented provider that follows a script. Its client looks like an SDK's: a call that returns a stream. */
 export interface Acme {
   readonly requests: readonly ReceivedRequest[]
   stream(request: AcmeRequest, signal: AbortSignal): AsyncGenerator<AcmeEvent>

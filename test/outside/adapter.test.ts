@@ -96,7 +96,7 @@ function createChatAdapter(acme: Acme): ProviderAdapter {
   })
 }
 
-/** On the contract alone, with a loop of its own. */
+/** An adapter with its own loop, on the contract alone. */
 function createBareAdapter(acme: Acme): ProviderAdapter {
   return {
     name: 'acme',

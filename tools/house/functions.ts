@@ -1,6 +1,6 @@
 import type { Source } from './sources.ts'
 
-/** A function with a name, and where it stands. */
+/** A function with its name and position. */
 export interface NamedFunction {
   readonly name: string
   readonly path: string

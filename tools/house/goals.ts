@@ -6,11 +6,11 @@ export interface Measure {
   readonly name: string
   readonly label: string
   readonly value: number
-  /** What it should be at most, where that has been agreed on. */
+  /** The highest value it should have, if there is a goal. */
   readonly goal?: number
 }
 
-/** The values that were reached, by the name of the measure: nothing may become worse than its value here. */
+/** The values reached so far, by the name of the measure. A measure may not become worse than its value here. */
 export type Ratchet = Readonly<Record<string, number>>
 
 export function getMeasures(house: House): readonly Measure[] {
@@ -49,8 +49,8 @@ export function getMeasures(house: House): readonly Measure[] {
 }
 
 /**
- * The measures that are worse than both their goal and what was reached before. One without a goal is held to what was
- * reached; one that the file does not name is held to its goal alone.
+ * Finds measures that are worse than both their goal and the value reached before. A measure without a goal is compared with the
+ * value reached before; one that the file does not name is compared with its goal alone.
  */
 export function findRegressions(measures: readonly Measure[], ratchet: Ratchet): readonly string[] {
   return measures.flatMap(({ name, label, value, goal }) => {
@@ -65,7 +65,7 @@ export function readRatchet(file: string): Ratchet {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Ratchet) : {}
 }
 
-/** Writes down what is better than before. What is worse stays as it was, and what has met its goal is left out for good. */
+/** Saves better values. Worse values are not saved, and measures that have met their goal are removed for good. */
 export function tightenRatchet(file: string, measures: readonly Measure[]): void {
   const before = readRatchet(file)
   const open = measures.filter(({ value, goal }) => goal === undefined || value > goal)

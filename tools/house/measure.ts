@@ -111,7 +111,7 @@ function sumUp(files: PerFile['files'], lines: number): PerFile {
   }
 }
 
-/** One row per declaration: what two entries export needs one comment. */
+/** One row per declaration: a name that two entries export needs one comment. */
 function removeRepeated(exports: readonly PublicExport[]): readonly PublicExport[] {
   return [...new Map(exports.map((item) => [`${item.path}#${item.name}`, item])).values()]
 }
@@ -123,7 +123,7 @@ function measureEntries(exports: readonly PublicExport[]): readonly EntrySize[] 
   })
 }
 
-/** A small file that one file imports may belong into that file; one that only an entry exports may not. */
+/** Finds small files with one importer, which may belong into the importer. An entry does not count as one. */
 function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
   const importers = new Map<string, Set<string>>()
   for (const source of sources) {

@@ -26,7 +26,7 @@ const NOT_PARTICIPLES = new Set([
   'weed',
   'wing',
 ])
-/** Participles without an ending, where the word is not also a verb or a noun that a function may be named by. */
+/** Irregular participles, except words that are also verbs or nouns and may name a function. */
 const IRREGULAR = new Set([
   'begun',
   'bound',
@@ -74,7 +74,7 @@ const IRREGULAR = new Set([
 /** Keywords of JSON Schema, which functions that check them are named after. */
 const KEYWORDS = new Set(['allOf', 'anyOf', 'oneOf'])
 
-/** `keysOf`, `textOf`: a name that says what it is of, not what the function does. `isRecordOf` asks, so it may. */
+/** `keysOf`, `textOf`: a name that does not say what the function does. `isRecordOf` is allowed, because it asks a question. */
 export function endsInOf(name: string): boolean {
   return /[a-z\d]Of$/.test(name) && !KEYWORDS.has(name) && !/^(is|has)[A-Z]/.test(name)
 }

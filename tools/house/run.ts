@@ -1,4 +1,4 @@
-// Prints how the source of the packages is built: `npm run -s house -- [folder] [--all] [--json] [--ratchet]`.
+// Measures the source of the packages: `npm run -s house -- [folder] [--all] [--json] [--ratchet]`.
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

@@ -15,11 +15,11 @@ export interface Source {
 }
 
 const SOURCE = /^packages\/[\w-]+\/src\/.*(?<!\.test|\.fixtures)\.ts$/
-/** Written by a program, so its length and style say nothing. */
+/** Generated, so its length and style do not count. */
 const GENERATED = /\/word-vectors\.ts$/
 const SUITE = /\/testing\/(.*\/)?([\w-]+-)?suites?(\/|\.ts$)/
 
-/** Every source file of every package, without tests, fixtures and generated files. */
+/** Reads every source file of every package, except tests, fixtures and generated files. */
 export function readSources(root: string): readonly Source[] {
   return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages'], {
     cwd: root,
@@ -72,7 +72,7 @@ function countLines(text: string): number {
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 }
 
-/** A file that git lists and that was deleted a moment ago is not an error. */
+/** Git may list a file that was just deleted; that is not an error. */
 function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')

@@ -21,7 +21,7 @@ export const bound = definePrompt({ ns: 'desk', key: 'support', sections: [refun
 export const session = createSession()
 export const store = createMemoryStore()
 
-/** Opens the policy, refunds the order and answers, however often it is asked. */
+/** Opens the policy, refunds the order and answers, on every run. */
 const script = [
   calls('read_section', { section_key: 'refunds' }),
   calls('refund_order', { order: 'A-17' }),

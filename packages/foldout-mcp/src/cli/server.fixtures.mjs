@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 const { tools = [], pids, isStubborn = false, isMute = false, says } = JSON.parse(process.argv[2] ?? '{}')
 if (says) process.stderr.write(`${says}\n`)
 if (pids) {
-  // A process of its own, as a server behind `npx` is.
+  // A separate process, like a server behind `npx`.
   const child = spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], {
     stdio: 'ignore',
   })
