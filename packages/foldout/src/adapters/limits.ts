@@ -21,3 +21,6 @@ export const MAX_PAUSES = 20
 
 /** How many replies the Anthropic adapter remembers whose thinking was refused. Beyond it the oldest are forgotten, and are refused once more. */
 export const MAX_REFUSED_THINKING = 10_000
+
+/** How many characters of a server's error text are read to find out what it does not accept. */
+export const MAX_REFUSAL_CHARACTERS = 10_000

@@ -1,5 +1,6 @@
 import type { ModelEvent } from '../contract.ts'
 import { isFormatRefused, isRefusedForGood, toFailure } from '../failure.ts'
+import { MAX_REFUSAL_CHARACTERS } from '../limits.ts'
 import { findQuirk, type Quirk } from './quirks.ts'
 
 /** What an endpoint may not support. Each feature is used until the endpoint refuses it. */
@@ -101,9 +102,6 @@ export function createFeatures(): Features {
     },
   }
 }
-
-/** An error text may be of any length; the reason is near its beginning. */
-const MAX_REFUSAL_CHARACTERS = 10_000
 
 /** The error text of a refused request, or undefined if no other form of the request would be accepted. */
 function readRefusal(error: unknown): string | undefined {
