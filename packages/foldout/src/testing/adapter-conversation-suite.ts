@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { NO_USAGE, type Evaluation } from '../adapters/contract.ts'
 import { openSections } from '../disclosure/strategies/open-sections.ts'
+import { createSession } from '../session/session.ts'
 import { visibility } from '../session/visibility.ts'
 import type { AdapterSuiteOptions } from './adapter-peer.ts'
 import { LONG_TEXT, calls, deltas, done, getRequest, opens, toolTexts, type TestCase } from './adapter-stage.ts'
@@ -178,16 +179,36 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       await run()
       const prefixes = peer.requests().map(getPrefixes)
       expect(prefixes).toHaveLength(6)
-      const changed = prefixes.slice(1).flatMap((parts, index) =>
-        parts.flatMap((part, at) => {
-          const before = prefixes[index]?.[at]
-          const isSame = before !== undefined && part.startsWith(before)
-          return isSame ? [] : [{ request: index + 2, part: at, was: before, is: part }]
-        }),
-      )
-      expect(changed).toEqual([])
+      expect(findChanges(prefixes)).toEqual([])
       expect(prefixes[0]?.every((part) => part.length > 50)).toBe(true)
       expect(getTools(getRequest(peer, -1)).slice(-3)).toEqual(['measure_wind', 'measure_rain', 'measure_snow'])
+    },
+  )
+
+  test(
+    'prefix',
+    'R42 begins every request with the previous one, across user turns, openings and a resume in another session',
+    [
+      opens('wind'),
+      calls('measure_wind', { city: 'Rome' }),
+      done,
+      calls('measure_rain', { city: 'Rome' }),
+      done,
+      opens('snow'),
+      calls('measure_snow', { city: 'Rome' }),
+      done,
+    ],
+    async ({ peer, session, run }) => {
+      await run()
+      session.dispatch(visibility.events.set({ path: 'rain', visibility: 'full' }))
+      await run({ input: 'And the rain?' })
+      const { state } = await run({ input: 'And the snow?', stopWhen: () => true })
+      const result = await run({ session: createSession(), state, input: 'Go on.' })
+      const prefixes = peer.requests().map(getPrefixes)
+      expect(prefixes).toHaveLength(8)
+      expect(findChanges(prefixes)).toEqual([])
+      expect(getTools(getRequest(peer, -1)).slice(-3)).toEqual(['measure_wind', 'measure_rain', 'measure_snow'])
+      expect(toolTexts(result).filter(([, , isError]) => isError)).toEqual([])
     },
   )
 
@@ -254,5 +275,16 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(toolTexts(result).at(-1)).toEqual(['measure_rain', 'rain in Rome: 5.', false])
       expect(getTools(getRequest(peer, 2))).toContain('measure_rain')
     },
+  )
+}
+
+/** The parts of requests that do not begin with what they were in the request before. */
+function findChanges(prefixes: readonly (readonly string[])[]): readonly unknown[] {
+  return prefixes.slice(1).flatMap((parts, index) =>
+    parts.flatMap((part, at) => {
+      const before = prefixes[index]?.[at]
+      const isSame = before !== undefined && part.startsWith(before)
+      return isSame ? [] : [{ request: index + 2, part: at, was: before, is: part }]
+    }),
   )
 }

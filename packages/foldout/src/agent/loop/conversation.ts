@@ -29,7 +29,7 @@ export interface Restart {
 export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
   | { readonly type: 'continue'; readonly added: readonly AnyTool[] }
   | Restart
-  | { readonly type: 'stop'; readonly reason: StopReason }
+  | { readonly type: 'stop'; readonly reason: StopReason; readonly added: readonly AnyTool[] }
 )
 
 /** Begins a conversation, or goes on with one. */
@@ -57,9 +57,7 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   const { finished } = journal.state
   const decision = calls.length > 0 ? await runCalls(core, calls, { finished, answered }) : undefined
   for (const result of decision?.results ?? []) await scribe.say(result)
-  if (decision?.type === 'continue' && decision.added.length > 0) {
-    await scribe.say({ role: 'tools', names: decision.added.map(({ name }) => name) })
-  }
+  if (decision && decision.type !== 'restart') await sayAdded(core, decision.added)
   // Bounds are for one input: a new one is heard, whatever the turn before it came to.
   if (decision?.type === 'stop' && held.length === 0) return decision
   const restart = decision?.type === 'restart' ? decision : findPending(core)
@@ -67,6 +65,11 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   if (!ended) await tellNews(core)
   for (const message of held.splice(0)) await scribe.say(message)
   return ended
+}
+
+/** Writes down from where on tools are offered. */
+export async function sayAdded({ scribe }: RunCore, added: readonly AnyTool[]): Promise<void> {
+  if (added.length > 0) await scribe.say({ role: 'tools', names: added.map(({ name }) => name) })
 }
 
 /** Tells the model what has been opened or has changed since it was last asked, other than by its own calls. */
@@ -82,7 +85,7 @@ async function tellNews(core: RunCore): Promise<void> {
   if (added.length === 0 || !turn.canAddTools()) return
   const keys = new Set(added.flatMap(({ name }) => now.findSection(name) ?? []))
   addTools(core, { added, keys: [...keys] })
-  await scribe.say({ role: 'tools', names: added.map(({ name }) => name) })
+  await sayAdded(core, added)
 }
 
 const NO_NEWS: News = { text: '', sections: [] }
@@ -141,7 +144,7 @@ function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDe
     turns.push({ type: 'injection', message, results, tools: added.map(({ name }) => name) })
   } else turns.push({ type: 'tools', message, results })
   const reason = findStop(options, turns, journal.state)
-  if (reason) return { type: 'stop', reason, results }
+  if (reason) return { type: 'stop', reason, results, added: restart ? [] : added }
   return restart ? { ...restart, results } : { type: 'continue', results, added }
 }
 

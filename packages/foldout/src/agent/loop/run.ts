@@ -11,6 +11,7 @@ import {
   finishTurn,
   getRestart,
   runCalls,
+  sayAdded,
   toOutcome,
   type Ended,
   type Restart,
@@ -42,6 +43,8 @@ async function ask(core: RunCore): Promise<Ended> {
   try {
     const result = await untilAborted(signal.signal, () => options.adapter.evaluate(evaluation))
     count(result)
+    // The adapter has written the results of the last turn; the tools that came with them are offered when the run goes on.
+    if (result.type === 'halted' && decision?.type === 'stop') await sayAdded(core, decision.added)
     return getEnd(core, result, decision)
   } finally {
     close()
