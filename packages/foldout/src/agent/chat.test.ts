@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { agentRun, createMemoryStore, createSession, openSession, runAgent } from '../entries/index.ts'
-import { scriptedAdapter, says } from '../testing/scripted-adapter.ts'
-import { flag, fold, named, prepare } from './run.fixtures.ts'
+import { agentRun, createMemoryStore, createSession, defineTool, ok, openSession, runAgent } from '../entries/index.ts'
+import { calls, scriptedAdapter, says } from '../testing/scripted-adapter.ts'
+import { flag, fold, named, prepare, show } from './run.fixtures.ts'
 
 const { bound } = prepare([], { sections: [fold('door', named('look'))] })
 const conversation = [
@@ -45,6 +45,13 @@ describe('R39 a session', () => {
     expect(adapter.requests[1]?.messages).toMatchObject(conversation)
     const { run: _, ...slices } = snapshot.slices
     expect(createSession({ slices: [flag], snapshot: { version: 1, slices } }).get(agentRun).status).toBe('new')
+  })
+
+  it('gives tools the id of their call', async () => {
+    const whoami = defineTool({ name: 'whoami', description: 'Says.', execute: (_, { callId }) => ok(callId ?? '') })
+    const { run, adapter } = prepare([calls('whoami'), says('Done.')], { sections: [show('door', whoami)] })
+    await run()
+    expect(adapter.requests[1]?.messages.at(-1)).toMatchObject({ callId: 'call-1-1', text: 'call-1-1' })
   })
 
   it('goes back to an earlier conversation with restore', async () => {

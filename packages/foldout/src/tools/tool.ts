@@ -30,6 +30,8 @@ export interface PromptView {
 /** What a tool receives along with its params. */
 export interface ToolContext {
   readonly session: Session
+  /** The id of the call, where a model made it. A call that is run again after a crash has the same one. */
+  readonly callId?: string
   /** Aborts when the run is canceled or the call times out. */
   readonly signal: AbortSignal
   /** The deadline of the run. */

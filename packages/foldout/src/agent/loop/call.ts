@@ -44,7 +44,8 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
   if (!('tool' in found)) return settle(fail(found.message))
   const { signal, release } = context.fork()
   try {
-    const result = await executeTool(found.tool, call.arguments, { ...context.tools, signal }, { onSettled: settle })
+    const toolContext = { ...context.tools, callId: call.id, signal }
+    const result = await executeTool(found.tool, call.arguments, toolContext, { onSettled: settle })
     return end ?? settle(result)
   } finally {
     release()
