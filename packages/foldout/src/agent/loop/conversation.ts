@@ -4,12 +4,12 @@ import type { AnyTool } from '../../tools/tool.ts'
 import { toolsInjected } from '../events.ts'
 import { mergeOpenings, type Expansion } from '../policy.ts'
 import { findStop, type StopReason } from './bounds.ts'
-import { getTarget } from './call.ts'
+import { getTarget } from './calls/call.ts'
 import type { RunCore } from './core.ts'
 import { resumeRun } from './journal.ts'
 import { agentRun, type PendingOpening } from './run-state.ts'
 import { findNews, type News } from './start.ts'
-import { runTurn, type LeftTurn, type TurnEnd } from './turn.ts'
+import { runTurn, type LeftTurn, type TurnEnd } from './calls/turn.ts'
 
 /** Why an evaluation came to an end. */
 export type Ended =

@@ -14,9 +14,9 @@ import { claimSession, createQuietSession, isInTool } from './run-session.ts'
 import { createRunSignal, type RunSignal } from './run-signal.ts'
 import { agentRun } from './run-state.ts'
 import { listShown } from './start.ts'
-import { createToolbox, type Toolbox } from './toolbox.ts'
-import type { TurnContext } from './turn.ts'
-import { createWindowCheck } from './window.ts'
+import { createToolbox, type Toolbox } from './calls/toolbox.ts'
+import type { TurnContext } from './calls/turn.ts'
+import { createWindowCheck } from './calls/window.ts'
 
 /** The text and the tools that a conversation began with. */
 export interface Offer {

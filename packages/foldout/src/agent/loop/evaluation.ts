@@ -16,7 +16,7 @@ import type { RunJournal } from './journal.ts'
 import { agentRun } from './run-state.ts'
 import type { RunSignal } from './run-signal.ts'
 import { findAddedTools } from './take-render.ts'
-import type { Toolbox } from './toolbox.ts'
+import type { Toolbox } from './calls/toolbox.ts'
 
 /** Writes messages of a conversation down. */
 export interface Scribe {

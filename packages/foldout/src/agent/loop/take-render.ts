@@ -6,7 +6,7 @@ import { promptRendered } from '../events.ts'
 import type { Offer, RunCore } from './core.ts'
 import { agentRun, type ConversationStart } from './run-state.ts'
 import { describeStart, hasLost, hashDefinitions, hashPrompt, hashSource } from './start.ts'
-import type { Toolbox } from './toolbox.ts'
+import type { Toolbox } from './calls/toolbox.ts'
 
 /**
  * Begins a conversation with the prompt as it is now, or goes on with what the conversation began with: it is append-only as

@@ -1,7 +1,7 @@
-import type { Message } from '../../adapters/contract.ts'
-import type { TokenCounter } from '../../core/tokens/tokens.ts'
-import type { Opening } from '../../tools/result.ts'
-import { toolTokens, type AnyTool } from '../../tools/tool.ts'
+import type { Message } from '../../../adapters/contract.ts'
+import type { TokenCounter } from '../../../core/tokens/tokens.ts'
+import type { Opening } from '../../../tools/result.ts'
+import { toolTokens, type AnyTool } from '../../../tools/tool.ts'
 
 export interface WindowOptions {
   /** Tokens that the model's window holds, where it is known. */

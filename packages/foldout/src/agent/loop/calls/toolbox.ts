@@ -1,8 +1,8 @@
-import { describeFoldedTool, describeUnknownTool } from '../../disclosure/hints.ts'
-import { getNewTools } from '../../disclosure/opening.ts'
-import { findStrategyTool } from '../../disclosure/strategy.ts'
-import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
-import type { AnyTool } from '../../tools/tool.ts'
+import { describeFoldedTool, describeUnknownTool } from '../../../disclosure/hints.ts'
+import { getNewTools } from '../../../disclosure/opening.ts'
+import { findStrategyTool } from '../../../disclosure/strategy.ts'
+import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
+import type { AnyTool } from '../../../tools/tool.ts'
 
 /** A tool that can be called, or what to tell a model that calls one that cannot. */
 export type FoundTool = { readonly tool: AnyTool } | { readonly message: string }
