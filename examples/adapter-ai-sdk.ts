@@ -16,7 +16,7 @@ await runSupportDesk(aiSdk({ model: model() }), { isReal })
 
 console.log("\nFoldout's disclosure in the AI SDK's loop")
 const session = createSession({ slices: [refunds] })
-const disclosure = await createDisclosure({ bound: supportDesk.bind({ shop: 'Lampworks' }), session })
+const disclosure = await createDisclosure({ prompt: supportDesk.bind({ shop: 'Lampworks' }), session })
 const { text, steps } = await generateText({
   model: model(),
   ...disclosure,

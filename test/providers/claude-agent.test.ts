@@ -23,6 +23,7 @@ adapterSuite<RecordedRequest>('claudeAgent', {
   getPrefixes,
   supportsDynamicTools: true,
   hasForeignRetries: true,
+  hasForeignRepairs: true,
   skips: {
     'malformed call': 'the executable answers such calls itself',
     'hidden tool': 'the executable answers calls of tools that it does not have itself',

@@ -36,7 +36,7 @@ export const adapter = createAdapter()
 /** A file with three recorded runs. */
 export const runs = join(folder, 'recorded.jsonl')
 for (let run = 0; run < 3; run++) {
-  const recorder = createFileRecorder(runs, { bound })
+  const recorder = createFileRecorder(runs, { prompt: bound })
   await runAgent(bound, { adapter: createAdapter(), input: 'Refund order 17.', onEvent: recorder.onEvent })
   await recorder.saved()
 }

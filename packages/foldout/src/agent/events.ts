@@ -61,13 +61,41 @@ export interface RunStarted {
 }
 
 // Dispatched in the session too, so that slices and logs can answer them.
-/** Dispatched when a run has rendered its prompt. */
+/**
+ * Dispatched when a run has rendered its prompt.
+ *
+ * @example
+ * ```ts
+ * const renders = defineLog({ name: 'renders', of: [promptRendered] })
+ * ```
+ */
 export const promptRendered = defineEvent<PromptRendered>()('prompt/rendered')
-/** Dispatched when a call has ended. */
+/**
+ * Dispatched when a call has ended.
+ *
+ * @example
+ * ```ts
+ * const calls = defineLog({ name: 'calls', of: [toolInvoked] })
+ * ```
+ */
 export const toolInvoked = defineEvent<ToolInvoked>()('tool/invoked')
-/** Dispatched when tools were added to a conversation. */
+/**
+ * Dispatched when tools were added to a conversation.
+ *
+ * @example
+ * ```ts
+ * const added = defineLog({ name: 'added', of: [toolsInjected] })
+ * ```
+ */
 export const toolsInjected = defineEvent<ToolsInjected>()('tools/injected')
-/** Dispatched when a run restarts. */
+/**
+ * Dispatched when a run restarts.
+ *
+ * @example
+ * ```ts
+ * const restarts = defineLog({ name: 'restarts', of: [runRestarted] })
+ * ```
+ */
 export const runRestarted = defineEvent<RunRestarted>()('run/expanded')
 
 /** What a run tells while it goes on. */

@@ -17,7 +17,7 @@ const restarting = { scripted: { supportsDynamicTools: false } }
 async function record(scripts: readonly (readonly ScriptStep[])[], options: ShopRun = {}): Promise<Recording> {
   const { bound = shop(), disclosure } = options
   const recorder = createRecorder({
-    bound,
+    prompt: bound,
     input: 'Sell me a cake.',
     counter: words,
     ...(disclosure ? { disclosure } : {}),
@@ -32,7 +32,7 @@ const getTotal = (runs: readonly RecordedRun[]): number =>
     .reduce((sum, each) => sum + each.systemTokens + each.toolTokens + each.conversationTokens + each.outputTokens, 0)
 
 const adviceOn = (recording: Recording, type: string, bound: BoundPrompt<{}> = shop()) =>
-  advise([recording], { bound }).filter((advice) => advice.type === type)
+  advise([recording], { prompt: bound }).filter((advice) => advice.type === type)
 
 describe('advice', () => {
   // Two tools of the section are called, so that it does not suffice to offer one of them.
@@ -124,7 +124,7 @@ describe('advice', () => {
     )
     const after = await record([[done], [done], [done]], { bound: only('full') })
     const tokens = getTotal(before.runs) - getTotal(after.runs)
-    expect(advise([before], { bound: only('summary') })).toMatchObject([
+    expect(advise([before], { prompt: only('summary') })).toMatchObject([
       { type, saved: { tokens, requests: 3, restarts: 0 } },
     ])
   })
@@ -141,10 +141,10 @@ describe('advice', () => {
     expect(adviceOn(await record([opening, opening, idle, idle]), 'show-section')).toEqual([])
     const three = await record([opening, opening, idle])
     expect(adviceOn(three, 'show-section')).toHaveLength(1)
-    expect(advise([three], { bound: shop(), minRuns: 4 })).toEqual([])
+    expect(advise([three], { prompt: shop(), minRuns: 4 })).toEqual([])
     const split = { version: 1, runs: three.runs.slice(0, 1) } as const
     const rest = { version: 1, runs: three.runs.slice(1) } as const
-    expect(advise([split, rest], { bound: shop() })).toEqual(advise([three], { bound: shop() }))
+    expect(advise([split, rest], { prompt: shop() })).toEqual(advise([three], { prompt: shop() }))
   })
 
   it('R40 ignores runs of another prompt, and gives no advice that is already followed', async () => {
@@ -156,7 +156,7 @@ describe('advice', () => {
       key: 'other',
       sections: [defineSection({ key: 'cart', title: 'Cart', template: 'x', summary: 'y', visibility: 'summary' })],
     }).bind() as BoundPrompt<{}>
-    expect(advise([recording], { bound: other })).toEqual([])
+    expect(advise([recording], { prompt: other })).toEqual([])
   })
 
   it('R40 computes exactly what folding a section that no run needed would have saved', async () => {
@@ -193,7 +193,7 @@ describe('advice', () => {
       sections: [defineSection({ key: 'outer', title: 'Outer', template, summary: 's', children: [inner] })],
     }).bind() as BoundPrompt<{}>
     const recording = await record([[done], [done], [done]], { bound })
-    expect(advise([recording], { bound }).map(({ path }) => path)).toEqual(['outer'])
+    expect(advise([recording], { prompt: bound }).map(({ path }) => path)).toEqual(['outer'])
   })
 
   it('R40 asks for a summary of a large section without one, and says what it cannot know', async () => {
@@ -208,7 +208,7 @@ describe('advice', () => {
       ],
     }).bind() as BoundPrompt<{}>
     const before = await record([[done], [done], [done]], { bound })
-    const [first, second, ...others] = advise([before], { bound })
+    const [first, second, ...others] = advise([before], { prompt: bound })
     expect(others).toEqual([])
     const opener = before.runs[0]!.disclosureTools[0]!.tokens
     const summary = before.runs[0]!.sections[0]!.summaryTokens!
@@ -224,7 +224,7 @@ describe('advice', () => {
       saved: { tokens: saved },
       message: `Fold section 'story' ${unknown} Over these runs that would have saved ${saved} tokens.`,
     })
-    expect(advise([before], { bound, largeTokens: 604 }).map(({ path }) => path)).toEqual(['story'])
+    expect(advise([before], { prompt: bound, largeTokens: 604 }).map(({ path }) => path)).toEqual(['story'])
   })
 
   it('R40 computes what offering a tool would have saved if most runs open its section only for the tool', async () => {
@@ -261,7 +261,7 @@ describe('advice', () => {
 
   it('R40 advises either to show a section or to offer its tool, whichever saves more', async () => {
     const paths = (bound: BoundPrompt<{}>, recording: Recording) =>
-      advise([recording], { bound }).map(({ type, path, tool }) => [type, path, tool])
+      advise([recording], { prompt: bound }).map(({ type, path, tool }) => [type, path, tool])
     const long = shop({ cartText: 'word '.repeat(100) })
     const longRuns = await record([forOneTool, forOneTool, forOneTool], { ...restarting, bound: long })
     expect(paths(long, longRuns)).toEqual([['offer-tool', 'cart', 'add']])
@@ -282,7 +282,7 @@ describe('advice', () => {
     const restarts = before.runs.flatMap((run) => run.restarts).length
     expect(tokens).toBeGreaterThan(0)
     const share = Math.round((tokens / getTotal(after.runs)) * 100)
-    const [first, ...others] = advise([before], { bound: smallShop() })
+    const [first, ...others] = advise([before], { prompt: smallShop() })
     const more = restarts > 0 ? `, 6 requests and ${restarts} restarts` : ' and 6 requests'
     expect(first).toEqual({
       type: 'show-all',
@@ -302,13 +302,13 @@ describe('advice', () => {
     const paying = await record([script, idle, idle])
     expect(adviceOn(paying, 'show-all')).toEqual([])
     const two = await record([script, script], { bound: smallShop() })
-    expect(advise([two], { bound: smallShop() })).toEqual([])
+    expect(advise([two], { prompt: smallShop() })).toEqual([])
     const flat = definePrompt({
       ns: 'shops',
       key: 'flat',
       sections: [defineSection({ key: 'a', title: 'A', template: 'Text.' })],
     }).bind() as BoundPrompt<{}>
-    expect(advise([await record([[done], [done], [done]], { bound: flat })], { bound: flat })).toEqual([])
+    expect(advise([await record([[done], [done], [done]], { bound: flat })], { prompt: flat })).toEqual([])
   })
 
   it('R40 puts the biggest saving first, whatever the order of the runs', async () => {
@@ -318,12 +318,12 @@ describe('advice', () => {
     const bound = definePrompt({ ns: 'shops', key: 'three', sections }).bind() as BoundPrompt<{}>
     const some = [read('a'), read('b'), done]
     const recording = await record([some, [read('a'), done], some], { bound })
-    const advice = advise([recording], { bound })
+    const advice = advise([recording], { prompt: bound })
     expect(advice.map(({ path }) => path)).toEqual(['a', 'b'])
     const savings = advice.map(({ saved }) => saved.tokens)
     expect(savings).toEqual(savings.toSorted((a, b) => b - a))
     const turned = { version: 1, runs: recording.runs.toReversed() } as const
-    expect(advise([turned], { bound })).toEqual(advice)
+    expect(advise([turned], { prompt: bound })).toEqual(advice)
   })
 
   it('R40 works for a strategy that always restarts', async () => {

@@ -8,7 +8,7 @@ import { addSavings, foldSection, isWithin, offerTool, replay, showAll, showSect
  *
  * @example
  * ```ts
- * for (const { type, path, message } of advise(recordings, { bound })) console.log(type, path, message)
+ * for (const { type, path, message } of advise(recordings, { prompt: bound })) console.log(type, path, message)
  * ```
  */
 export interface Advice {
@@ -31,12 +31,12 @@ export interface Advice {
  *
  * @example
  * ```ts
- * const options: AdviseOptions = { bound, minRuns: 10 }
+ * const options: AdviseOptions = { prompt: bound, minRuns: 10 }
  * ```
  */
 export interface AdviseOptions {
   /** The prompt as it is now. Advice that it already follows is left out. */
-  readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
+  readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
   /** The fewest runs that advice may be based on. Default 3. */
   readonly minRuns?: number
   /** The size in tokens from which a section without a summary deserves one. Default 500. */
@@ -52,11 +52,11 @@ export interface AdviseOptions {
  * @example
  * ```ts
  * const recordings = await readRecordingFile('runs.jsonl')
- * for (const { message } of advise(recordings, { bound })) console.log(message)
+ * for (const { message } of advise(recordings, { prompt: bound })) console.log(message)
  * ```
  */
 export function advise(recordings: readonly Recording[], options: AdviseOptions): readonly Advice[] {
-  const { bound, minRuns = 3, largeTokens = 500 } = options
+  const { prompt: bound, minRuns = 3, largeTokens = 500 } = options
   const { ns, key } = bound.prompt
   const runs = recordings
     .flatMap((recording) => recording.runs)

@@ -18,8 +18,8 @@ describe('recordings in a file', () => {
   it('R40 have one line for each finished run, and are read back unchanged', async () => {
     const path = join(folder, 'deep', 'runs.jsonl')
     const bound = shop()
-    const inMemory = createRecorder({ bound })
-    const inFile = createFileRecorder(path, { bound })
+    const inMemory = createRecorder({ prompt: bound })
+    const inFile = createFileRecorder(path, { prompt: bound })
     const onEvent: typeof inFile.onEvent = (event) => {
       inMemory.onEvent(event)
       inFile.onEvent(event)
@@ -37,7 +37,7 @@ describe('recordings in a file', () => {
     await Promise.all(
       Array.from({ length: 10 }, () => {
         const bound = shop()
-        return runShop(script, { bound, onEvent: createFileRecorder(path, { bound }).onEvent })
+        return runShop(script, { bound, onEvent: createFileRecorder(path, { prompt: bound }).onEvent })
       }),
     )
     const recordings = await readRecordingFile(path)
@@ -48,7 +48,7 @@ describe('recordings in a file', () => {
   it('R40 are refused with file and line if a line is malformed', async () => {
     const path = join(folder, 'runs.jsonl')
     const bound = shop()
-    await runShop(script, { bound, onEvent: createFileRecorder(path, { bound }).onEvent })
+    await runShop(script, { bound, onEvent: createFileRecorder(path, { prompt: bound }).onEvent })
     await appendFile(path, '\n{"version":1,"runs":[{}]}\n')
     await expect(readRecordingFile(path)).rejects.toMatchObject({
       code: 'recording-file',
@@ -63,7 +63,7 @@ describe('recordings in a file', () => {
     const path = join(folder, 'runs.jsonl')
     const bound = shop()
     await writeFile(path, '{"version":1,"ru')
-    await runShop(script, { bound, onEvent: createFileRecorder(path, { bound }).onEvent })
+    await runShop(script, { bound, onEvent: createFileRecorder(path, { prompt: bound }).onEvent })
     await expect(readRecordingFile(path)).rejects.toThrow(`${path}:1`)
     const lines = (await readFile(path, 'utf8')).split('\n')
     await writeFile(path, lines.slice(1).join('\n'))
@@ -73,7 +73,7 @@ describe('recordings in a file', () => {
   it('R40 report a file that cannot be written without changing the run', async () => {
     const bound = shop()
     const plain = await runShop(script, { bound })
-    const recorder = createFileRecorder(folder, { bound })
+    const recorder = createFileRecorder(folder, { prompt: bound })
     expect(await runShop(script, { bound: shop(), onEvent: recorder.onEvent })).toEqual(plain)
     await expect(recorder.saved()).rejects.toMatchObject({
       code: 'recording-file',

@@ -11,7 +11,7 @@ import type { RunListener } from './runs.ts'
  *
  * @example
  * ```ts
- * const recorder: FileRecorder = createFileRecorder('runs.jsonl', { bound })
+ * const recorder: FileRecorder = createFileRecorder('runs.jsonl', { prompt: bound })
  * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
  * await recorder.saved()
  * ```
@@ -26,7 +26,7 @@ export interface FileRecorder extends RunListener {
  *
  * @example
  * ```ts
- * const recorder = createFileRecorder('runs.jsonl', { bound })
+ * const recorder = createFileRecorder('runs.jsonl', { prompt: bound })
  * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
  * ```
  */

@@ -22,7 +22,7 @@ const open = (reason: string, ...keys: string[]) => calls('open_sections', { sec
 
 async function recorded(script: readonly ScriptStep[], options: ShopRun = {}): Promise<RecordedRun> {
   const { bound = shop(), disclosure } = options
-  const recorder = createRecorder({ bound, input, counter: words, ...(disclosure ? { disclosure } : {}) })
+  const recorder = createRecorder({ prompt: bound, input, counter: words, ...(disclosure ? { disclosure } : {}) })
   await runShop(script, { ...options, bound, onEvent: recorder.onEvent })
   const { runs } = recorder.recording()
   expect(runs).toHaveLength(1)
@@ -156,7 +156,7 @@ describe('a recording', () => {
 
   it('R40 contains how each run ended: stopped, failed, abandoned, or still going on', async () => {
     const bound = shop()
-    const recorder = createRecorder({ bound })
+    const recorder = createRecorder({ prompt: bound })
     const { onEvent } = recorder
     await runShop([calls('look'), says('Done.')], { bound, onEvent, maxTurns: 1 })
     await runShop([{ throws: new FoldoutError('adapter-refused', 'No: secret.') }], { bound, onEvent }).catch(
@@ -192,7 +192,7 @@ describe('a recording', () => {
       sections: [defineSection({ key: 'task', title: 'Task', template: 'Judge.' })],
       output: z.object({ verdict: z.string() }),
     }).bind()
-    const recorder = createRecorder({ bound, counter: words })
+    const recorder = createRecorder({ prompt: bound, counter: words })
     let refusal = ''
     await runAgent(bound, {
       adapter: scriptedAdapter([says('I say yes.'), says('{"verdict":"yes"}')]),
@@ -209,7 +209,7 @@ describe('a recording', () => {
 
   it('R40 does not change after it was handed out while the run goes on', async () => {
     const bound = shop()
-    const recorder = createRecorder({ bound })
+    const recorder = createRecorder({ prompt: bound })
     const given: [Recording, string][] = []
     await runShop([read('cart'), calls('add'), says('Done.')], {
       bound,
@@ -228,7 +228,7 @@ describe('a recording', () => {
       sections: [defineSection({ key: 'a', title: 'A', template: 'word '.repeat(400), summary: 'Words.' })],
       budget: { tokens: 300 },
     }).bind()
-    const recorder = createRecorder({ bound, counter: words })
+    const recorder = createRecorder({ prompt: bound, counter: words })
     await runAgent(bound, { adapter: scriptedAdapter([says('Done.')]), counter: words, onEvent: recorder.onEvent })
     const [run] = recorder.recording().runs
     expect(run!.sections).toMatchObject([{ path: 'a', visibility: 'full', fullTokens: 403 }])
@@ -238,7 +238,7 @@ describe('a recording', () => {
   it('R40 distinguishes sections open by default from sections opened earlier in the session', async () => {
     const bound = shop()
     const session = createSession({ slices: [visibility.seed({ cart: 'full' })] })
-    const recorder = createRecorder({ bound, session, counter: words })
+    const recorder = createRecorder({ prompt: bound, session, counter: words })
     await runShop([says('Done.')], { bound, session, onEvent: recorder.onEvent })
     const [run] = recorder.recording().runs
     expect(run!.sections.find(({ path }) => path === 'cart')!.visibility).toBe('summary')
@@ -259,7 +259,7 @@ describe('a recording', () => {
       [callsAll(['look', {}], ['read_section', { section_key: 'cart' }], ['spoil', {}]), says('Done.')],
       [read('cart.coupons'), read('nowhere'), says('Done.')],
     ]
-    const broken: RecorderOptions['bound'] = {
+    const broken: RecorderOptions['prompt'] = {
       prompt: shop().prompt,
       render: () => {
         throw new Error('broken render')
@@ -270,9 +270,9 @@ describe('a recording', () => {
         const scripted = { supportsDynamicTools }
         const plain = await runShop(script, { scripted })
         const bound = shop()
-        const { onEvent } = createRecorder({ bound, counter: words, disclosure: openSections() })
+        const { onEvent } = createRecorder({ prompt: bound, counter: words, disclosure: openSections() })
         expect(await runShop(script, { scripted, bound, onEvent })).toEqual(plain)
-        const breaking = createRecorder({ bound: broken })
+        const breaking = createRecorder({ prompt: broken })
         expect(await runShop(script, { scripted, bound: shop(), onEvent: breaking.onEvent })).toEqual(plain)
       }
   })

@@ -12,11 +12,11 @@ import { watchRuns, type RunListener } from './runs.ts'
  *
  * @example
  * ```ts
- * const options: RecorderOptions = { bound, input: 'Refund order 17.', counter: await gptTokenizer() }
+ * const options: RecorderOptions = { prompt: bound, input: 'Refund order 17.', counter: await gptTokenizer() }
  * ```
  */
 export interface RecorderOptions {
-  readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
+  readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
   readonly input?: string
   readonly session?: SessionReader
   readonly disclosure?: DisclosureStrategy
@@ -30,7 +30,7 @@ export interface RecorderOptions {
  *
  * @example
  * ```ts
- * const recorder: Recorder = createRecorder({ bound })
+ * const recorder: Recorder = createRecorder({ prompt: bound })
  * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
  * recorder.recording().runs.length
  * ```
@@ -45,9 +45,9 @@ export interface Recorder extends RunListener {
  *
  * @example
  * ```ts
- * const recorder = createRecorder({ bound })
+ * const recorder = createRecorder({ prompt: bound })
  * await runAgent(bound, { adapter, onEvent: recorder.onEvent })
- * for (const { message } of advise([recorder.recording()], { bound })) console.log(message)
+ * for (const { message } of advise([recorder.recording()], { prompt: bound })) console.log(message)
  * ```
  */
 export function createRecorder(options: RecorderOptions): Recorder {

@@ -9,7 +9,7 @@ import { runShop, shop } from './shop.fixtures.ts'
 let run: RecordedRun
 beforeAll(async () => {
   const bound = shop()
-  const recorder = createRecorder({ bound })
+  const recorder = createRecorder({ prompt: bound })
   const script = [calls('read_section', { section_key: 'cart' }), calls('add'), says('Done.')]
   await runShop(script, { bound, onEvent: recorder.onEvent })
   const [recorded] = recorder.recording().runs
@@ -52,7 +52,7 @@ describe('a recording from a file', () => {
     const odd = JSON.parse(JSON.stringify({ ...run, prompt: { ns: '__proto__', key: 'constructor' } })) as RecordedRun
     const tool = { name: '__proto__', tokens: 1 }
     const recording = readRecording({ version: 1, more: nest(100_000), runs: [{ ...odd, disclosureTools: [tool] }] })
-    expect(advise([recording], { bound: shop(), minRuns: 1 })).toEqual([])
+    expect(advise([recording], { prompt: shop(), minRuns: 1 })).toEqual([])
     expect(toSimulationSteps(odd)).toEqual(toSimulationSteps(run))
   })
 
@@ -64,6 +64,6 @@ describe('a recording from a file', () => {
     const long = { ...run, requests, toolCalls }
     const recording = readRecording({ version: 1, runs: [long, long, long] })
     expect(toSimulationSteps(recording.runs[0] ?? run).length).toBeLessThanOrEqual(5_001)
-    expect(advise([recording], { bound: shop() }).length).toBeLessThan(10)
+    expect(advise([recording], { prompt: shop() }).length).toBeLessThan(10)
   })
 })

@@ -7,7 +7,7 @@ import type { SectionCost, ToolCost } from './section-costs.ts'
  *
  * @example
  * ```ts
- * for (const { saved } of advise(recordings, { bound })) {
+ * for (const { saved } of advise(recordings, { prompt: bound })) {
  *   console.log(`${saved.tokens} tokens, ${saved.requests} requests, ${saved.restarts} restarts`)
  * }
  * ```

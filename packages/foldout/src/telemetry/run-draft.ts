@@ -50,7 +50,7 @@ interface DraftState {
 }
 
 export function draftRun(options: RecorderOptions): RunDraft {
-  const { bound, input, counter = estimatedTokens } = options
+  const { prompt: bound, input, counter = estimatedTokens } = options
   const { ns, key } = bound.prompt
   const state: DraftState = {
     counter,

@@ -18,7 +18,7 @@ export interface RunHandlers {
  *
  * @example
  * ```ts
- * const listener: RunListener = createRecorder({ bound })
+ * const listener: RunListener = createRecorder({ prompt: bound })
  * await runAgent(bound, { adapter, onEvent: listener.onEvent })
  * ```
  */

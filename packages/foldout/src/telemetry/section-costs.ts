@@ -40,7 +40,7 @@ export interface SectionCost {
 }
 
 export interface CostOptions {
-  readonly bound: Pick<BoundPrompt, 'prompt' | 'render'>
+  readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
   /** Selectors read it; the sections opened in it are ignored. */
   readonly session?: SessionReader | undefined
   readonly disclosure?: DisclosureStrategy | undefined
@@ -52,7 +52,7 @@ const NO_BUDGET = { tokens: Number.POSITIVE_INFINITY }
 
 /** Renders a prompt with the given visibilities, regardless of what the session opened and of any budget. */
 export function renderAsked(options: CostOptions, asked: Readonly<Record<string, Visibility>>): RenderedPrompt {
-  const { bound, session, disclosure, overrides, counter } = options
+  const { prompt: bound, session, disclosure, overrides, counter } = options
   const given: RenderOptions = {
     counter,
     budget: NO_BUDGET,
@@ -79,7 +79,7 @@ export function promptCosts(options: CostOptions): {
   readonly sections: readonly SectionCost[]
   readonly disclosureTools: readonly ToolCost[]
 } {
-  const { bound, overrides, counter } = options
+  const { prompt: bound, overrides, counter } = options
   const { slots } = getRegistry(bound.prompt)
   const fullUpTo = (depth: number): Record<string, Visibility> =>
     Object.fromEntries(slots.filter((slot) => slot.depth < depth).map(({ path }) => [path, 'full']))

@@ -17,7 +17,7 @@ describe('the steps of a recorded run', () => {
 
   it('R40 contain what the model opened, called and answered', async () => {
     const bound = shop()
-    const recorder = createRecorder({ bound, input, counter: words })
+    const recorder = createRecorder({ prompt: bound, input, counter: words })
     await runShop(script, { bound, onEvent: recorder.onEvent })
     expect(toSimulationSteps(recorder.recording().runs[0]!)).toEqual([
       { opens: ['cart'] },
@@ -39,7 +39,7 @@ describe('the steps of a recorded run', () => {
     ] as const
     for (const { strategy, adapter } of runs) {
       const bound = shop()
-      const recorder = createRecorder({ bound, input, counter: words, disclosure: strategy })
+      const recorder = createRecorder({ prompt: bound, input, counter: words, disclosure: strategy })
       const opening =
         strategy.name === 'openSections'
           ? calls('open_sections', { section_keys: ['cart'], reason: '' })

@@ -82,6 +82,8 @@ export interface AdapterSuiteOptions<Request> {
    * the provider asks for whole seconds, are not checked. Default false.
    */
   readonly hasForeignRetries?: boolean
+  /** Whether what the adapter drives has the model fix an answer itself, so that a run only sees the fixed one. Default false. */
+  readonly hasForeignRepairs?: boolean
   /** Names of the tools that a request offers, wherever in the request they are. */
   getTools(request: Request): readonly string[]
   /** Texts of the tool results in a request, in order. */

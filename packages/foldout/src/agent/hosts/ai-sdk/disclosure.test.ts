@@ -96,7 +96,7 @@ describe('createDisclosure', () => {
     )
     const { text } = await generateText({
       model,
-      ...(await createDisclosure({ bound, session })),
+      ...(await createDisclosure({ prompt: bound, session })),
       prompt: 'Go.',
       stopWhen,
     })
@@ -136,7 +136,7 @@ describe('createDisclosure', () => {
     )
     await generateText({
       model,
-      ...(await createDisclosure({ bound, session, disclosure })),
+      ...(await createDisclosure({ prompt: bound, session, disclosure })),
       prompt: 'Go.',
       stopWhen,
     })
@@ -171,7 +171,7 @@ describe('createDisclosure', () => {
       )
       await generateText({
         model,
-        ...(await createDisclosure({ bound, session, disclosure })),
+        ...(await createDisclosure({ prompt: bound, session, disclosure })),
         prompt: 'Go.',
         stopWhen,
       })
@@ -189,7 +189,7 @@ describe('createDisclosure', () => {
     const model = answering((number) => (number === 0 ? [calling('dig', {}), calling('start', {})] : done))
     const { text } = await generateText({
       model,
-      ...(await createDisclosure({ bound, session, disclosure })),
+      ...(await createDisclosure({ prompt: bound, session, disclosure })),
       prompt: 'Go.',
       stopWhen,
     })
@@ -217,7 +217,7 @@ describe('createDisclosure', () => {
     for (const maxSteps of [2, 1]) {
       await generateText({
         model,
-        ...(await createDisclosure({ bound, session })),
+        ...(await createDisclosure({ prompt: bound, session })),
         prompt: 'Go.',
         stopWhen: stepCountIs(maxSteps),
       })
@@ -230,7 +230,7 @@ describe('createDisclosure', () => {
     const session = createSession()
     const events: unknown[] = []
     session.subscribe((event) => events.push(event))
-    const { tools, activeTools, system } = await createDisclosure({ bound, session })
+    const { tools, activeTools, system } = await createDisclosure({ prompt: bound, session })
     expect(Object.keys(tools).sort()).toEqual(['delete', 'dig', 'read_section', 'search', 'start'])
     expect(activeTools).toEqual(['start', 'read_section'])
     expect(system).toBe(bound.render().text)
@@ -239,7 +239,7 @@ describe('createDisclosure', () => {
 
   it('finds the tools of a section that the session keeps folded, and leaves it so', async () => {
     const session = createSession({ slices: [visibility.seed({ docs: 'summary' })] })
-    const { tools } = await createDisclosure({ bound, session, visibility: { docs: 'full' } })
+    const { tools } = await createDisclosure({ prompt: bound, session, visibility: { docs: 'full' } })
     expect(Object.keys(tools)).toContain('dig')
     expect(session.get(visibility)).toEqual({ docs: 'summary' })
   })
@@ -278,7 +278,7 @@ describe('createDisclosure', () => {
         ][number] ?? done,
     )
     const session = createSession({ slices: [gate] })
-    const settings = await createDisclosure({ bound: prompt.bind(), session, disclosure: openSections() })
+    const settings = await createDisclosure({ prompt: prompt.bind(), session, disclosure: openSections() })
     await generateText({ model, ...settings, prompt: 'Go.', stopWhen })
     expect(toolNames(model.doGenerateCalls[2])).toEqual(['unlock', 'open_sections', 'take'])
     expect(getResults(model.doGenerateCalls[3])).toEqual([{ type: 'text', value: 'take done.' }])
@@ -296,7 +296,7 @@ describe('createDisclosure', () => {
     })
     const result = streamText({
       model,
-      ...(await createDisclosure({ bound, session })),
+      ...(await createDisclosure({ prompt: bound, session })),
       prompt: 'Go.',
       stopWhen,
     })
@@ -321,7 +321,7 @@ describe('createDisclosure', () => {
       const model = new MockLanguageModelV3({
         doStream: async () => ({ stream: simulateReadableStream({ chunks: replies.shift()! }) }),
       })
-      const settings = await createDisclosure({ bound, session: createSession(), disclosure, showTextInOutput })
+      const settings = await createDisclosure({ prompt: bound, session: createSession(), disclosure, showTextInOutput })
       const result = streamText({ model, ...settings, prompt: 'Go.', stopWhen })
       const chunks: unknown[] = []
       for await (const chunk of result.toUIMessageStream()) chunks.push(chunk)
@@ -367,7 +367,7 @@ describe('createDisclosure', () => {
       ],
     })
     const model = answering((number) => [[calling('reveal', {})], [calling('take', {})]][number] ?? done)
-    const settings = await createDisclosure({ bound: prompt.bind(), session: createSession() })
+    const settings = await createDisclosure({ prompt: prompt.bind(), session: createSession() })
     await generateText({ model, ...settings, prompt: 'Go.', stopWhen })
     expect(toolNames(model.doGenerateCalls[1])).toContain('take')
     expect(getResults(model.doGenerateCalls[2])).toEqual([{ type: 'text', value: 'take done.' }])
@@ -391,7 +391,7 @@ describe('createDisclosure', () => {
     )
     await generateText({
       model,
-      ...(await createDisclosure({ bound: prompt.bind(), session: createSession() })),
+      ...(await createDisclosure({ prompt: prompt.bind(), session: createSession() })),
       prompt: 'Go.',
       stopWhen,
     })
@@ -414,7 +414,7 @@ describe('createDisclosure', () => {
     await generateText({
       model,
       ...(await createDisclosure({
-        bound: prompt.bind(),
+        prompt: prompt.bind(),
         session: createSession(),
         disclosure: contextFiles({ readTool: false }),
         filesystem,
@@ -431,7 +431,7 @@ describe('createDisclosure', () => {
     const model = answering((number) => (number === 0 ? [calling('read_section', { section_key: 'admin' })] : done))
     await generateText({
       model,
-      ...(await createDisclosure({ bound, session: createSession(), tools: { mine } })),
+      ...(await createDisclosure({ prompt: bound, session: createSession(), tools: { mine } })),
       prompt: 'Go.',
       stopWhen,
     })
@@ -439,7 +439,9 @@ describe('createDisclosure', () => {
       ['mine', 'start', 'read_section'],
       ['mine', 'start', 'read_section', 'delete'],
     ])
-    await expect(createDisclosure({ bound, session: createSession(), tools: { dig: mine } })).rejects.toMatchObject({
+    await expect(
+      createDisclosure({ prompt: bound, session: createSession(), tools: { dig: mine } }),
+    ).rejects.toMatchObject({
       code: 'tool-name-taken',
     })
   })
@@ -469,7 +471,7 @@ describe('createDisclosure', () => {
     const model = answering((number) => (number === 0 ? tools.map(({ name }) => calling(name, {})) : done))
     await generateText({
       model,
-      ...(await createDisclosure({ bound: prompt.bind(), session: createSession() })),
+      ...(await createDisclosure({ prompt: prompt.bind(), session: createSession() })),
       prompt: 'Go.',
       stopWhen,
     })
@@ -516,7 +518,7 @@ describe('equivalence', () => {
           const session = createSession()
           await generateText({
             model,
-            ...(await createDisclosure({ bound: getBound(sections), session, disclosure })),
+            ...(await createDisclosure({ prompt: getBound(sections), session, disclosure })),
             prompt: 'Go.',
             stopWhen,
           })

@@ -14,7 +14,7 @@ import { createToolWrapper } from './wrap-tool.ts'
 
 /** What {@link createDisclosure} takes: the prompt, and what a render takes. */
 export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
-  readonly bound: Pick<BoundPrompt, 'render'>
+  readonly prompt: Pick<BoundPrompt, 'render'>
   /** Holds what the model has opened. */
   readonly session: Session
   /** Where the prompt's tools read and write files. */
@@ -53,11 +53,11 @@ export interface AiSdkDisclosure {
  * opened is in the session.
  *
  * @example
- * const disclosure = await createDisclosure({ bound, session })
+ * const disclosure = await createDisclosure({ prompt: bound, session })
  * const { text } = await generateText({ model, ...disclosure, prompt: 'Go.', stopWhen: stepCountIs(20) })
  */
 export async function createDisclosure(options: AiSdkDisclosureOptions): Promise<AiSdkDisclosure> {
-  const { bound, session, filesystem, tools: own = {}, showTextInOutput = false, ...renderOptions } = options
+  const { prompt: bound, session, filesystem, tools: own = {}, showTextInOutput = false, ...renderOptions } = options
   const ai = await loadAi()
   const render = (): RenderedPrompt => bound.render({ ...renderOptions, session })
   const first = render()
