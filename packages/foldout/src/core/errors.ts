@@ -1,4 +1,5 @@
 import { MAX_ERROR_MESSAGE } from './limits.ts'
+import { cutWithCount } from './text.ts'
 
 /**
  * Every code that an error of Foldout can have. Codes are stable; messages are not. `docs/errors.md` explains each code,
@@ -172,10 +173,7 @@ export class PromptRenderError extends PromptError {
 export function getErrorMessage(thrown: unknown): string {
   const message = attempt(() => (isErrorLike(thrown) ? thrown.message : undefined))
   const text = typeof message === 'string' ? message : (attempt(() => String(thrown)) ?? describeUnprintable(thrown))
-  if (text.length <= MAX_ERROR_MESSAGE) return text
-  // Never half of a surrogate pair, which some providers reject.
-  const shown = text.slice(0, MAX_ERROR_MESSAGE).replace(/[\ud800-\udbff]$/, '')
-  return `${shown}… (${text.length - shown.length} more characters)`
+  return cutWithCount(text, MAX_ERROR_MESSAGE)
 }
 
 /** Returns a short name of a thrown value that reveals nothing of its content: an error's code or name. Never throws. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { getEditDistance } from './edit-distance.ts'
-import { nameSome, nearest, shorten } from './text.ts'
+import { nameSome, nearest, shorten, cutText, cutWithCount } from './text.ts'
 
 describe('R46 the nearest words', () => {
   it('R46 are those with the fewest letters to change, whatever their case, ties in the order given', () => {
@@ -60,5 +60,14 @@ describe('R45 words for messages', () => {
     expect(shorten('x'.repeat(80))).toBe('x'.repeat(80))
     expect(shorten('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
     expect(shorten('abcdef', 3)).toBe('abc…')
+  })
+})
+
+describe('cutting texts', () => {
+  it('never leaves half of a character', () => {
+    expect(cutText('ab😀', 3)).toBe('ab')
+    expect(cutText('ab😀', 4)).toBe('ab😀')
+    expect(shorten('ab😀cd', 3)).toBe('ab…')
+    expect(cutWithCount('ab😀cd', 3)).toBe('ab… (4 more characters)')
   })
 })

@@ -62,9 +62,29 @@ export function nameSome(words: readonly string[], most: number): string {
   return more > 0 ? `${words.slice(0, most).join(', ')} and ${more} more` : words.join(', ')
 }
 
+/** Cuts a text, but never inside a surrogate pair: some providers refuse half of one. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text
+  const last = text.charCodeAt(most - 1)
+  const isHalf = last >= 0xd800 && last <= 0xdbff
+  return text.slice(0, isHalf ? most - 1 : most)
+}
+
+/** Cuts a text and says how much was cut. */
+export function cutWithCount(text: string, most: number): string {
+  if (text.length <= most) return text
+  const shown = cutText(text, most)
+  return `${shown}… (${text.length - shown.length} more characters)`
+}
+
+/** Formats a count: `3 items`, `1 item`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** Shortens foreign text for a message, so that it does not crowd out the rest. */
 export function shorten(text: string, most = 80): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text
+  return text.length > most ? `${cutText(text, most)}…` : text
 }
 
 /** Lists the ancestors of a path, outermost first: `a.b.c` → `a`, `a.b`. */

@@ -35,20 +35,9 @@ export function withoutLastSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-/** Cuts a text, but never inside a surrogate pair. */
-export function cutText(text: string, most: number): string {
-  const isHalf = /[\ud800-\udbff]/.test(text.charAt(most - 1))
-  return text.slice(0, isHalf ? most - 1 : most)
-}
-
 /** Splits a text into lines. A line break at the end does not start another line. */
 export function getLines(text: string): string[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines
-}
-
-/** Formats a count: `1 line`, `2 lines`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,4 +1,5 @@
-import { cutText, formatCount, defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
+import { cutText, formatCount } from '../core/text.ts'
+import { defineFileTool, getLines, withoutLastSlash } from './file-tool.ts'
 import type { Filesystem, LineExcerpt } from './filesystem.ts'
 import { MAX_LISTED_ENTRIES, MAX_READ_CHARACTERS, MAX_READ_LINES, STREAMED_FILE_BYTES } from './limits.ts'
 import { showPath } from './show-path.ts'

@@ -51,11 +51,3 @@ export function formatBytes(bytes: number): string {
   const [amount, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']
   return `${amount < 10 ? Math.round(amount * 10) / 10 : Math.round(amount)} ${unit}`
 }
-
-/** A text up to a length, and how much was cut. */
-export function cutText(text: string, most: number): string {
-  if (text.length <= most) return text
-  // Never half of a surrogate pair, which some providers refuse.
-  const shown = text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
-  return `${shown}… (${text.length - shown.length} more characters)`
-}

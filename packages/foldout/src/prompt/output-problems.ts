@@ -1,3 +1,4 @@
+import { shorten } from '../core/text.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import {
   describeShape,
@@ -223,7 +224,8 @@ function describeInvalidValue(value: unknown, shape: Shape, path: Path, messages
     const must = `${subject(path)} must be ${expected}`
     if (getKinds(shape)?.has(getKind(value)) === false) return `${must}, but it is ${kindName(getKind(value))}.`
     const text = JSON.stringify(value)
-    if (getListedValues(shape)?.every((one) => JSON.stringify(one) !== text)) return `${must}, but it is ${clip(text)}.`
+    if (getListedValues(shape)?.every((one) => JSON.stringify(one) !== text))
+      return `${must}, but it is ${shorten(text, MAX_QUOTED_LENGTH)}.`
     if (isUnion(shape)) return `${subject(path)} is invalid: ${asClause(messages.slice(0, 1))}. It must be ${expected}.`
   }
   return `${subject(path)} is invalid: ${asClause(messages)}.`
@@ -239,7 +241,7 @@ function valueAt(value: unknown, path: Path): unknown {
 
 function subject(path: Path): string {
   if (path.length === 0) return 'The answer'
-  return `The ${typeof path.at(-1) === 'number' ? 'item' : 'field'} '${clip(getField(path))}'`
+  return `The ${typeof path.at(-1) === 'number' ? 'item' : 'field'} '${shorten(getField(path), MAX_QUOTED_LENGTH)}'`
 }
 
 function fieldOfFault({ holder, name }: FieldFault): string {
@@ -265,11 +267,6 @@ function getErrorMessage(sentences: readonly Sentence[]): string {
 function asClause(messages: readonly string[]): string {
   return messages
     .slice(0, MAX_CLAUSES)
-    .map((message) => clip(message.trim().replace(/\.$/, '')))
+    .map((message) => shorten(message.trim().replace(/\.$/, ''), MAX_QUOTED_LENGTH))
     .join('; ')
-}
-
-function clip(text: string): string {
-  // Never half of a surrogate pair, which some providers reject.
-  return text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH).replace(/[\ud800-\udbff]$/, '')}…` : text
 }

@@ -1,8 +1,9 @@
+import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallContext, CallResult, ToolContent } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { ERROR_RESULT_CHARACTERS, MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS } from '../limits.ts'
-import { cutText, isDeeperThan } from '../measure.ts'
+import { isDeeperThan } from '../measure.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { callFailure } from './failure.ts'
 import { createFollower } from './signal.ts'
@@ -90,7 +91,7 @@ function progressReporter(
       onProgress?.({
         progress,
         ...(typeof total === 'number' ? { total } : {}),
-        ...(typeof message === 'string' ? { message: cutText(message, PROGRESS_CHARACTERS) } : {}),
+        ...(typeof message === 'string' ? { message: cutWithCount(message, PROGRESS_CHARACTERS) } : {}),
       })
     } catch {
       // A listener that fails does not stop the call.
@@ -120,7 +121,7 @@ function getAnswer(result: unknown, server: string): CallResult {
 function cutPiece(piece: ToolContent): ToolContent {
   const { text } = piece
   if (typeof text !== 'string' || text.length <= ERROR_RESULT_CHARACTERS) return piece
-  return { ...piece, text: cutText(text, ERROR_RESULT_CHARACTERS) }
+  return { ...piece, text: cutWithCount(text, ERROR_RESULT_CHARACTERS) }
 }
 
 function toContent(content: unknown): readonly ToolContent[] {

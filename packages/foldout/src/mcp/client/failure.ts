@@ -1,10 +1,10 @@
+import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import type { CallResult } from '../../catalog/tool.ts'
 import { getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { ERROR_DATA_CHARACTERS } from '../limits.ts'
-import { cutText } from '../measure.ts'
 
 export interface FailedCall {
   readonly server: string
@@ -67,5 +67,7 @@ function describeData(data: unknown): string {
 /** `fetch` itself only says that it failed. */
 function getReason(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.message !== '' ? ` (${cutText(cause.message, ERROR_DATA_CHARACTERS)})` : ''
+  return cause instanceof Error && cause.message !== ''
+    ? ` (${cutWithCount(cause.message, ERROR_DATA_CHARACTERS)})`
+    : ''
 }

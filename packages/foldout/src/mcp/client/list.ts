@@ -1,9 +1,8 @@
 import { FoldoutError, getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { shorten } from '../../core/text.ts'
+import { cutWithCount, shorten } from '../../core/text.ts'
 import { ANY_RESULT, type McpClient, type McpRequestOptions } from './client.ts'
 import { ERROR_DATA_CHARACTERS, MAX_PAGES } from '../limits.ts'
-import { cutText } from '../measure.ts'
 import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
@@ -63,7 +62,7 @@ async function requestPage(
     return wanted.result ?? (isPlainObject(seen) ? seen : {})
   } catch (error) {
     options.signal?.throwIfAborted()
-    const text = cutText(getErrorMessage(error), ERROR_DATA_CHARACTERS)
+    const text = cutWithCount(getErrorMessage(error), ERROR_DATA_CHARACTERS)
     throw new FoldoutError('mcp-list', `The MCP server '${server}' did not list its tools: ${text}`, { cause: error })
   } finally {
     own.release()

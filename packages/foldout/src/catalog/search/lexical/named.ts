@@ -1,6 +1,6 @@
 import type { Searchable } from '../contract.ts'
 import { MAX_SHORT_FIELD_CHARACTERS } from '../limits.ts'
-import { cutText } from '../text/read-query.ts'
+import { cutText } from '../../../core/text.ts'
 import { toNameKey } from '../text/tool-text.ts'
 
 /** Letters and digits, in one or in several parts with separators between them. */

@@ -1,3 +1,4 @@
+import { cutText } from '../../../core/text.ts'
 import { MAX_QUERY_CHARACTERS } from '../limits.ts'
 import { toOwnText } from './word-cache.ts'
 
@@ -17,12 +18,4 @@ export function readQuery(query: string): ReadQuery {
   const kept = whole.length > MAX_QUERY_CHARACTERS ? toOwnText(cutText(whole, MAX_QUERY_CHARACTERS)) : toOwnText(whole)
   const text = kept.replace(LONG_BLANKS, (blanks) => (blanks.includes('\n') ? '\n' : ' '))
   return { text, ignoredCharacters: whole.length - kept.length }
-}
-
-/** Cuts a text, but never inside a character of two code units. */
-export function cutText(text: string, most: number): string {
-  if (text.length <= most) return text
-  const last = text.charCodeAt(most - 1)
-  const isHalf = last >= 0xd800 && last <= 0xdbff
-  return text.slice(0, isHalf ? most - 1 : most)
 }

@@ -2,7 +2,7 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { Searchable, SearchField } from '../contract.ts'
 import { MAX_LONG_FIELD_CHARACTERS, MAX_SCHEMA_NODES, MAX_SHORT_FIELD_CHARACTERS } from '../limits.ts'
-import { cutText } from './read-query.ts'
+import { cutText } from '../../../core/text.ts'
 
 /** The fields of a tool, in the order in which the index keeps them. */
 export const FIELDS = [

@@ -1,7 +1,7 @@
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import type { Embed, Searchable } from '../contract.ts'
 import { MAX_LONG_FIELD_CHARACTERS } from '../limits.ts'
-import { cutText } from '../text/read-query.ts'
+import { cutText } from '../../../core/text.ts'
 import { VECTOR_COST, type Meaning, type Vector } from './meaning.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
 

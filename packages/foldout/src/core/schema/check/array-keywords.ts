@@ -1,5 +1,5 @@
 import type { Keyword } from './node.ts'
-import { formatCount } from './wording.ts'
+import { formatCount } from '../../text.ts'
 
 const prefixItems: Keyword = (value) => {
   if (!Array.isArray(value)) return undefined

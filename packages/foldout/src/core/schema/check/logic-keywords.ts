@@ -1,6 +1,7 @@
 import type { Keyword } from './node.ts'
 import type { CheckIssue, Outcome, Place } from './run.ts'
-import { formatCount, describeKinds, describeValues, type Kind } from './wording.ts'
+import { formatCount } from '../../text.ts'
+import { describeKinds, describeValues, type Kind } from './wording.ts'
 
 const reference: Keyword = (value, schema, document) => {
   if (typeof value !== 'string') return undefined

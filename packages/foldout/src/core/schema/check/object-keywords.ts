@@ -3,7 +3,8 @@ import type { SchemaObject } from './document.ts'
 import type { Check, Keyword } from './node.ts'
 import type { Outcome, Place, Run } from './run.ts'
 import { getMatcher } from './value-keywords.ts'
-import { formatCount, describeUnknownField, formatPath, shorten, showName } from './wording.ts'
+import { formatCount } from '../../text.ts'
+import { describeUnknownField, formatPath, shorten, showName } from './wording.ts'
 
 /** A check for objects; other values pass. */
 function ofObjects(check: (object: SchemaObject, place: Place, run: Run, outcome: Outcome) => void): Check {

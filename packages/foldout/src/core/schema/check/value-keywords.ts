@@ -2,7 +2,8 @@ import { compilePattern, type LinearPattern, type Steps } from '../../pattern/pa
 import { getFormat } from './format.ts'
 import type { Keyword } from './node.ts'
 import type { Run } from './run.ts'
-import { formatCount, describeKinds, describeValues, getValueKind, shorten, type Kind } from './wording.ts'
+import { formatCount } from '../../text.ts'
+import { describeKinds, describeValues, getValueKind, shorten, type Kind } from './wording.ts'
 
 const KINDS: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 

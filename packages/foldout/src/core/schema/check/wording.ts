@@ -1,3 +1,4 @@
+import { shorten as shortenText } from '../../text.ts'
 import { MAX_LISTED, MAX_SHOWN } from '../limits.ts'
 
 // The texts that models read about invalid arguments. Every text completes a sentence that begins with the argument's name,
@@ -62,14 +63,9 @@ export function showValue(value: unknown): string {
   }
 }
 
-/** Shortens foreign text, but never inside a surrogate pair. */
+/** Shortens foreign text to the length that messages about arguments show. */
 export function shorten(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '')}…` : text
-}
-
-/** `3 items`, `1 item`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  return shortenText(text, MAX_SHOWN)
 }
 
 export function joinOr(words: readonly string[]): string {

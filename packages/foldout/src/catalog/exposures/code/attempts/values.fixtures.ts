@@ -1,6 +1,6 @@
 import type { Attempt } from './attempts.fixtures.ts'
 
-/** Values that break whoever looks at them carelessly, as JavaScript expressions and statements before them. */
+/** Values that break careless code: JavaScript expressions, each with the statements that prepare it. */
 const VALUES: readonly (readonly [name: string, before: string, value: string])[] = [
   ['an object without a prototype', '', 'Object.create(null)'],
   ['an object whose prototype is a proxy', '', 'Object.create(new Proxy({}, { get() { throw 1 } }))'],
@@ -61,7 +61,7 @@ export const ODD_VALUES: readonly { readonly name: string; readonly source: stri
   })),
 )
 
-/** Values of a size or depth that breaks whoever looks at them carelessly. */
+/** Values so large or so deep that they break careless code. */
 export const LARGE_VALUES: readonly Attempt[] = [
   {
     name: 'throws a value 100,000 levels deep',
