@@ -1,13 +1,14 @@
-// Writes the `@example` blocks of all public exports as modules, so that one run of the compiler can check them.
+// Writes the `@example` blocks of all public exports as modules, which can be compiled and run.
 //
+// - `expression // => value` asserts the value of the expression.
 // - Public names that an example uses and does not declare are imported from their entry.
 // - Other names come from `preambles/examples-<entry>.ts` or `preambles/examples.ts`.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listPublicExports, type PublicExport } from '../../tools/house/exports.ts'
 import { readSources } from '../../tools/house/sources.ts'
 import { listEntries } from '../../tools/packages.mjs'
-import { isDeclared, readExports } from './snippets.ts'
+import { addChecks, isDeclared, readExports } from './snippets.ts'
 
 const repository = join(import.meta.dirname, '../..')
 const generated = join(import.meta.dirname, 'generated/examples')
@@ -18,20 +19,32 @@ export function readPublicExports(): readonly PublicExport[] {
   return listPublicExports(readSources(repository))
 }
 
-/** Writes every example as a module named after its entry and export. Returns the number of examples. */
-export function writeExamples(exports: readonly PublicExport[]): number {
+/** An example of a public export, and the module that holds it. */
+export interface Example {
+  /** `entry: export`, with a number if it is not the first. */
+  readonly title: string
+  readonly file: string
+  readonly code: string
+}
+
+/** The examples of every export. One that several entries export is listed for one of them. */
+export function listExamples(exports: readonly PublicExport[]): readonly Example[] {
+  const declared = new Map(exports.map((item) => [`${item.path}#${item.name}`, item]))
+  return [...declared.values()].flatMap((item) =>
+    item.examples.map((code, at) => {
+      // A type and a value may have names that differ by case alone.
+      const suffix = at === 0 ? '' : `-${at + 1}`
+      const file = join(generated, `${item.entry}-${item.kind}-${item.name}${suffix}.ts`)
+      return { title: `${item.entry}: ${item.name}${suffix}`, file, code: toModule(code, item, exports) }
+    }),
+  )
+}
+
+/** Writes every example as a module. */
+export function writeExamples(examples: readonly Example[]): void {
   rmSync(generated, { recursive: true, force: true })
   mkdirSync(generated, { recursive: true })
-  const declared = new Map(exports.map((item) => [`${item.path}#${item.name}`, item]))
-  let count = 0
-  for (const item of declared.values()) {
-    for (const [at, code] of item.examples.entries()) {
-      const file = `${item.entry}-${item.name}${at === 0 ? '' : `-${at + 1}`}.ts`
-      writeFileSync(join(generated, file), toModule(code, item, exports))
-      count += 1
-    }
-  }
-  return count
+  for (const { file, code } of examples) writeFileSync(file, code)
 }
 
 function toModule(code: string, item: PublicExport, exports: readonly PublicExport[]): string {
@@ -49,20 +62,28 @@ function toModule(code: string, item: PublicExport, exports: readonly PublicExpo
     `// From ${item.path}. Do not edit.`,
     ...[...given]
       .filter(([name]) => isNeeded(name))
-      .map(([name, file]) => `import { ${name} } from '../../preambles/${file}'`),
+      .map(([name, { file, isType }]) => `import ${isType ? 'type ' : ''}{ ${name} } from '../../preambles/${file}'`),
     ...[...imports.values()].map(
       ({ kind, name, entry }) => `import ${kind === 'type' ? 'type ' : ''}{ ${name} } from '${getSpecifier(entry)}'`,
     ),
-    code,
+    addChecks(code),
     'export {}',
     '',
   ].join('\n')
 }
 
 /** The names that examples of an entry may use, with the file that each comes from. */
-function readPreambles(entry: string): ReadonlyMap<string, string> {
+function readPreambles(entry: string): ReadonlyMap<string, { readonly file: string; readonly isType: boolean }> {
   const files = ['examples.ts', `examples-${entry}.ts`].filter((file) => existsSync(join(preambles, file)))
-  return new Map(files.flatMap((file) => readExports(join(preambles, file)).map((name) => [name, file] as const)))
+  return new Map(
+    files.flatMap((file) => {
+      const text = readFileSync(join(preambles, file), 'utf8')
+      return readExports(join(preambles, file)).map((name) => {
+        const isType = new RegExp(`^export (type|interface) ${name}\\b`, 'm').test(text)
+        return [name, { file, isType }] as const
+      })
+    }),
+  )
 }
 
 const specifiers = new Map(

@@ -70,19 +70,23 @@ function toModule({ page, code }: Snippet): string {
   const preamble = join(import.meta.dirname, 'preambles', `${name}.ts`)
   const given = existsSync(preamble) ? readExports(preamble) : []
   const used = given.filter((word) => new RegExp(`\\b${word}\\b`).test(code) && !isDeclared(word, code))
+  return [
+    `// From ${page}. Do not edit.`,
+    ...(used.length > 0 ? [`import { ${used.join(', ')} } from '../../preambles/${name}.ts'`] : []),
+    addChecks(code),
+    'export {}',
+    '',
+  ].join('\n')
+}
+
+/** Turns every `expression // => value` into a check. */
+export function addChecks(code: string): string {
   const checked = code.replaceAll(
     /^(\s*)(.+?)\s+\/\/ => (.*)$/gm,
     (_, indent: string, expression: string, value: string) =>
       `${indent}check(${expression}, ${JSON.stringify(value.trim())})`,
   )
-  return [
-    `// From ${page}. Do not edit.`,
-    ...(used.length > 0 ? [`import { ${used.join(', ')} } from '../../preambles/${name}.ts'`] : []),
-    ...(checked === code ? [] : [`import { check } from '../../check.ts'`]),
-    checked,
-    'export {}',
-    '',
-  ].join('\n')
+  return checked === code ? code : `import { check } from '../../check.ts'\n${checked}`
 }
 
 /** The names that a preamble declares and exports, or passes on from a package. */
@@ -99,6 +103,6 @@ export function readExports(file: string): readonly string[] {
 export function isDeclared(word: string, code: string): boolean {
   const declared = new RegExp(`\\b(?:const|let|function|class|type|interface) ${word}\\b`)
   const imported = new RegExp(`import [^']*\\b${word}\\b[^']*from`)
-  const destructured = new RegExp(`\\b(?:const|let) [{[][^=]*\\b${word}\\b[^=]*[}\\]] =`)
+  const destructured = new RegExp(`\\b(?:const|let) [{[][^=}\\]]*\\b${word}\\b[^=}\\]]*[}\\]](?:: [^=]+)? =`)
   return declared.test(code) || imported.test(code) || destructured.test(code)
 }

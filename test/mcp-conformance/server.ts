@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createCatalog, type Catalog } from '../../packages/foldout/src/catalog/catalog.ts'
+import { createCatalog } from '../../packages/foldout/src/catalog/catalog.ts'
+import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import { all } from '../../packages/foldout/src/catalog/exposures/all.ts'
 import type { CallResult, ToolContent } from '../../packages/foldout/src/catalog/tool.ts'
 import { serveMcp, type ServedMcp } from '../../packages/foldout/src/entries/mcp.ts'

@@ -1,9 +1,15 @@
-import type { Embed, Explanation, ExposureClient } from 'foldout/catalog'
-import type { McpClient } from 'foldout/mcp'
+import type { CatalogEntry, Embed, Explanation, ExposureClient } from 'foldout/catalog'
 import type { OpenAI } from 'openai'
+import { catalog, client as mcpClient } from './examples.ts'
+import type { McpClient } from 'foldout/mcp'
 
 export declare const openai: OpenAI
 /** One client that stands for both kinds: of an exposure, and of an MCP server. */
-export declare const client: ExposureClient & McpClient
-export declare const explanation: Explanation
-export declare const myModel: { readonly embed: Embed }
+export const client: ExposureClient & McpClient = Object.assign(mcpClient, { id: 'chat-1', takesListChanges: true })
+const explained = await catalog.explain('send mail', 'send_mail')
+if (explained === undefined) throw new Error('There is no explanation.')
+export const explanation: Explanation = explained
+const entry = catalog.resolve('send_mail')
+if ('unknown' in entry) throw new Error('There is no tool.')
+export const sendMailEntry: CatalogEntry = entry
+export const myModel: { readonly embed: Embed } = { embed: async (texts) => texts.map(() => [1, 0]) }

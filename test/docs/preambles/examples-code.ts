@@ -1,6 +1,8 @@
-import type { Sandbox, SandboxFunction, SandboxFunctions, SandboxRun } from 'foldout/code'
+import { createSandbox, type SandboxFunction, type SandboxFunctions, type SandboxRun } from 'foldout/code'
 
-export declare const run: SandboxRun
-export declare const sandbox: Sandbox
-export declare const functions: SandboxFunctions
-export declare const getWeather: SandboxFunction
+export const sandbox = createSandbox()
+export const getWeather: SandboxFunction = () => 'sunny'
+export const functions: SandboxFunctions = new Map([
+  ['add', (args) => (args as { a: number; b: number }).a + (args as { a: number; b: number }).b],
+])
+export const run: SandboxRun = await sandbox.run('console.warn("low"); return missing', { functions })

@@ -1,7 +1,10 @@
 import type { ToolSuccess } from 'foldout'
-import type { DisclosureView, Opening } from 'foldout/disclosure'
+import { answerInPlace, planOpening, type DisclosureView, type Opening } from 'foldout/disclosure'
+import { bound } from './examples.ts'
 
-export declare const view: DisclosureView
-export declare const key: string
-export declare const offered: readonly string[]
-export declare const result: ToolSuccess & { readonly opening: Opening }
+export const view: DisclosureView = bound.render().view
+export const key = 'guide'
+export const offered: readonly string[] = ['look']
+const answer = answerInPlace(view, planOpening(view, ['refunds'], 'The customer wants a refund.'))
+if (!answer.ok || !answer.opening) throw new Error('Nothing was opened.')
+export const result: ToolSuccess & { readonly opening: Opening } = { ...answer, opening: answer.opening }

@@ -1,3 +1,3 @@
 import type { PromptOverrides } from 'foldout/overrides'
 
-export declare const overrides: PromptOverrides
+export const overrides: PromptOverrides = { sections: { missing: { hash: 'abc', body: 'New text.' } } }

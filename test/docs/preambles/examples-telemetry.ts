@@ -1,5 +1,12 @@
 import type { RecordedRun, SimulatedCall, SimulatedRequest, SimulatedRun } from 'foldout/telemetry'
+import { bound, prompt, recording } from './examples.ts'
 
-export declare const run: SimulatedRun & RecordedRun
-export declare const call: SimulatedCall
-export declare const requests: readonly SimulatedRequest[]
+const [recorded] = recording.runs
+if (recorded === undefined) throw new Error('Nothing was recorded.')
+export const run: SimulatedRun & RecordedRun = {
+  ...recorded,
+  prompt: { ...bound, ns: prompt.ns, key: prompt.key },
+  steps: [{ answers: 80 }],
+}
+export const call: SimulatedCall = { name: 'refund_order', argumentsTokens: 12, resultTokens: 40 }
+export const requests: readonly SimulatedRequest[] = []

@@ -1,8 +1,9 @@
 import type { DisclosureStrategy } from 'foldout'
 import type { SessionStore } from 'foldout/session'
+import { says, scriptedAdapter } from 'foldout/testing'
 import type { DisclosureExpectations, ModelPeer, ModelStep } from 'foldout/testing/suites'
 
-interface AcmeRequest {
+export interface AcmeRequest {
   readonly body: {
     readonly tools: readonly { readonly name: string }[]
     readonly results: readonly { readonly text: string }[]
@@ -10,6 +11,21 @@ interface AcmeRequest {
 }
 
 export declare const unfold: DisclosureStrategy
-export declare const suffixes: DisclosureExpectations['suffixes']
-export declare function startAcme(script: readonly ModelStep[]): Promise<ModelPeer<AcmeRequest>>
 export declare function createMyStore(): SessionStore
+export const suffixes: DisclosureExpectations['suffixes'] = {
+  content: 'Call unfold.',
+  contentWithChildren: 'Call unfold.',
+  tools: 'Call unfold.',
+  toolsWithChildren: 'Call unfold.',
+}
+/** A provider that can only say things. */
+export const startAcme = async (script: readonly ModelStep[]): Promise<ModelPeer<AcmeRequest>> => {
+  const adapter = scriptedAdapter(script.map((step) => says('says' in step ? step.says : '')))
+  return {
+    adapter,
+    requests: () =>
+      adapter.requests.map(({ tools }) => ({ body: { tools: tools.map((name) => ({ name })), results: [] } })),
+    isGivenUp: () => false,
+    stop: async () => {},
+  }
+}

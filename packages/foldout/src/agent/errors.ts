@@ -31,7 +31,15 @@ export class VisibilityExpansionRequired extends FoldoutError {
   }
 }
 
-/** What a run ran out of. */
+/**
+ * What a run ran out of.
+ *
+ * @example
+ * ```ts
+ * const isBudget = (kind: LimitKind): boolean => kind.endsWith('tokens')
+ * await runAgent(bound, { adapter, limits: { totalTokens: 1 } }).catch((error) => isBudget(error.kind))
+ * ```
+ */
 export type LimitKind = 'deadline' | 'input-tokens' | 'output-tokens' | 'total-tokens' | 'expansions'
 
 /**

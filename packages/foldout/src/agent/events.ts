@@ -4,14 +4,36 @@ import type { OpeningAnswer } from '../disclosure/opening.ts'
 import { defineEvent } from '../session/event.ts'
 import type { CallTarget } from '../tools/tool.ts'
 
-/** A prompt was rendered for a run. */
+/**
+ * A prompt was rendered for a run.
+ *
+ * @example
+ * ```ts
+ * const renders = defineLog({ name: 'renders', of: [promptRendered] })
+ * const session = createSession({ slices: [renders] })
+ * await runAgent(bound, { adapter, session })
+ * const payloads: PromptRendered[] = [...session.get(renders)].map(({ payload }) => payload)
+ * payloads[0]?.summarized // => [ 'refunds', 'guide' ]
+ * ```
+ */
 export interface PromptRendered {
   readonly tools: readonly string[]
   readonly full: readonly string[]
   readonly summarized: readonly string[]
 }
 
-/** A call of a tool has ended. */
+/**
+ * A call of a tool has ended.
+ *
+ * @example
+ * ```ts
+ * const calls = defineLog({ name: 'calls', of: [toolInvoked] })
+ * const session = createSession({ slices: [calls] })
+ * await runAgent(bound, { adapter, session })
+ * const failed = [...session.get(calls)].map(({ payload }): ToolInvoked => payload).filter(({ ok }) => !ok)
+ * failed.length // => 0
+ * ```
+ */
 export interface ToolInvoked {
   readonly callId: string
   readonly name: string
@@ -34,14 +56,30 @@ export interface ToolInvoked {
   }
 }
 
-/** Tools have been added to a conversation without a restart. */
+/**
+ * Tools have been added to a conversation without a restart.
+ *
+ * @example
+ * ```ts
+ * const format = ({ names, keys }: ToolsInjected): string => `${keys.join(', ')} added ${names.join(', ')}`
+ * await runAgent(bound, { adapter, onEvent: (event) => event.type === 'tools/injected' && console.log(format(event)) })
+ * ```
+ */
 export interface ToolsInjected {
   readonly names: readonly string[]
   /** The sections that brought them. */
   readonly keys: readonly string[]
 }
 
-/** The prompt is rendered again because something was opened. */
+/**
+ * The prompt is rendered again because something was opened.
+ *
+ * @example
+ * ```ts
+ * const format = ({ keys, reason }: RunRestarted): string => `Opened ${keys.join(', ')}: ${reason}`
+ * await runAgent(bound, { adapter, onEvent: (event) => event.type === 'run/expanded' && console.log(format(event)) })
+ * ```
+ */
 export interface RunRestarted {
   /** The calls that asked for it; none where a section opened by other means. */
   readonly callIds: readonly string[]
@@ -52,7 +90,15 @@ export interface RunRestarted {
   readonly expansions: number
 }
 
-/** A run has begun, or goes on. */
+/**
+ * A run has begun, or goes on.
+ *
+ * @example
+ * ```ts
+ * const format = ({ isResumed, input }: RunStarted): string => `${isResumed ? 'Resumed' : 'Started'}: ${input ?? ''}`
+ * await runAgent(bound, { adapter, onEvent: (event) => event.type === 'run/started' && console.log(format(event)) })
+ * ```
+ */
 export interface RunStarted {
   /** Whether it goes on from an earlier state. */
   readonly isResumed: boolean
@@ -98,7 +144,17 @@ export const toolsInjected = defineEvent<ToolsInjected>()('tools/injected')
  */
 export const runRestarted = defineEvent<RunRestarted>()('run/expanded')
 
-/** What a run tells while it goes on. */
+/**
+ * What a run tells while it goes on.
+ *
+ * @example
+ * ```ts
+ * const onEvent = (event: AgentEvent): void => {
+ *   if (event.type === 'tool/invoked') console.log(event.name, event.ok, event.durationMs)
+ * }
+ * await runAgent(bound, { adapter, onEvent })
+ * ```
+ */
 export type AgentEvent =
   | ModelEvent
   | ({ readonly type: 'run/started' } & RunStarted)

@@ -16,7 +16,15 @@ export const DEFAULT_CALLS_PER_REPLY = 256
 /** Characters of malformed arguments that an answer repeats. */
 export const MAX_MALFORMED_SHOWN = 200
 
-/** Tokens that one input of the user may cost. A run that reaches a limit ends with a `LimitReachedError`. */
+/**
+ * Tokens that one input of the user may cost. A run that reaches a limit ends with a `LimitReachedError`.
+ *
+ * @example
+ * ```ts
+ * const limits: TokenLimits = { inputTokens: 200_000, outputTokens: 20_000 }
+ * await runAgent(bound, { adapter, limits })
+ * ```
+ */
 export interface TokenLimits {
   readonly inputTokens?: number
   readonly outputTokens?: number

@@ -10,7 +10,15 @@ import type { TokenLimits } from './limits.ts'
 import type { Expansion, OpeningPolicy } from './policy.ts'
 import type { RunState } from './loop/run-state.ts'
 
-/** What {@link runAgent} and its relatives take. */
+/**
+ * What {@link runAgent} and its relatives take.
+ *
+ * @example
+ * ```ts
+ * const options: AgentOptions = { adapter, input: 'Where is my parcel?', maxTurns: 20, limits: { totalTokens: 50_000 } }
+ * const { text } = await runAgent(bound, options)
+ * ```
+ */
 export interface AgentOptions<Keys extends string = string> {
   /** The model. */
   readonly adapter: ProviderAdapter
@@ -70,7 +78,16 @@ export interface AgentOptions<Keys extends string = string> {
   readonly onEvent?: (event: AgentEvent) => unknown
 }
 
-/** One reply of the model and what came of it. */
+/**
+ * One reply of the model and what came of it.
+ *
+ * @example
+ * ```ts
+ * const { turns } = await runAgent(bound, { adapter })
+ * const restarts = turns.filter((turn: AgentTurn) => turn.type === 'restart')
+ * restarts.length // => 0
+ * ```
+ */
 export type AgentTurn =
   | { readonly type: 'answer'; readonly message: AssistantMessage }
   | { readonly type: 'tools'; readonly message: AssistantMessage; readonly results: readonly ToolMessage[] }
@@ -89,7 +106,16 @@ export type AgentTurn =
       readonly expansion: Expansion
     }
 
-/** How a run ended. */
+/**
+ * How a run ended.
+ *
+ * @example
+ * ```ts
+ * const result: AgentResult = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * result.status // => 'completed'
+ * result.text // => 'Done.'
+ * ```
+ */
 export interface AgentResult<Output = unknown> {
   readonly status: 'completed' | 'stopped'
   /** Why it stopped, if it did. */

@@ -5,10 +5,25 @@ import type { Opening } from '../tools/result.ts'
 /**
  * Which of the openings that need a new render are made at once: `'eager'` all of a turn, `'conservative'` one section at a
  * time, `'batched'` those of several turns together, as soon as a turn asks for no more.
+ *
+ * @example
+ * ```ts
+ * const opening: OpeningPolicy = 'batched'
+ * await runAgent(bound, { adapter, opening })
+ * ```
  */
 export type OpeningPolicy = 'eager' | 'conservative' | 'batched'
 
-/** What is opened in one new render. */
+/**
+ * What is opened in one new render.
+ *
+ * @example
+ * ```ts
+ * const format = ({ keys, reason }: Expansion): string => `Opened ${keys.join(', ')}: ${reason}`
+ * const { turns } = await runAgent(bound, { adapter })
+ * const openings = turns.flatMap((turn) => (turn.type === 'restart' ? [format(turn.expansion)] : []))
+ * ```
+ */
 export interface Expansion {
   readonly keys: readonly string[]
   readonly paths: readonly string[]

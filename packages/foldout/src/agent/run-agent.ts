@@ -8,7 +8,17 @@ import { createEventQueue } from './loop/event-queue.ts'
 import { evaluate, finish, getStoredResult, restart } from './loop/run.ts'
 import type { AgentOptions, AgentResult } from './options.ts'
 
-/** A run's events as they happen, and its result. Leaving the stream early cancels the run. */
+/**
+ * A run's events as they happen, and its result. Leaving the stream early cancels the run.
+ *
+ * @example
+ * ```ts
+ * const stream: AgentStream<unknown> = streamAgent(bound, { adapter, input: 'Go.' })
+ * for await (const event of stream) if (event.type === 'text/delta') process.stdout.write(event.text)
+ * const { status } = await stream.result
+ * status // => 'completed'
+ * ```
+ */
 export interface AgentStream<Output> extends AsyncIterable<AgentEvent> {
   readonly result: Promise<AgentResult<Output>>
 }

@@ -1,4 +1,14 @@
-/** Something that happened to a catalog. Events contain queries and names, but no arguments or results. */
+/**
+ * Something that happened to a catalog. Events contain queries and names, but no arguments or results.
+ *
+ * @example
+ * ```ts
+ * const count = { searches: 0 }
+ * const stop = catalog.subscribe((event: CatalogEvent) => {
+ *   if (event.type === 'tools/searched') count.searches += 1
+ * })
+ * ```
+ */
 export type CatalogEvent =
   /** Tools were added, removed or renamed. */
   | { readonly type: 'catalog/changed' }

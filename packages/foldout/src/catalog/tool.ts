@@ -4,14 +4,33 @@ import type { AnyTool, ToolContext } from '../tools/tool.ts'
 
 export type { CallResult, ToolContent } from '../tools/call-result.ts'
 
-/** The progress of a call, as in MCP. */
+/**
+ * The progress of a call, as in MCP.
+ *
+ * @example
+ * ```ts
+ * const showProgress = ({ progress, total, message }: ToolProgress): void => console.log(progress, total, message)
+ * await catalog.call('send_mail', { to: 'ada@example.com' }, { onProgress: showProgress })
+ * ```
+ */
 export interface ToolProgress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
 }
 
-/** The context of a call. A tool made with `defineTool` also receives what a run provides, such as its session. */
+/**
+ * The context of a call. A tool made with `defineTool` also receives what a run provides, such as its session.
+ *
+ * @example
+ * ```ts
+ * const context: CallContext = {
+ *   signal: AbortSignal.timeout(10_000),
+ *   onProgress: ({ progress, total }) => console.log(`${progress} of ${total}`),
+ * }
+ * await catalog.call('send_mail', { to: 'ada@example.com' }, context)
+ * ```
+ */
 export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly signal?: AbortSignal
   /** Called with the progress of the call. Absent if the caller did not ask for it. */
@@ -20,7 +39,15 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-/** Hints that a tool gives to clients, as in MCP. Some clients ask the user before a call that is not read-only. */
+/**
+ * Hints that a tool gives to clients, as in MCP. Some clients ask the user before a call that is not read-only.
+ *
+ * @example
+ * ```ts
+ * const annotations: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
+ * const catalog = createCatalog([{ name: 'list_rooms', description: 'Lists the rooms.', annotations }])
+ * ```
+ */
 export interface ToolAnnotations {
   readonly title?: string
   readonly readOnlyHint?: boolean
@@ -30,7 +57,15 @@ export interface ToolAnnotations {
   readonly [hint: string]: unknown
 }
 
-/** What a catalog can know about a tool beyond its definition. */
+/**
+ * What a catalog can know about a tool beyond its definition.
+ *
+ * @example
+ * ```ts
+ * const metadata: ToolMetadata = { category: 'home', tags: ['heating'], core: true }
+ * createCatalog(tools, { metadata: { list_rooms: metadata } }).categories // => [ 'home' ]
+ * ```
+ */
 export interface ToolMetadata {
   /** The name of a group of tools, to which a search can be limited. Default: the source's name. */
   readonly category?: string
@@ -41,7 +76,21 @@ export interface ToolMetadata {
   readonly core?: boolean
 }
 
-/** A tool as its source defines it, such as an MCP server or your own code. */
+/**
+ * A tool as its source defines it, such as an MCP server or your own code.
+ *
+ * @example
+ * ```ts
+ * const ping: RawTool = {
+ *   name: 'ping',
+ *   description: 'Checks whether a host answers.',
+ *   inputSchema: { type: 'object', properties: { host: { type: 'string' } }, required: ['host'] },
+ *   call: async ({ host }) => ({ content: [{ type: 'text', text: `${host} answers.` }] }),
+ * }
+ * const { content } = await createCatalog([ping]).call('ping', { host: 'localhost' })
+ * content // => [ { type: 'text', text: 'localhost answers.' } ]
+ * ```
+ */
 export interface RawTool extends ToolMetadata {
   /** The name that the source uses. Calls are sent under this name. */
   readonly name: string
@@ -61,10 +110,27 @@ export interface RawTool extends ToolMetadata {
   readonly call?: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<CallResult>
 }
 
-/** A tool to put into a catalog. One made with `defineTool` can be extended: `{ ...tool, source: 'home', core: true }`. */
+/**
+ * A tool to put into a catalog. One made with `defineTool` can be extended: `{ ...tool, source: 'home', core: true }`.
+ *
+ * @example
+ * ```ts
+ * const input: CatalogInput = { ...setLight, source: 'home', category: 'light', core: true }
+ * createCatalog([input]).categories // => [ 'light' ]
+ * ```
+ */
 export type CatalogInput = RawTool | (AnyTool & ToolMetadata & Pick<RawTool, 'source'>)
 
-/** A tool of a catalog. It has three names: for models, for the catalog, and for its source. */
+/**
+ * A tool of a catalog. It has three names: for models, for the catalog, and for its source.
+ *
+ * @example
+ * ```ts
+ * const [entry] = createCatalog([{ ...setLight, source: 'home' }]).tools
+ * entry?.name // => 'set_light'
+ * entry?.qualified // => 'home/set_light'
+ * ```
+ */
 export interface CatalogEntry {
   /** The name that models see: short if that is unique, and valid for every provider. It depends on the catalog's other tools. */
   readonly name: string
@@ -89,7 +155,16 @@ export interface CatalogEntry {
   readonly problem: string | undefined
 }
 
-/** A definition that cannot be used. */
+/**
+ * A definition that cannot be used.
+ *
+ * @example
+ * ```ts
+ * const { broken } = createCatalog([{ name: '', description: 'Has no name.' }])
+ * const lines = broken.map(({ source, name, reason }: BrokenTool) => `${source ?? 'own'}/${name}: ${reason}`)
+ * lines.length // => 1
+ * ```
+ */
 export interface BrokenTool {
   readonly source: string | undefined
   /** The tool's name or title, if it has one; otherwise `?`. */

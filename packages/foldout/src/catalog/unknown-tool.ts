@@ -2,7 +2,15 @@ import { nameSome, shorten } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import type { CatalogEntry } from './tool.ts'
 
-/** A name that no tool has, or that several tools share. */
+/**
+ * A name that no tool has, or that several tools share.
+ *
+ * @example
+ * ```ts
+ * const found = catalog.resolve('send_email')
+ * isUnknown(found) && found.near // => [ 'send_mail' ]
+ * ```
+ */
 export interface UnknownTool {
   readonly unknown: string
   /** The most similar names, or all names that fit if the name is ambiguous. */

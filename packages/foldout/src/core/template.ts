@@ -1,6 +1,14 @@
 import { PromptRenderError, PromptValidationError } from './errors.ts'
 
-/** Values that a template can print. The caller must format objects and arrays first. */
+/**
+ * Values that a template can print. The caller must format objects and arrays first.
+ *
+ * @example
+ * ```ts
+ * const format = (price: number): Printable => price.toFixed(2)
+ * format(4.5) // => '4.50'
+ * ```
+ */
 export type Printable = string | number | bigint | boolean
 
 /**
@@ -16,7 +24,15 @@ export type PlaceholderNames<
     : PlaceholderNames<Rest, Found | Name>
   : Found
 
-/** A template written with the `md` tag; its placeholder names are known to the compiler. */
+/**
+ * A template written with the `md` tag; its placeholder names are known to the compiler.
+ *
+ * @example
+ * ```ts
+ * const template: Template<'customer'> = md`Greet ${'customer'} by name.`
+ * template.names // => [ 'customer' ]
+ * ```
+ */
 export interface Template<out Names extends string = string> {
   /** The texts around the placeholders: always one more than there are names. */
   readonly literals: readonly string[]
@@ -28,11 +44,37 @@ export interface Template<out Names extends string = string> {
 export type NamesOf<T> =
   T extends Template<infer Names> ? Names : T extends string ? (string extends T ? never : PlaceholderNames<T>) : never
 
-/** A compiler message, never a value: a template names a placeholder that its params do not declare. */
+/**
+ * A compiler message, never a value: a template names a placeholder that its params do not declare.
+ *
+ * @example
+ * ```ts
+ * defineSection({
+ *   key: 'greeting',
+ *   title: 'Greeting',
+ *   params: z.object({ customer: z.string() }),
+ *   // @ts-expect-error UnknownPlaceholder<'client', 'customer'>
+ *   template: md`Greet ${'client'}.`,
+ * })
+ * ```
+ */
 export interface UnknownPlaceholder<Name, Declared> {
   readonly '~unknown': [Name, Declared]
 }
-/** A compiler message, never a value: a placeholder's value is an object or a list, which must be formatted first. */
+/**
+ * A compiler message, never a value: a placeholder's value is an object or a list, which must be formatted first.
+ *
+ * @example
+ * ```ts
+ * defineSection({
+ *   key: 'orders',
+ *   title: 'Orders',
+ *   params: z.object({ orders: z.array(z.string()) }),
+ *   // @ts-expect-error UnprintablePlaceholder<'orders'>
+ *   template: md`The orders are ${'orders'}.`,
+ * })
+ * ```
+ */
 export interface UnprintablePlaceholder<Name> {
   readonly '~unprintable': Name
 }
@@ -48,7 +90,15 @@ export type CheckedTemplate<T, Params> = [Exclude<NamesOf<T>, keyof Params>] ext
     : UnprintablePlaceholder<UnprintableOf<NamesOf<T>, Params>>
   : UnknownPlaceholder<Exclude<NamesOf<T>, keyof Params>, keyof Params & string>
 
-/** The params of a template that declares none: its placeholders. */
+/**
+ * The params of a template that declares none: its placeholders.
+ *
+ * @example
+ * ```ts
+ * const greeting = 'Greet ${customer}, who has ordered ${count} items.'
+ * const values: InferredParams<typeof greeting> = { customer: 'Ada', count: 3 }
+ * ```
+ */
 export type InferredParams<T> = [NamesOf<T>] extends [never] ? {} : { readonly [K in NamesOf<T>]: Printable }
 
 /**

@@ -4,7 +4,15 @@ import type { AnyTool } from '../tools/tool.ts'
 import { MAX_NAME_SHOWN, MAX_REASON } from './limits.ts'
 import type { DisclosureView } from './strategy.ts'
 
-/** What a call opens, computed before anything is rendered or changed. */
+/**
+ * What a call opens, computed before anything is rendered or changed.
+ *
+ * @example
+ * ```ts
+ * const plan: OpeningPlan = planOpening(view, ['refunds'], 'The customer wants a refund.')
+ * plan.hasTools // => true
+ * ```
+ */
 export interface OpeningPlan {
   readonly keys: readonly string[]
   readonly reason: string
@@ -14,7 +22,15 @@ export interface OpeningPlan {
   readonly hasTools: boolean
 }
 
-/** The paths of the sections that a call asks for, or the failure to return. */
+/**
+ * The paths of the sections that a call asks for, or the failure to return.
+ *
+ * @example
+ * ```ts
+ * const resolved: ResolvedKeys = resolveKeys(view, ['refnds'], { takesFull: false })
+ * 'fault' in resolved && resolved.fault.ok // => false
+ * ```
+ */
 export type ResolvedKeys = { readonly keys: readonly string[] } | { readonly fault: ToolFailure }
 
 /**

@@ -2,7 +2,15 @@ import { nearest, shorten } from '../core/text.ts'
 import { MAX_NAME_SHOWN } from './limits.ts'
 import type { DisclosureStrategy, DisclosureView, OpeningCall } from './strategy.ts'
 
-/** The part of a rendered prompt that hints are made from. */
+/**
+ * The part of a rendered prompt that hints are made from.
+ *
+ * @example
+ * ```ts
+ * const source: HintSource = bound.render()
+ * describeUnknownTool('refund', ['look'], source).includes('refund') // => true
+ * ```
+ */
 export interface HintSource {
   readonly view: DisclosureView
   readonly disclosure: DisclosureStrategy

@@ -6,6 +6,12 @@ import type { AnyTool } from '../tools/tool.ts'
 /**
  * How an opening is answered: `'in-place'` if the conversation goes on with the text as the call's result and with added
  * tools, `'restart'` if the prompt is rendered again.
+ *
+ * @example
+ * ```ts
+ * const answer: OpeningAnswer = chooseAnswer(result.opening, adapter.supportsDynamicTools)
+ * if (answer === 'restart') bound.render({ session })
+ * ```
  */
 export type OpeningAnswer = 'in-place' | 'restart'
 
@@ -52,7 +58,7 @@ export function getNewTools(
  * Describes to the model which sections are open in a new render.
  *
  * @example
- * describeOpened({ keys: ['shipping'], tools: false }) // 'Opened: shipping. Its text is now in the system prompt.'
+ * describeOpened({ keys: ['shipping'], tools: false }) // => 'Opened: shipping. Its text is now in the system prompt.'
  */
 export function describeOpened({ keys, tools }: { readonly keys: readonly string[]; readonly tools: boolean }): string {
   const whose = keys.length === 1 ? 'Its' : 'Their'

@@ -1,7 +1,16 @@
 import type { SessionReader } from '../session/session.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
-/** A section that a render shows as its summary. */
+/**
+ * A section that a render shows as its summary.
+ *
+ * @example
+ * ```ts
+ * const [first] = bound.render().view.folded
+ * const format = ({ path, hasTools }: FoldedSection): string => `${path}${hasTools ? ', with tools' : ''}`
+ * first && format(first) // => 'refunds, with tools'
+ * ```
+ */
 export interface FoldedSection {
   readonly path: string
   /** Keys of its direct, enabled children. */
@@ -10,7 +19,16 @@ export interface FoldedSection {
   readonly hasTools: boolean
 }
 
-/** A render as a strategy sees it. */
+/**
+ * A render as a strategy sees it.
+ *
+ * @example
+ * ```ts
+ * const view: DisclosureView = bound.render().view
+ * view.folded.map(({ path }) => path) // => [ 'refunds', 'guide' ]
+ * view.opened(['guide']).content('guide').includes('one sentence') // => true
+ * ```
+ */
 export interface DisclosureView {
   readonly folded: readonly FoldedSection[]
   /** The tools offered, the strategy's own included. */
@@ -37,13 +55,32 @@ export interface DisclosureView {
   at(session: SessionReader): DisclosureView
 }
 
-/** A call of a strategy's tool. */
+/**
+ * A call of a strategy's tool.
+ *
+ * @example
+ * ```ts
+ * const calls: readonly OpeningCall[] | undefined = strategy.getCalls?.(view, ['guide'])
+ * calls // => [ { name: 'read_section', arguments: { section_key: 'guide' } } ]
+ * ```
+ */
 export interface OpeningCall {
   readonly name: string
   readonly arguments: unknown
 }
 
-/** The sections that a call of a strategy's tool asks for, whether or not they exist. */
+/**
+ * The sections that a call of a strategy's tool asks for, whether or not they exist.
+ *
+ * @example
+ * ```ts
+ * const request: OpeningRequest | undefined = strategy.describeCall?.({
+ *   name: 'read_section',
+ *   arguments: { section_key: 'guide' },
+ * })
+ * request?.keys // => [ 'guide' ]
+ * ```
+ */
 export interface OpeningRequest {
   /** The keys as the model gave them. */
   readonly keys: readonly string[]
@@ -110,7 +147,15 @@ export function findStrategyTool(
   return strategy.findTool?.(name, view) ?? strategy.tools(view).find((tool) => tool.name === name)
 }
 
-/** The options of every built-in strategy. */
+/**
+ * The options of every built-in strategy.
+ *
+ * @example
+ * ```ts
+ * const options: StrategyOptions = { showCost: true }
+ * await runAgent(bound, { adapter, disclosure: readSection(options) })
+ * ```
+ */
 export interface StrategyOptions {
   /** Whether each summary says how many tokens opening the section costs. Default false. */
   readonly showCost?: boolean

@@ -4,13 +4,8 @@
  * @module foldout/catalog
  */
 
-export {
-  createCatalog,
-  type Approval,
-  type Catalog,
-  type CatalogOptions,
-  type CatalogSource,
-} from '../catalog/catalog.ts'
+export { createCatalog } from '../catalog/catalog.ts'
+export type { Approval, Catalog, CatalogOptions, CatalogSource } from '../catalog/contract.ts'
 export { isUnknown, type UnknownTool } from '../catalog/unknown-tool.ts'
 export type { CatalogEvent } from '../catalog/events.ts'
 export type { EntryCall, ExposedCatalog, Exposure, ExposureClient, ListedTool } from '../catalog/exposures/exposure.ts'

@@ -8,7 +8,15 @@ import { fail, ok, type ToolResult } from '../tools/result.ts'
 import { globTool, grepTool } from './glob-and-grep.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
-/** Options of {@link fileTools}. */
+/**
+ * Options of {@link fileTools}.
+ *
+ * @example
+ * ```ts
+ * const options: FileToolsOptions = { readOnly: true }
+ * fileTools(options).map(({ name }) => name) // => [ 'list_files', 'read_file', 'glob', 'grep' ]
+ * ```
+ */
 export interface FileToolsOptions {
   /** Leaves out the tools that change files. Default false. */
   readonly readOnly?: boolean

@@ -1,6 +1,15 @@
 import { FoldoutError } from '../core/errors.ts'
 
-/** A file or folder. */
+/**
+ * A file or folder.
+ *
+ * @example
+ * ```ts
+ * const files = createMemoryFilesystem({ 'docs/guide.md': '# Guide' })
+ * const entries: readonly FileEntry[] = await files.list('docs')
+ * entries // => [ { path: 'docs/guide.md', kind: 'file', size: 7 } ]
+ * ```
+ */
 export interface FileEntry {
   /** The path relative to the root, with `/` between its parts. */
   readonly path: string
@@ -15,6 +24,13 @@ export interface FileEntry {
  * Text files below one root. Paths are relative to the root, with `/`; nothing outside the root can be named. A folder
  * exists as long as it contains something. Operations reject with a {@link FilesystemError} that names the path and says
  * what to do.
+ *
+ * @example
+ * ```ts
+ * const files: Filesystem = createMemoryFilesystem({ 'guide.md': '# Guide' })
+ * await runAgent(bound, { adapter, filesystem: files })
+ * await files.read('guide.md') // => '# Guide'
+ * ```
  */
 export interface Filesystem {
   read(path: string): Promise<string>
@@ -32,7 +48,16 @@ export interface Filesystem {
   begin?(): FilesystemTransaction
 }
 
-/** Which lines of a file to read, and the limits. */
+/**
+ * Which lines of a file to read, and the limits.
+ *
+ * @example
+ * ```ts
+ * const range: LineRange = { first: 1, last: 20, maxLines: 100, maxBytes: 10_000 }
+ * const files = createHostFilesystem('.')
+ * const excerpt = await files.readLines?.('README.md', range)
+ * ```
+ */
 export interface LineRange {
   /** The first line, counted from 1. */
   readonly first: number
@@ -43,7 +68,16 @@ export interface LineRange {
   readonly maxBytes: number
 }
 
-/** Some lines of a file. */
+/**
+ * Some lines of a file.
+ *
+ * @example
+ * ```ts
+ * const excerpt: LineExcerpt = { lines: ['# Guide', ''], total: 120 }
+ * const rest = excerpt.total - excerpt.lines.length
+ * rest // => 118
+ * ```
+ */
 export interface LineExcerpt {
   /** The lines, without their line breaks. */
   readonly lines: readonly string[]
@@ -53,7 +87,19 @@ export interface LineExcerpt {
   readonly cutLineBytes?: number
 }
 
-/** A transaction on files. It sees the files as they were when it began, plus its own changes. */
+/**
+ * A transaction on files. It sees the files as they were when it began, plus its own changes.
+ *
+ * @example
+ * ```ts
+ * const files = createMemoryFilesystem({ 'notes.md': 'Old' })
+ * const transaction: FilesystemTransaction | undefined = files.begin?.()
+ * await transaction?.filesystem.write('notes.md', 'New')
+ * await files.read('notes.md') // => 'Old'
+ * transaction?.commit()
+ * await files.read('notes.md') // => 'New'
+ * ```
+ */
 export interface FilesystemTransaction {
   readonly filesystem: Filesystem
   /**
@@ -66,10 +112,27 @@ export interface FilesystemTransaction {
   abandon(): void
 }
 
-/** Why a path cannot be used. */
+/**
+ * Why a path cannot be used.
+ *
+ * @example
+ * ```ts
+ * const canCreate = (reason: FilesystemErrorReason): boolean => reason === 'not-found'
+ * const files = createMemoryFilesystem()
+ * await files.read('notes.md').catch((error) => error instanceof FilesystemError && canCreate(error.reason)) // => true
+ * ```
+ */
 export type FilesystemErrorReason = 'not-found' | 'outside' | 'is-folder' | 'not-folder' | 'invalid-path' | 'failed'
 
-/** The details of a {@link FilesystemError}. */
+/**
+ * The details of a {@link FilesystemError}.
+ *
+ * @example
+ * ```ts
+ * const details: FilesystemErrorDetails = { path: 'notes.md', reason: 'not-found' }
+ * new FilesystemError('There is no file notes.md.', details).reason // => 'not-found'
+ * ```
+ */
 export interface FilesystemErrorDetails {
   readonly path: string
   readonly reason: FilesystemErrorReason

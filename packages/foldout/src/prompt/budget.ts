@@ -5,13 +5,31 @@ import { OPEN } from './render/frame.ts'
 import type { SectionsView } from './render/sections-view.ts'
 import type { Slot } from './render/registry.ts'
 
-/** The token budget of a prompt. Sections are folded, least important first, until the prompt fits. */
+/**
+ * The token budget of a prompt. Sections are folded, least important first, until the prompt fits.
+ *
+ * @example
+ * ```ts
+ * const budget: TokenBudget = { tokens: 4_000 }
+ * bound.render({ budget }).tokens.total < budget.tokens // => true
+ * ```
+ */
 export interface TokenBudget {
   /** The maximum number of tokens for text and tool definitions together. */
   readonly tokens: number
 }
 
-/** Records a section that the budget folded, or that nothing more could be folded. */
+/**
+ * Records a section that the budget folded, or that nothing more could be folded.
+ *
+ * @example
+ * ```ts
+ * const manual = defineSection({ key: 'manual', title: 'Manual', template: 'Press it. '.repeat(200), summary: 'How to use it.' })
+ * const bound = definePrompt({ ns: 'docs', key: 'help', sections: [manual], budget: { tokens: 200 } }).bind()
+ * const isBudget = (entry: TraceEntry): entry is BudgetTrace => entry.type.startsWith('budget')
+ * bound.render().trace.filter(isBudget).map(({ type }) => type) // => [ 'budget-folded' ]
+ * ```
+ */
 export type BudgetTrace =
   | {
       readonly type: 'budget-folded'

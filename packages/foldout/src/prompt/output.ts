@@ -24,7 +24,15 @@ import {
 import { MAX_OUTPUT_CANDIDATES } from './limits.ts'
 import { findProblems, hasExtraFields, type CheckedValue, type ProblemKind } from './output-problems.ts'
 
-/** The kind of problem with an answer. */
+/**
+ * The kind of problem with an answer.
+ *
+ * @example
+ * ```ts
+ * const isMissing = (kind: OutputParseErrorKind): boolean => kind === 'no-json'
+ * isMissing('no-json') // => true
+ * ```
+ */
 export type OutputParseErrorKind = 'no-json' | 'wrong-container' | ProblemKind
 
 /**
@@ -56,7 +64,16 @@ export class OutputParseError extends FoldoutError {
   }
 }
 
-/** The form of a model's answer, and how to parse it. */
+/**
+ * The form of a model's answer, and how to parse it.
+ *
+ * @example
+ * ```ts
+ * const prompt = definePrompt({ ns: 'shop', key: 'clerk', sections: [role], output: z.object({ city: z.string() }) })
+ * const spec: OutputSpec<{ city: string }> = prompt.bind().render().output
+ * spec.parse('{"city":"Oslo"}') // => { city: 'Oslo' }
+ * ```
+ */
 export interface OutputSpec<T> {
   readonly schema: ToolSchema<unknown, T>
   /** The JSON Schema sent to the model's provider. */
@@ -66,7 +83,15 @@ export interface OutputSpec<T> {
   parse(text: string): T
 }
 
-/** The type of a schema's values; `unknown` for a raw JSON Schema. */
+/**
+ * The type of a schema's values; `unknown` for a raw JSON Schema.
+ *
+ * @example
+ * ```ts
+ * const schema = z.object({ city: z.string() })
+ * const answer: OutputValue<typeof schema> = { city: 'Oslo' }
+ * ```
+ */
 export type OutputValue<S> = S extends ToolSchema ? OutputOf<S> : unknown
 
 /**

@@ -20,7 +20,17 @@ import { bindValues, type BoundValues, type FlatValues } from './values.ts'
 
 type Flat<T> = { [K in keyof T]: T[K] } & {}
 
-/** A compiler message, never a value: two sections declare one value with different types. */
+/**
+ * A compiler message, never a value: two sections declare one value with different types.
+ *
+ * @example
+ * ```ts
+ * const one = defineSection({ key: 'one', title: 'One', params: z.object({ day: z.string() }), template: md`${'day'}` })
+ * const two = defineSection({ key: 'two', title: 'Two', params: z.object({ day: z.number() }), template: md`${'day'}` })
+ * // @ts-expect-error ConflictingValue<'day'>
+ * definePrompt({ ns: 'shop', key: 'clerk', sections: [one, two] })
+ * ```
+ */
 export interface ConflictingValue<Name> {
   readonly '~conflicting': Name
 }
@@ -32,7 +42,20 @@ type CheckedSections<S extends readonly AnySection[]> = [NeedsOf<S>] extends [ne
     ? S
     : ConflictingValue<Conflicts<NeedsOf<S>>>
 
-/** Options of {@link definePrompt}. */
+/**
+ * Options of {@link definePrompt}.
+ *
+ * @example
+ * ```ts
+ * const prompt = definePrompt({
+ *   ns: 'shop',
+ *   key: 'clerk',
+ *   sections: [role, refunds],
+ *   output: z.object({ answer: z.string() }),
+ *   budget: { tokens: 4_000 },
+ * } satisfies PromptOptions<[typeof role, typeof refunds], ToolSchema>)
+ * ```
+ */
 export interface PromptOptions<S extends readonly AnySection[], Output extends ToolSchema | JsonSchema | undefined> {
   /** The namespace of the prompt: keys joined by `/`, such as `agents/support`. */
   readonly ns: string
@@ -53,7 +76,15 @@ export interface PromptOptions<S extends readonly AnySection[], Output extends T
   readonly heading?: Heading
 }
 
-/** The members that all prompts have, whatever their types. */
+/**
+ * The members that all prompts have, whatever their types.
+ *
+ * @example
+ * ```ts
+ * const format = ({ ns, key }: AnyPrompt): string => `${ns}/${key}`
+ * format(prompt) // => 'support/agent'
+ * ```
+ */
 export interface AnyPrompt {
   readonly ns: string
   readonly key: string
@@ -65,7 +96,16 @@ export interface AnyPrompt {
 /** Parses the answers to a prompt; present if the prompt has an output. */
 type SpecFor<Output> = Output extends undefined ? undefined : OutputSpec<OutputValue<Output>>
 
-/** A prompt whose values are not bound yet. */
+/**
+ * A prompt whose values are not bound yet.
+ *
+ * @example
+ * ```ts
+ * const greeting = defineSection({ key: 'greeting', title: 'Greeting', template: md`Greet ${'customer'}.` })
+ * const prompt: Prompt<{ readonly customer: string }> = definePrompt({ ns: 'shop', key: 'clerk', sections: [greeting] })
+ * prompt.bind({ customer: 'Ada' }).render().text.endsWith('Greet Ada.') // => true
+ * ```
+ */
 export interface Prompt<
   Params = never,
   Keys extends string = string,
@@ -76,7 +116,16 @@ export interface Prompt<
   bind(...args: {} extends Params ? [values?: Params] : [values: Params]): BoundPrompt<Params, Keys, Output, Spec>
 }
 
-/** A prompt with its values, which can be rendered and run. */
+/**
+ * A prompt with its values, which can be rendered and run.
+ *
+ * @example
+ * ```ts
+ * const bound: BoundPrompt = prompt.bind()
+ * bound.render().tools.map(({ name }) => name) // => [ 'look', 'read_section' ]
+ * const { text } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * ```
+ */
 export interface BoundPrompt<
   Params = never,
   Keys extends string = string,
@@ -90,7 +139,15 @@ export interface BoundPrompt<
   render(options?: RenderOptions<Keys>): RenderedPrompt<Keys, Output, Spec>
 }
 
-/** Options of {@link BoundPrompt.render}. */
+/**
+ * Options of {@link BoundPrompt.render}.
+ *
+ * @example
+ * ```ts
+ * const options: RenderOptions = { visibility: { refunds: 'full' }, disclosure: openSections() }
+ * bound.render(options).summarized // => [ 'guide' ]
+ * ```
+ */
 export interface RenderOptions<Keys extends string = string> {
   /** The session that decides which sections are open, and that selectors read. */
   readonly session?: SessionReader
@@ -111,8 +168,9 @@ export interface RenderOptions<Keys extends string = string> {
  *
  * @example
  * ```ts
- * const prompt = definePrompt({ ns: 'agents', key: 'support', sections: [role, refunds] })
- * const { text, tools } = prompt.bind({ customer: 'Acme' }).render()
+ * const greeting = defineSection({ key: 'greeting', title: 'Greeting', template: 'Greet ${customer} by name.' })
+ * const prompt = definePrompt({ ns: 'agents', key: 'support', sections: [greeting, refunds] })
+ * const { text, tools } = prompt.bind({ customer: 'Ada' }).render()
  * ```
  */
 export function definePrompt<

@@ -6,25 +6,67 @@ import type { SessionReader } from '../session/session.ts'
 import { isVisibility, type Visibility } from '../session/visibility.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
-/** The context that selectors and custom renderers receive along with the section's params. */
+/**
+ * The context that selectors and custom renderers receive along with the section's params.
+ *
+ * @example
+ * ```ts
+ * const hasItems = (_params: unknown, { session }: SelectorContext): boolean => session.get(cart).items.length > 0
+ * const checkout = defineSection({ key: 'checkout', title: 'Checkout', template: 'Ask for the address.', enabled: hasItems })
+ * ```
+ */
 export interface SelectorContext {
   readonly session: SessionReader
 }
-/** A value, or a function that computes it from the section's params and the session. */
+/**
+ * A value, or a function that computes it from the section's params and the session.
+ *
+ * @example
+ * ```ts
+ * const visibility: Selector<unknown, Visibility> = (_params, { session }) =>
+ *   session.get(cart).items.length > 0 ? 'full' : 'summary'
+ * const checkout = defineSection({ key: 'checkout', title: 'Checkout', template: 'Ask for the address.', summary: 'How to pay.', visibility })
+ * ```
+ */
 export type Selector<Params, Value> = Value | ((params: Params, context: SelectorContext) => Value)
 
 /**
  * Tools that a section offers one by one as they are opened, each under the path `section.name`. They are looked up when
  * needed, so there can be thousands of them, and they can change.
+ *
+ * @example
+ * ```ts
+ * const toolsOnDemand: ToolsOnDemand = { find: (name) => [sendMail, setLight].find((tool) => tool.name === name) }
+ * const home = defineSection({ key: 'home', title: 'Home', template: 'Open tools by name.', toolsOnDemand })
+ * ```
  */
 export interface ToolsOnDemand {
   find(name: string): AnyTool | undefined
 }
 
-/** The return value of a custom renderer: a body, or nothing to leave the section out. */
+/**
+ * The return value of a custom renderer: a body, or nothing to leave the section out.
+ *
+ * @example
+ * ```ts
+ * const renderOrders = (ids: readonly string[]): RenderedBody => (ids.length > 0 ? ids.join('\n') : null)
+ * renderOrders([]) // => null
+ * ```
+ */
 export type RenderedBody = string | null | undefined
 
-/** A node in the tree of a prompt. `Params` are the values that its subtree needs; `Keys` are the dotted paths in it. */
+/**
+ * A node in the tree of a prompt. `Params` are the values that its subtree needs; `Keys` are the dotted paths in it.
+ *
+ * @example
+ * ```ts
+ * const greeting: Section<{ readonly customer: string }, 'greeting'> = defineSection({
+ *   key: 'greeting',
+ *   title: 'Greeting',
+ *   template: md`Greet ${'customer'} by name.`,
+ * })
+ * ```
+ */
 export interface Section<in Params = never, out Keys extends string = string> {
   readonly key: string
   readonly title: string
@@ -44,10 +86,27 @@ export interface Section<in Params = never, out Keys extends string = string> {
   readonly '~keys'?: Keys
 }
 
-/** A section with any params and paths. */
+/**
+ * A section with any params and paths.
+ *
+ * @example
+ * ```ts
+ * const pages: AnySection[] = ['Refunds', 'Shipping'].map((title) =>
+ *   defineSection({ key: title.toLowerCase(), title, template: `Everything about ${title}.` }),
+ * )
+ * const prompt = definePrompt({ ns: 'docs', key: 'help', sections: pages })
+ * ```
+ */
 export type AnySection = Section<never, string>
 
-/** The values of sections whose types the compiler does not know, such as an array built at run time. */
+/**
+ * The values of sections whose types the compiler does not know, such as an array built at run time.
+ *
+ * @example
+ * ```ts
+ * const values: AnyValues = { customer: 'Ada', orders: 3 }
+ * ```
+ */
 export type AnyValues = { readonly [name: string]: unknown }
 
 /** The values that several sections need together. */
@@ -75,7 +134,21 @@ type OwnInput<S, T> = S extends StandardSchemaV1 ? InputOf<S> : InferredParams<T
 type TemplateOption<T, S> = S extends StandardSchemaV1 ? CheckedTemplate<T, OutputOf<S>> : T
 type OwnOutput<S, T> = S extends StandardSchemaV1 ? OutputOf<S> : InferredParams<T>
 
-/** Options of {@link defineSection}. */
+/**
+ * Options of {@link defineSection}.
+ *
+ * @example
+ * ```ts
+ * const options: SectionOptions<'terms', undefined, string, string, []> = {
+ *   key: 'terms',
+ *   title: 'Terms',
+ *   template: 'Orders can be returned within 30 days.',
+ *   summary: 'When orders can be returned.',
+ *   visibility: 'summary',
+ * }
+ * const terms = defineSection(options)
+ * ```
+ */
 export interface SectionOptions<
   Key extends string,
   Schema extends StandardSchemaV1 | undefined,

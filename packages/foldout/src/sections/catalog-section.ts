@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/contract.ts'
 import { getListing } from '../catalog/entries/listing.ts'
 import { auto } from '../catalog/exposures/auto.ts'
 import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
@@ -13,7 +13,15 @@ import { toToolResult } from '../tools/call-result.ts'
 import type { Opening, ToolResult } from '../tools/result.ts'
 import { defineTool, type AnyTool, type ToolContext } from '../tools/tool.ts'
 
-/** Options of {@link catalogSection}. */
+/**
+ * Options of {@link catalogSection}.
+ *
+ * @example
+ * ```ts
+ * const options: CatalogSectionOptions<'mail'> = { key: 'mail', title: 'Mail', expose: hybrid() }
+ * catalogSection(catalog, options).key // => 'mail'
+ * ```
+ */
 export interface CatalogSectionOptions<Key extends string> {
   /** The key of the section. Default `tools`. */
   readonly key?: Key

@@ -1,7 +1,15 @@
 import { fileTools, type FileToolsOptions } from '../files/file-tools.ts'
 import { defineSection, type Section } from '../prompt/section.ts'
 
-/** Options of {@link filesSection}. */
+/**
+ * Options of {@link filesSection}.
+ *
+ * @example
+ * ```ts
+ * const options: FilesSectionOptions<'workspace'> = { key: 'workspace', title: 'Workspace', readOnly: true }
+ * filesSection(options).key // => 'workspace'
+ * ```
+ */
 export interface FilesSectionOptions<Key extends string> extends FileToolsOptions {
   /** The key of the section. Default `files`. */
   readonly key?: Key

@@ -5,7 +5,16 @@ import type { FileEntry, Filesystem } from '../files/filesystem.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILE_BYTES, MAX_SKILL_FILES } from './limits.ts'
 import { readSkill } from './skill.ts'
 
-/** Options of {@link skillSections}. */
+/**
+ * Options of {@link skillSections}.
+ *
+ * @example
+ * ```ts
+ * const options: SkillSectionsOptions = { folder: 'skills', onBroken: (error) => console.warn(error.message) }
+ * const skills = await skillSections(createHostFilesystem('.'), options)
+ * skills.map(({ key }) => key) // => [ 'refunds' ]
+ * ```
+ */
 export interface SkillSectionsOptions {
   /** The folder that contains the skills, each in its own folder with a `SKILL.md`. Default: the root. */
   readonly folder?: string

@@ -3,7 +3,14 @@ import { importPeer } from '../core/peer.ts'
 import { KEY_PATTERN, shorten } from '../core/text.ts'
 import { MAX_FRONT_MATTER } from './limits.ts'
 
-/** The content of a `SKILL.md`. */
+/**
+ * The content of a `SKILL.md`.
+ *
+ * @example
+ * ```ts
+ * const skill: Skill = { name: 'refunds', description: 'How to refund an order.', body: 'Ask for its number first.' }
+ * ```
+ */
 export interface Skill {
   readonly name: string
   readonly description: string
@@ -20,7 +27,7 @@ const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)(
  * @example
  * ```ts
  * const skill = await readSkill('---\nname: refunds\ndescription: How to refund.\n---\nAsk first.', 'SKILL.md')
- * skill.body // 'Ask first.'
+ * skill.body // => 'Ask first.'
  * ```
  */
 export async function readSkill(text: string, path: string): Promise<Skill> {

@@ -3,7 +3,15 @@ import type { Event } from './event.ts'
 import type { AnySlice, Slice } from './slice.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** The read-only view of a session that selectors and custom renderers receive. */
+/**
+ * The read-only view of a session that selectors and custom renderers receive.
+ *
+ * @example
+ * ```ts
+ * const countItems = (session: SessionReader): number => (session.has(cart) ? session.get(cart).items.length : 0)
+ * countItems(createSession()) // => 0
+ * ```
+ */
 export interface SessionReader {
   /** Whether the session has this slice. */
   has(slice: AnySlice): boolean
@@ -11,10 +19,32 @@ export interface SessionReader {
   get<State>(slice: Slice<string, State, unknown>): State
 }
 
-/** A function that is called after each event. A promise that it returns is not awaited. */
+/**
+ * A function that is called after each event. A promise that it returns is not awaited.
+ *
+ * @example
+ * ```ts
+ * const types: string[] = []
+ * const listener: Listener = (event) => types.push(event.type)
+ * const session = createSession({ slices: [cart] })
+ * session.subscribe(listener)
+ * session.dispatch(cart.events.added('tea'))
+ * types // => [ 'cart/added' ]
+ * ```
+ */
 export type Listener = (event: Event) => void
 
-/** Typed state that changes only through events. A run, its tools and its selectors share it. */
+/**
+ * Typed state that changes only through events. A run, its tools and its selectors share it.
+ *
+ * @example
+ * ```ts
+ * const session: Session = createSession({ slices: [cart] })
+ * session.dispatch(cart.events.added('tea'))
+ * session.get(cart).items // => [ 'tea' ]
+ * await runAgent(bound, { adapter, session })
+ * ```
+ */
 export interface Session extends SessionReader {
   /**
    * Passes an event to every slice that handles it, then to the listeners. A reducer or listener that throws does not stop
@@ -38,7 +68,19 @@ export interface Session extends SessionReader {
   begin(): SessionTransaction
 }
 
-/** Changes that reach the outer session only when they are committed. */
+/**
+ * Changes that reach the outer session only when they are committed.
+ *
+ * @example
+ * ```ts
+ * const session = createSession({ slices: [cart] })
+ * const transaction: SessionTransaction = session.begin()
+ * transaction.session.dispatch(cart.events.added('tea'))
+ * session.get(cart).items // => []
+ * transaction.commit()
+ * session.get(cart).items // => [ 'tea' ]
+ * ```
+ */
 export interface SessionTransaction {
   /** The session inside the transaction. */
   readonly session: Session
@@ -48,7 +90,15 @@ export interface SessionTransaction {
   abandon(): void
 }
 
-/** A reducer or listener that failed on an event. */
+/**
+ * A reducer or listener that failed on an event.
+ *
+ * @example
+ * ```ts
+ * const format = ({ event, slice, error }: DispatchFailure): string => `${slice ?? 'a listener'} on ${event.type}: ${error}`
+ * format({ event: cart.events.added('tea'), slice: 'cart', error: 'too many' }) // => 'cart on cart/added: too many'
+ * ```
+ */
 export interface DispatchFailure {
   readonly event: Event
   /** The slice whose reducer failed, or `undefined` for a listener. */
@@ -88,7 +138,15 @@ export class DispatchError extends FoldoutError {
   }
 }
 
-/** Which slices apply an event: all, or only logs, which keep the events of an abandoned transaction. */
+/**
+ * Which slices apply an event: all, or only logs, which keep the events of an abandoned transaction.
+ *
+ * @example
+ * ```ts
+ * const isUndone = (scope: Scope): boolean => scope === 'logs'
+ * isUndone('all') // => false
+ * ```
+ */
 export type Scope = 'all' | 'logs'
 
 /** Receives everything that a store needs to rebuild the session. */

@@ -1,10 +1,26 @@
-/** Something that happened, as plain data, so that a session can be stored and resumed. */
+/**
+ * Something that happened, as plain data, so that a session can be stored and resumed.
+ *
+ * @example
+ * ```ts
+ * const event: Event = cart.events.added('tea')
+ * event // => { type: 'cart/added', payload: 'tea' }
+ * ```
+ */
 export interface Event<Type extends string = string, Payload = unknown> {
   readonly type: Type
   readonly payload: Payload
 }
 
-/** Creates events of one type. Reducers and listeners recognize the events by `type`. */
+/**
+ * Creates events of one type. Reducers and listeners recognize the events by `type`.
+ *
+ * @example
+ * ```ts
+ * const shipped: EventCreator<'order/shipped', { readonly id: string }> = defineEvent<{ readonly id: string }>()('order/shipped')
+ * shipped({ id: 'A-1' }).type // => 'order/shipped'
+ * ```
+ */
 export interface EventCreator<Type extends string = string, Payload = never> {
   (
     ...args: [Payload] extends [void] ? [] : undefined extends Payload ? [payload?: Payload] : [payload: Payload]

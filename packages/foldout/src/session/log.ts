@@ -73,7 +73,15 @@ export class Log<Entry> implements Iterable<Entry> {
 
 type AnyEventCreator = ((...args: never) => Event) & { readonly type: string }
 
-/** Options of {@link defineLog}. */
+/**
+ * Options of {@link defineLog}.
+ *
+ * @example
+ * ```ts
+ * const options: LogOptions<'calls', [typeof toolInvoked]> = { name: 'calls', of: [toolInvoked] }
+ * const calls = defineLog(options)
+ * ```
+ */
 export interface LogOptions<Name extends string, Creators extends readonly AnyEventCreator[]> {
   readonly name: Name
   /** The events that the log keeps. */

@@ -16,7 +16,15 @@ export {
   type SessionTransaction,
 } from './contract.ts'
 
-/** Options of {@link createSession}. */
+/**
+ * Options of {@link createSession}.
+ *
+ * @example
+ * ```ts
+ * const options: SessionOptions = { slices: [cart] }
+ * const session = createSession(options)
+ * ```
+ */
 export interface SessionOptions {
   /**
    * The session's slices. Every session also has `visibility` and `agentRun`; pass a seeded one here to start with sections

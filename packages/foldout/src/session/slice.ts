@@ -10,17 +10,39 @@ type PayloadOf<R> = R extends (...args: infer Args) => unknown
     : void
   : never
 
-/** The event creators of a slice, one for each of its reducers. */
+/**
+ * The event creators of a slice, one for each of its reducers.
+ *
+ * @example
+ * ```ts
+ * const events: SliceEvents<'cart', { added: (state: unknown, item: string) => unknown }> = cart.events
+ * events.added('tea') // => { type: 'cart/added', payload: 'tea' }
+ * ```
+ */
 export type SliceEvents<Name extends string, R> = {
   readonly [K in keyof R & string]: EventCreator<`${Name}/${K}`, PayloadOf<R[K]>>
 }
 
-/** Returns what is wrong with a payload, as a clause such as `its path is not a string`, or `undefined` if it is valid. */
+/**
+ * Returns what is wrong with a payload, as a clause such as `its path is not a string`, or `undefined` if it is valid.
+ *
+ * @example
+ * ```ts
+ * const isItem: PayloadCheck = (item) => (typeof item === 'string' ? undefined : 'it is not the name of an item')
+ * isItem(7) // => 'it is not the name of an item'
+ * ```
+ */
 export type PayloadCheck = (payload: unknown) => string | undefined
 
 /**
  * A part of a session's state and the events it handles. A slice of kind `'state'` is reset when a session is restored or
  * a transaction is abandoned; a `'log'` only grows.
+ *
+ * @example
+ * ```ts
+ * const seeded: Slice<'cart', { readonly items: readonly string[] }> = cart.seed({ items: ['tea'] })
+ * createSession({ slices: [seeded] }).get(cart).items // => [ 'tea' ]
+ * ```
  */
 export interface Slice<Name extends string = string, State = unknown, Events = unknown> {
   readonly name: Name
@@ -40,7 +62,15 @@ export interface Slice<Name extends string = string, State = unknown, Events = u
 }
 
 // oxlint-disable typescript/no-explicit-any -- a slice is invariant in its state; only `any` accepts every slice
-/** A slice of any state. */
+/**
+ * A slice of any state.
+ *
+ * @example
+ * ```ts
+ * const slices: AnySlice[] = [cart, defineLog({ name: 'calls', of: [toolInvoked] })]
+ * const session = createSession({ slices })
+ * ```
+ */
 export type AnySlice = Slice<string, any, unknown>
 // oxlint-enable typescript/no-explicit-any
 
@@ -48,13 +78,37 @@ interface Reaction<State> {
   readonly type: string
   readonly reducer: Reducer<State>
 }
-/** Declares how a slice reacts to an event of another slice. It is the argument of `reactions`. */
+/**
+ * Declares how a slice reacts to an event of another slice. It is the argument of `reactions`.
+ *
+ * @example
+ * ```ts
+ * const count = defineSlice({
+ *   name: 'count',
+ *   initial: 0,
+ *   reducers: {},
+ *   reactions: (on: On<number>) => [on(cart.events.added, (state) => state + 1)],
+ * })
+ * ```
+ */
 export type On<State> = <Payload>(
   event: EventCreator<string, Payload>,
   reducer: (state: State, payload: Payload) => State,
 ) => Reaction<State>
 
-/** Options of {@link defineSlice}. */
+/**
+ * Options of {@link defineSlice}.
+ *
+ * @example
+ * ```ts
+ * const options: SliceOptions<'count', number, { increased: (state: number) => number }> = {
+ *   name: 'count',
+ *   initial: 0,
+ *   reducers: { increased: (state) => state + 1 },
+ * }
+ * const count = defineSlice(options)
+ * ```
+ */
 export interface SliceOptions<Name extends string, State, R> {
   readonly name: Name
   readonly initial: State
@@ -88,7 +142,7 @@ export interface SliceOptions<Name extends string, State, R> {
  * })
  * const session = createSession({ slices: [cart] })
  * session.dispatch(cart.events.added('tea'))
- * session.get(cart).items // ['tea']
+ * session.get(cart).items // => [ 'tea' ]
  * ```
  */
 export function defineSlice<const Name extends string, State, R extends Reducers<State>>(

@@ -5,14 +5,32 @@ import type { AnySlice } from './slice.ts'
 
 export const SNAPSHOT_VERSION = 1
 
-/** A session's state as plain JSON. */
+/**
+ * A session's state as plain JSON.
+ *
+ * @example
+ * ```ts
+ * const snapshot: Snapshot = createSession({ slices: [cart.seed({ items: ['tea'] })] }).snapshot()
+ * const later = createSession({ slices: [cart], snapshot })
+ * later.get(cart).items // => [ 'tea' ]
+ * ```
+ */
 export interface Snapshot {
   /** The version of this envelope. Each slice has its own version. */
   readonly version: number
   readonly slices: { readonly [name: string]: SliceSnapshot }
 }
 
-/** One slice in a snapshot. */
+/**
+ * One slice in a snapshot.
+ *
+ * @example
+ * ```ts
+ * const { slices } = createSession({ slices: [cart] }).snapshot()
+ * const kept: SliceSnapshot | undefined = slices['cart']
+ * kept?.state // => { items: [] }
+ * ```
+ */
 export interface SliceSnapshot {
   readonly version: number
   /** Absent in a store's snapshot for a slice that still has its initial state. */

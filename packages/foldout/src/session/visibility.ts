@@ -2,10 +2,26 @@ import { isPlainObject } from '../core/json/json.ts'
 import { shorten } from '../core/text.ts'
 import { defineSlice } from './slice.ts'
 
-/** How much of a section the model sees: its text or its summary. */
+/**
+ * How much of a section the model sees: its text or its summary.
+ *
+ * @example
+ * ```ts
+ * const visibility: Visibility = 'full'
+ * bound.render({ visibility: { guide: visibility } }).summarized // => [ 'refunds' ]
+ * ```
+ */
 export type Visibility = 'full' | 'summary'
 
-/** The requested visibility of sections, by dotted path. */
+/**
+ * The requested visibility of sections, by dotted path.
+ *
+ * @example
+ * ```ts
+ * const overrides: VisibilityOverrides = { 'context.examples': 'full' }
+ * const session = createSession({ slices: [visibility.seed(overrides)] })
+ * ```
+ */
 export type VisibilityOverrides = Readonly<Record<string, Visibility>>
 
 const NONE: VisibilityOverrides = {}

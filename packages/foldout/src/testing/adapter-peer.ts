@@ -1,16 +1,40 @@
 import type { ProviderAdapter, Usage } from '../adapters/contract.ts'
 
-/** The tokens that a scripted reply reports as its usage. */
+/**
+ * The tokens that a scripted reply reports as its usage.
+ *
+ * @example
+ * ```ts
+ * const usage: StepUsage = { inputTokens: 120, outputTokens: 8 }
+ * const step: ModelStep = { says: 'Done.', usage }
+ * ```
+ */
 export type StepUsage = Pick<Usage, 'inputTokens' | 'outputTokens'>
 
-/** A call that a scripted model makes; `malformed` is sent verbatim in place of the arguments. */
+/**
+ * A call that a scripted model makes; `malformed` is sent verbatim in place of the arguments.
+ *
+ * @example
+ * ```ts
+ * const call: ScriptedCall = { name: 'look', arguments: { room: 'hall' } }
+ * const broken: ScriptedCall = { name: 'look', malformed: '{"room":' }
+ * ```
+ */
 export interface ScriptedCall {
   readonly name: string
   readonly arguments?: unknown
   readonly malformed?: string
 }
 
-/** How and where a reply ends before it is complete. */
+/**
+ * How and where a reply ends before it is complete.
+ *
+ * @example
+ * ```ts
+ * const ends: EarlyEnd = { how: 'stalled', where: 'in text' }
+ * const step: ModelStep = { says: 'It is on its', ends }
+ * ```
+ */
 export interface EarlyEnd {
   /**
    * `cut`: the connection is lost; `closed`: the connection is closed cleanly, as some proxies do; `stalled`: nothing more
@@ -21,7 +45,18 @@ export interface EarlyEnd {
   readonly where: 'before text' | 'in text'
 }
 
-/** What a provider does with one request. */
+/**
+ * What a provider does with one request.
+ *
+ * @example
+ * ```ts
+ * const script: ModelStep[] = [
+ *   { refuses: 429, headers: { 'retry-after': '1' } },
+ *   { calls: [{ name: 'look', arguments: {} }] },
+ *   { says: 'There is a lamp.', usage: { inputTokens: 120, outputTokens: 8 } },
+ * ]
+ * ```
+ */
 export type ModelStep =
   /** The model answers, in several parts. */
   | {
@@ -34,7 +69,17 @@ export type ModelStep =
   /** The provider answers with an error of this status. */
   | { readonly refuses: number; readonly message?: string; readonly headers?: Readonly<Record<string, string>> }
 
-/** An adapter and its provider. `Request` is a request as the provider received it. */
+/**
+ * An adapter and its provider. `Request` is a request as the provider received it.
+ *
+ * @example
+ * ```ts
+ * const peer: ModelPeer<AcmeRequest> = await startAcme([{ says: 'Done.' }])
+ * await runAgent(bound, { adapter: peer.adapter })
+ * peer.requests().length // => 1
+ * await peer.stop()
+ * ```
+ */
 export interface ModelPeer<Request> {
   readonly adapter: ProviderAdapter
   /** The requests that the provider received, in order. */
@@ -44,7 +89,14 @@ export interface ModelPeer<Request> {
   stop(): Promise<void>
 }
 
-/** The names of the suite's cases, for {@link AdapterSuiteOptions.skips}. */
+/**
+ * The names of the suite's cases, for {@link AdapterSuiteOptions.skips}.
+ *
+ * @example
+ * ```ts
+ * const skips: { [Case in AdapterCase]?: string } = { 'structured output': 'The interface has no schemas for answers.' }
+ * ```
+ */
 export type AdapterCase =
   | 'text'
   | 'streaming'
@@ -71,7 +123,20 @@ export type AdapterCase =
   | 'cut in text'
   | 'resume'
 
-/** What {@link adapterSuite} needs to know about an adapter. */
+/**
+ * What {@link adapterSuite} needs to know about an adapter.
+ *
+ * @example
+ * ```ts
+ * const options: AdapterSuiteOptions<AcmeRequest> = {
+ *   supportsDynamicTools: true,
+ *   create: ({ script }) => startAcme(script),
+ *   getTools: ({ body }) => body.tools.map(({ name }) => name),
+ *   getResults: ({ body }) => body.results.map(({ text }) => text),
+ *   getPrefixes: ({ body }) => [JSON.stringify(body)],
+ * }
+ * ```
+ */
 export interface AdapterSuiteOptions<Request> {
   /** Creates an adapter with a provider that answers request `n` with step `n` of the script. */
   create(options: { readonly script: readonly ModelStep[] }): Promise<ModelPeer<Request>>

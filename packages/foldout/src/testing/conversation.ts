@@ -9,7 +9,17 @@ import type { BoundPrompt } from '../prompt/prompt.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Session } from '../session/session.ts'
 
-/** The options of {@link createConversation}. */
+/**
+ * The options of {@link createConversation}.
+ *
+ * @example
+ * ```ts
+ * const options: ConversationOptions = { bound, session: createSession(), disclosure: openSections(), dynamicTools: false }
+ * const conversation = createConversation(options)
+ * await conversation.open(['guide'])
+ * conversation.restarts // => 1
+ * ```
+ */
 export interface ConversationOptions {
   readonly bound: Pick<BoundPrompt, 'render'>
   readonly session: Session
@@ -19,7 +29,17 @@ export interface ConversationOptions {
   readonly filesystem?: Filesystem
 }
 
-/** A conversation without a model: you call the tools, and openings take effect as they would in a run. */
+/**
+ * A conversation without a model: you call the tools, and openings take effect as they would in a run.
+ *
+ * @example
+ * ```ts
+ * const conversation: Conversation = createConversation({ bound, session: createSession(), disclosure: readSection(), dynamicTools: true })
+ * await conversation.open(['refunds'])
+ * conversation.tools.has('refund_order') // => true
+ * conversation.restarts // => 0
+ * ```
+ */
 export interface Conversation {
   /** The prompt as last rendered. */
   readonly rendered: RenderedPrompt

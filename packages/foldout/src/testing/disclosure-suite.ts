@@ -13,6 +13,16 @@ import { createConversation, type Conversation } from './conversation.ts'
 /**
  * What {@link disclosureSuite} needs to know about a strategy: the ways in which strategies differ on purpose. The calls come
  * from the strategy's `getCalls`. Of its texts, only the last lines of summaries are compared.
+ *
+ * @example
+ * ```ts
+ * const expectations: DisclosureExpectations = {
+ *   tools: ['unfold'],
+ *   opens: { content: 'in the result', tools: 'by injection' },
+ *   alreadyFull: { content: 'refused', tools: 'refused' },
+ *   suffixes,
+ * }
+ * ```
  */
 export interface DisclosureExpectations {
   /** The tools offered while sections with and without tools are folded. */

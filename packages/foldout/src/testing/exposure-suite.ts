@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createCatalog, type Catalog } from '../catalog/catalog.ts'
+import { createCatalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/contract.ts'
 import type { CatalogEvent } from '../catalog/events.ts'
 import type { ExposedCatalog, Exposure, ListedTool } from '../catalog/exposures/exposure.ts'
 import type { CallContext, CallResult, CatalogInput, ToolProgress, RawTool } from '../catalog/tool.ts'
@@ -7,13 +8,30 @@ import type { JsonSchema } from '../core/schema/schema.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
 import { TOOL_NAME_PATTERN } from '../tools/tool.ts'
 
-/** A client's call of a listed tool. */
+/**
+ * A client's call of a listed tool.
+ *
+ * @example
+ * ```ts
+ * const call: ClientCall = { name: 'use_tool', arguments: { name: 'send_mail', arguments: { to: 'ada@example.com' } } }
+ * ```
+ */
 export interface ClientCall {
   readonly name: string
   readonly arguments: unknown
 }
 
-/** How a client that knows only the list finds and runs tools. */
+/**
+ * How a client that knows only the list finds and runs tools.
+ *
+ * @example
+ * ```ts
+ * const driver: ExposureDriver = {
+ *   toFind: (query) => ({ name: 'find', arguments: { words: query } }),
+ *   toRun: (tool, args) => ({ name: 'run', arguments: { tool, args } }),
+ * }
+ * ```
+ */
 export interface ExposureDriver {
   /** The call that searches for tools; undefined if every tool is listed. */
   toFind(query: string, listed: readonly ListedTool[]): ClientCall | undefined
@@ -21,7 +39,14 @@ export interface ExposureDriver {
   toRun(tool: string, args: Readonly<Record<string, unknown>>, listed: readonly ListedTool[]): ClientCall
 }
 
-/** What {@link exposureSuite} needs to know about an exposure: the ways in which exposures differ on purpose. */
+/**
+ * What {@link exposureSuite} needs to know about an exposure: the ways in which exposures differ on purpose.
+ *
+ * @example
+ * ```ts
+ * const expectations: ExposureExpectations = { lossless: true, counter: estimatedTokens }
+ * ```
+ */
 export interface ExposureExpectations {
   /** Default: listed tools are called directly, and the others through the listed meta tools. */
   readonly driver?: ExposureDriver

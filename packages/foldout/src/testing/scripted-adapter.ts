@@ -2,7 +2,15 @@ import { chatAdapter, type ChatReply } from '../adapters/chat.ts'
 import type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/contract.ts'
 import { FoldoutError } from '../core/errors.ts'
 
-/** What a scripted model does in reply to one request. */
+/**
+ * What a scripted model does in reply to one request.
+ *
+ * @example
+ * ```ts
+ * const script: ScriptStep[] = [calls('look'), { throws: new Error('The network is down.') }, says('Done.')]
+ * const adapter = scriptedAdapter(script)
+ * ```
+ */
 export type ScriptStep =
   | { readonly says: string }
   | { readonly calls: readonly { readonly name: string; readonly arguments: unknown; readonly malformed?: string }[] }
@@ -34,7 +42,17 @@ export const callsAll = (...list: readonly (readonly [name: string, args: unknow
   calls: list.map(([name, args]) => ({ name, arguments: args })),
 })
 
-/** A request that a scripted model received. */
+/**
+ * A request that a scripted model received.
+ *
+ * @example
+ * ```ts
+ * const adapter = scriptedAdapter([says('Done.')])
+ * await runAgent(bound, { adapter })
+ * const [request]: readonly ScriptedRequest[] = adapter.requests
+ * request?.tools // => [ 'look', 'read_section' ]
+ * ```
+ */
 export interface ScriptedRequest {
   readonly system: string
   readonly messages: readonly Message[]
@@ -42,14 +60,32 @@ export interface ScriptedRequest {
   readonly tools: readonly string[]
 }
 
-/** An adapter that follows a script. */
+/**
+ * An adapter that follows a script.
+ *
+ * @example
+ * ```ts
+ * const adapter: ScriptedAdapter = scriptedAdapter([says('Done.')])
+ * await runAgent(bound, { adapter })
+ * adapter.requests.length // => 1
+ * adapter.assertDone()
+ * ```
+ */
 export interface ScriptedAdapter extends ProviderAdapter {
   readonly requests: readonly ScriptedRequest[]
   /** Throws if the script has steps left. */
   assertDone(): void
 }
 
-/** The options of {@link scriptedAdapter}. */
+/**
+ * The options of {@link scriptedAdapter}.
+ *
+ * @example
+ * ```ts
+ * const options: ScriptedOptions = { supportsDynamicTools: false, contextWindow: 8_000 }
+ * const adapter = scriptedAdapter([says('Done.')], options)
+ * ```
+ */
 export interface ScriptedOptions {
   /** Whether tools can be added to a running conversation. Default true. */
   readonly supportsDynamicTools?: boolean

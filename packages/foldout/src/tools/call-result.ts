@@ -1,7 +1,17 @@
 import { isPlainObject } from '../core/json/json.ts'
 import { fail, ok, type ToolImage, type ToolResult } from './result.ts'
 
-/** One part of a tool's answer in the MCP format: text, an image, audio, a resource link or an embedded resource. */
+/**
+ * One part of a tool's answer in the MCP format: text, an image, audio, a resource link or an embedded resource.
+ *
+ * @example
+ * ```ts
+ * const content: ToolContent[] = [
+ *   { type: 'text', text: 'The front door:' },
+ *   { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
+ * ]
+ * ```
+ */
 export interface ToolContent {
   readonly type: string
   readonly [field: string]: unknown

@@ -4,7 +4,16 @@ import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../cor
 import { fail, type ToolFailure, type ToolResult } from './result.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 
-/** Options of {@link executeTool}. */
+/**
+ * Options of {@link executeTool}.
+ *
+ * @example
+ * ```ts
+ * const options: ExecuteOptions = { approve: async () => fail('The user said no.') }
+ * const result = await executeTool(sendMail, { to: 'ada@example.com' }, context, options)
+ * result.message // => 'The user said no.'
+ * ```
+ */
 export interface ExecuteOptions {
   /** The tool's name in messages. Default: its own name. */
   readonly name?: string

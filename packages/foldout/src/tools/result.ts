@@ -1,10 +1,26 @@
 import type { CallResult } from './call-result.ts'
 import type { AnyTool } from './tool.ts'
 
-/** The result of a tool call. The model reads `message`; programs read `value`. */
+/**
+ * The result of a tool call. The model reads `message`; programs read `value`.
+ *
+ * @example
+ * ```ts
+ * const result: ToolResult = await executeTool(sendMail, { to: 'ada@example.com' }, context)
+ * result.ok && result.message // => 'Sent to ada@example.com.'
+ * ```
+ */
 export type ToolResult<Value = unknown> = ToolSuccess<Value> | ToolFailure
 
-/** A successful tool call. Create it with {@link ok}. */
+/**
+ * A successful tool call. Create it with {@link ok}.
+ *
+ * @example
+ * ```ts
+ * const success: ToolSuccess<{ readonly id: number }> = ok('Sent to Ada.', { id: 7 })
+ * success.value.id // => 7
+ * ```
+ */
 export interface ToolSuccess<Value = unknown> {
   readonly ok: true
   readonly message: string
@@ -20,14 +36,30 @@ export interface ToolSuccess<Value = unknown> {
   readonly answer?: CallResult
 }
 
-/** An image in the result of a tool. */
+/**
+ * An image in the result of a tool.
+ *
+ * @example
+ * ```ts
+ * const images: ToolImage[] = [{ mimeType: 'image/png', data: 'iVBORw0KGgo=' }]
+ * const result: ToolResult = { ...ok('The front door:'), images }
+ * ```
+ */
 export interface ToolImage {
   readonly mimeType: string
   /** The image data in Base64. */
   readonly data: string
 }
 
-/** A failed tool call. Create it with {@link fail}. */
+/**
+ * A failed tool call. Create it with {@link fail}.
+ *
+ * @example
+ * ```ts
+ * const failure: ToolFailure = fail('There is no order 17. Ask for the number on the receipt.')
+ * failure.ok // => false
+ * ```
+ */
 export interface ToolFailure {
   readonly ok: false
   readonly message: string
@@ -35,7 +67,16 @@ export interface ToolFailure {
   readonly answer?: CallResult
 }
 
-/** A valid request of the model to open sections, not yet applied. */
+/**
+ * A valid request of the model to open sections, not yet applied.
+ *
+ * @example
+ * ```ts
+ * const answer = answerInPlace(view, planOpening(view, ['refunds'], 'The customer wants a refund.'))
+ * const opening: Opening | undefined = answer.ok ? answer.opening : undefined
+ * opening?.tools.map(({ name }) => name) // => [ 'refund_order' ]
+ * ```
+ */
 export interface Opening {
   /** The keys exactly as the model wrote them. */
   readonly keys: readonly string[]

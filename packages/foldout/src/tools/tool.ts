@@ -17,7 +17,15 @@ import type { Session } from '../session/session.ts'
 import type { Filesystem } from '../files/filesystem.ts'
 import type { ToolResult } from './result.ts'
 
-/** The prompt that offered a tool, as the tool sees it. A rendered prompt implements it. */
+/**
+ * The prompt that offered a tool, as the tool sees it. A rendered prompt implements it.
+ *
+ * @example
+ * ```ts
+ * const view: PromptView = bound.render()
+ * view.findSection('look') // => 'tasks'
+ * ```
+ */
 export interface PromptView {
   readonly text: string
   readonly tools: readonly AnyTool[]
@@ -27,7 +35,22 @@ export interface PromptView {
   findSection(tool: string): string | undefined
 }
 
-/** What a tool receives along with its params. */
+/**
+ * What a tool receives along with its params.
+ *
+ * @example
+ * ```ts
+ * const addToCart = defineTool({
+ *   name: 'add_to_cart',
+ *   description: 'Puts an item into the cart.',
+ *   params: z.object({ item: z.string() }),
+ *   execute: ({ item }, { session }: ToolContext) => {
+ *     session.dispatch(cart.events.added(item))
+ *     return ok(`${item} is in the cart.`)
+ *   },
+ * })
+ * ```
+ */
 export interface ToolContext {
   readonly session: Session
   /** The id of the call, where a model made it. A call that is run again after a crash has the same one. */
@@ -41,7 +64,18 @@ export interface ToolContext {
   readonly prompt: PromptView | undefined
 }
 
-/** An example call that the model sees while the tool's section is open. */
+/**
+ * An example call that the model sees while the tool's section is open.
+ *
+ * @example
+ * ```ts
+ * const example: ToolExample<{ to: string }> = {
+ *   description: 'To write to Ada',
+ *   input: { to: 'ada@example.com' },
+ *   output: 'Sent to ada@example.com.',
+ * }
+ * ```
+ */
 export interface ToolExample<Input = unknown> {
   /** The purpose of the call. */
   readonly description: string
@@ -50,13 +84,32 @@ export interface ToolExample<Input = unknown> {
   readonly output: string
 }
 
-/** The tool that a call finally runs, with its arguments. */
+/**
+ * The tool that a call finally runs, with its arguments.
+ *
+ * @example
+ * ```ts
+ * const target: CallTarget = { name: 'send_mail', arguments: { to: 'ada@example.com' } }
+ * ```
+ */
 export interface CallTarget {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** A tool that a model can call. Define it with {@link defineTool}. */
+/**
+ * A tool that a model can call. Define it with {@link defineTool}.
+ *
+ * @example
+ * ```ts
+ * const greet: Tool<'greet', ToolSchema<{ readonly name: string }>> = defineTool({
+ *   name: 'greet',
+ *   description: 'Greets a customer.',
+ *   params: z.object({ name: z.string() }),
+ *   execute: ({ name }) => ok(`Hello ${name}.`),
+ * })
+ * ```
+ */
 export interface Tool<Name extends string = string, Params extends ToolSchema = ToolSchema, Value = unknown> {
   readonly name: Name
   readonly description: string
@@ -73,13 +126,33 @@ export interface Tool<Name extends string = string, Params extends ToolSchema = 
   execute(params: OutputOf<Params>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
 
-/** A tool with any name, params and value. */
+/**
+ * A tool with any name, params and value.
+ *
+ * @example
+ * ```ts
+ * const getNames = (tools: readonly AnyTool[]): readonly string[] => tools.map(({ name }) => name)
+ * getNames([sendMail, setLight]) // => [ 'send_mail', 'set_light' ]
+ * ```
+ */
 export type AnyTool = Tool<string, ToolSchema, unknown>
 
 /** The schema of a tool's params. The values of a raw JSON Schema are untyped. */
 export type ParamsSchema<P> = P extends ToolSchema ? P : ToolSchema<Readonly<Record<string, unknown>>>
 
-/** Options of {@link defineTool}. */
+/**
+ * Options of {@link defineTool}.
+ *
+ * @example
+ * ```ts
+ * const options: ToolOptions<'ping', JsonSchema, string> = {
+ *   name: 'ping',
+ *   description: 'Checks whether the shop is open.',
+ *   execute: () => ok('It is open.', 'open'),
+ * }
+ * const ping = defineTool(options)
+ * ```
+ */
 export interface ToolOptions<Name extends string, Params extends ToolSchema | JsonSchema, Value> {
   /** The name: 1 to 64 letters, digits, underscores and hyphens. */
   readonly name: Name
@@ -176,7 +249,14 @@ function getInputSchema(name: string, params: ToolSchema): JsonSchema {
   )
 }
 
-/** The definition of a tool that a provider receives, with its fields in the order for counting and hashing. */
+/**
+ * The definition of a tool that a provider receives, with its fields in the order for counting and hashing.
+ *
+ * @example
+ * ```ts
+ * const definition: ToolDefinition = { name: 'look', description: 'Looks around.', inputSchema: { type: 'object' } }
+ * ```
+ */
 export interface ToolDefinition {
   readonly name: string
   readonly description: string

@@ -7,7 +7,16 @@ import { Log } from '../../session/log.ts'
 import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
 
-/** An opening that was accepted and that the model has not been shown yet: the next render shows it. */
+/**
+ * An opening that was accepted and that the model has not been shown yet: the next render shows it.
+ *
+ * @example
+ * ```ts
+ * const getPaths = ({ paths }: PendingOpening): readonly string[] => paths
+ * const { state } = await runAgent(bound, { adapter })
+ * state.pending.flatMap(getPaths) // => []
+ * ```
+ */
 export interface PendingOpening {
   readonly callId: string
   readonly keys: readonly string[]
@@ -19,6 +28,13 @@ export interface PendingOpening {
 /**
  * What a conversation began with. Later requests send the same text and tools, so that a provider's cache keeps hitting and
  * what a provider binds to the beginning stays valid.
+ *
+ * @example
+ * ```ts
+ * const { state } = await runAgent(bound, { adapter })
+ * const start: ConversationStart | null = state.start
+ * start?.tools // => [ 'look', 'read_section' ]
+ * ```
  */
 export interface ConversationStart {
   readonly system: string
@@ -34,10 +50,28 @@ export interface ConversationStart {
   readonly shown: readonly ShownSection[]
 }
 
-/** The path of a section that the model was shown in full, and a hash of its text where that may change with the session. */
+/**
+ * The path of a section that the model was shown in full, and a hash of its text where that may change with the session.
+ *
+ * @example
+ * ```ts
+ * const getPath = ([path]: ShownSection): string => path
+ * const { state } = await runAgent(bound, { adapter })
+ * state.start?.shown.map(getPath) // => [ 'role', 'tasks' ]
+ * ```
+ */
 export type ShownSection = readonly [path: string, hash: string]
 
-/** All that is needed to go on with a run besides the prompt and the session. Plain JSON. */
+/**
+ * All that is needed to go on with a run besides the prompt and the session. Plain JSON.
+ *
+ * @example
+ * ```ts
+ * const { state } = await runAgent(bound, { adapter, input: 'Where is my parcel?' })
+ * const kept: RunState = JSON.parse(JSON.stringify(state))
+ * await runAgent(bound, { adapter, state: kept, input: 'And when does it arrive?' })
+ * ```
+ */
 export interface RunState {
   readonly version: 1
   readonly status: 'new' | 'running' | 'completed' | 'stopped'

@@ -1,6 +1,6 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../contract.ts'
 import type { ExposedCatalog, Exposure, ExposureClient } from './exposure.ts'
 import { getListing } from '../entries/listing.ts'
 import { createSearchTool } from '../meta-tools/search-tools.ts'
@@ -12,7 +12,15 @@ import { checkCore, createJoinedTools, getCoreTools, type SearchExposureOptions 
 import { createExposedCatalog } from './exposed-catalog.ts'
 import { CALL_WITH_USE_TOOL, SEARCH_THEN_USE } from './hybrid.ts'
 
-/** When `auto()` lists all tools of a catalog. */
+/**
+ * When `auto()` lists all tools of a catalog.
+ *
+ * @example
+ * ```ts
+ * const options: AutoOptions = { maxTools: 50, maxTokens: 8_000, core: ['send_mail'] }
+ * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: auto(options) })
+ * ```
+ */
 export interface AutoOptions extends SearchExposureOptions {
   /** A catalog with fewer tools than this, and fewer tokens than `maxTokens`, is listed in full. Default 30. */
   readonly maxTools?: number

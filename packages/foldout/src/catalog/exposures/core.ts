@@ -1,18 +1,35 @@
 import { FoldoutError } from '../../core/errors.ts'
 import { shorten } from '../../core/text.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../contract.ts'
 import type { SearchDetailOptions } from '../meta-tools/search-tools.ts'
 import type { CatalogEntry } from '../tool.ts'
 import type { ExposureClient } from './exposure.ts'
 import { isUnknown } from '../unknown-tool.ts'
 
-/** Which tools an exposure lists from the start. */
+/**
+ * Which tools an exposure lists from the start.
+ *
+ * @example
+ * ```ts
+ * const options: CoreOptions = { core: ['send_mail'] }
+ * const listed = twoPhase(options).expose(catalog, { id: 'chat-1', takesListChanges: true }).list()
+ * listed[0]?.name // => 'send_mail'
+ * ```
+ */
 export interface CoreOptions {
   /** The tools that are listed from the start, by name. Default: those whose metadata says `core`. */
   readonly core?: readonly string[]
 }
 
-/** Options of exposures with a search: which tools are listed from the start, and what a search accepts. */
+/**
+ * Options of exposures with a search: which tools are listed from the start, and what a search accepts.
+ *
+ * @example
+ * ```ts
+ * const options: SearchExposureOptions = { core: ['send_mail'] }
+ * serveMcp(catalog, { name: 'home', version: '1.0.0', expose: hybrid(options) })
+ * ```
+ */
 export interface SearchExposureOptions extends CoreOptions, SearchDetailOptions {}
 
 /** The tools of a catalog that are listed from the start, sorted by name. */

@@ -3,7 +3,7 @@ import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import { readArguments } from '../arguments.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../contract.ts'
 import { getListing, getLoadedListing, withAlwaysLoad } from '../entries/listing.ts'
 import { describeUnknownArgument, type MetaTool } from '../meta-tools/meta-tool.ts'
 import { getTarget, runTool } from '../meta-tools/run-tool.ts'
@@ -11,7 +11,22 @@ import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import type { JoinedTools } from './core.ts'
 import type { EntryCall, ExposedCatalog, ExposureClient, ListedTool } from './exposure.ts'
 
-/** The parts of an exposure. See {@link createExposedCatalog}. */
+/**
+ * The parts of an exposure. See {@link createExposedCatalog}.
+ *
+ * @example
+ * ```ts
+ * const parts: ExposedParts = {
+ *   catalog,
+ *   client,
+ *   exposure: 'mail only',
+ *   instructions: 'Other tools are switched off.',
+ *   entries: () => catalog.tools.filter(({ name }) => name === 'send_mail'),
+ *   metaTools: [],
+ * }
+ * createExposedCatalog(parts).list().length // => 1
+ * ```
+ */
 export interface ExposedParts {
   readonly catalog: Catalog
   readonly client: ExposureClient
@@ -27,7 +42,22 @@ export interface ExposedParts {
   readonly hint?: string
 }
 
-/** An exposed catalog that can announce a change of its list. */
+/**
+ * An exposed catalog that can announce a change of its list.
+ *
+ * @example
+ * ```ts
+ * const control: ExposedControl = createExposedCatalog({
+ *   catalog,
+ *   client,
+ *   exposure: 'everything',
+ *   instructions: '',
+ *   entries: () => catalog.tools,
+ *   metaTools: [],
+ * })
+ * control.announce()
+ * ```
+ */
 export interface ExposedControl extends ExposedCatalog {
   /** Tells listeners that the list may have changed. */
   announce(): void

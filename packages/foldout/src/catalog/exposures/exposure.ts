@@ -1,8 +1,16 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../contract.ts'
 import type { CallContext, CallResult, CatalogEntry, ToolAnnotations } from '../tool.ts'
 
-/** A tool as a client lists it. */
+/**
+ * A tool as a client lists it.
+ *
+ * @example
+ * ```ts
+ * const listed: readonly ListedTool[] = all().expose(catalog, { id: 'chat-1', takesListChanges: true }).list()
+ * listed.map(({ name }) => name) // => [ 'list_rooms', 'send_mail', 'set_light' ]
+ * ```
+ */
 export interface ListedTool {
   readonly name: string
   readonly title?: string
@@ -14,7 +22,15 @@ export interface ListedTool {
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-/** The reader of a catalog: a client of an MCP server, or a section of a prompt. */
+/**
+ * The reader of a catalog: a client of an MCP server, or a section of a prompt.
+ *
+ * @example
+ * ```ts
+ * const client: ExposureClient = { id: 'chat-1', takesListChanges: true }
+ * hybrid().expose(catalog, client).choice.exposure // => 'hybrid'
+ * ```
+ */
 export interface ExposureClient {
   /** Identifies the client in events. */
   readonly id: string
@@ -24,13 +40,30 @@ export interface ExposureClient {
   readonly joined?: readonly string[]
 }
 
-/** The tool of the catalog that a call runs in the end, even if the call goes through a meta tool. */
+/**
+ * The tool of the catalog that a call runs in the end, even if the call goes through a meta tool.
+ *
+ * @example
+ * ```ts
+ * const isHarmless = ({ entry }: EntryCall): boolean => entry.annotations?.readOnlyHint === true
+ * const catalog = createCatalog(tools, { approve: isHarmless })
+ * ```
+ */
 export interface EntryCall {
   readonly entry: CatalogEntry
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** A catalog as one client sees it. */
+/**
+ * A catalog as one client sees it.
+ *
+ * @example
+ * ```ts
+ * const exposed: ExposedCatalog = hybrid().expose(catalog, { id: 'chat-1', takesListChanges: true })
+ * exposed.list().map(({ name }) => name) // => [ 'search_tools', 'use_tool' ]
+ * const { content } = await exposed.call('search_tools', { query: 'mail' }, {})
+ * ```
+ */
 export interface ExposedCatalog {
   /** Which exposure the client gets and why. They vary for an exposure that decides for each client, such as `auto()`. */
   readonly choice: { readonly exposure: string; readonly reason: string }
@@ -48,7 +81,15 @@ export interface ExposedCatalog {
   onListChanged(listener: () => void): () => void
 }
 
-/** How a catalog is shown to a model: which tools are listed, and how the others are reached. */
+/**
+ * How a catalog is shown to a model: which tools are listed, and how the others are reached.
+ *
+ * @example
+ * ```ts
+ * const exposure: Exposure = hybrid({ core: ['send_mail'] })
+ * const section = catalogSection(catalog, { expose: exposure })
+ * ```
+ */
 export interface Exposure {
   readonly name: string
   /** Throws if the options do not fit the catalog. A server or section calls it once, before the first client. */

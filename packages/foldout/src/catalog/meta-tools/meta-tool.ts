@@ -2,16 +2,34 @@ import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../contract.ts'
 import { toOwnText } from '../search/text/word-cache.ts'
 import type { CoreTools } from '../exposures/core.ts'
 import type { EntryCall, ExposureClient, ListedTool } from '../exposures/exposure.ts'
 import type { CallContext, CallResult } from '../tool.ts'
 
-/** The arguments of a call, as a model gave them. */
+/**
+ * The arguments of a call, as a model gave them.
+ *
+ * @example
+ * ```ts
+ * const readQuery = ({ query }: GivenArguments): string => (typeof query === 'string' ? query : '')
+ * readQuery({ query: 'mail' }) // => 'mail'
+ * ```
+ */
 export type GivenArguments = Readonly<Record<string, unknown>>
 
-/** A tool that an exposure adds so that models can find and run the tools of the catalog. */
+/**
+ * A tool that an exposure adds so that models can find and run the tools of the catalog.
+ *
+ * @example
+ * ```ts
+ * const countTools: MetaTool = {
+ *   listing: { name: 'count_tools', description: 'Counts the tools.', inputSchema: { type: 'object' } },
+ *   call: async () => ({ content: [{ type: 'text', text: `${catalog.tools.length} tools` }] }),
+ * }
+ * ```
+ */
 export interface MetaTool {
   readonly listing: ListedTool
   /** Whether it accepts arguments that its schema does not list, such as those of the tool that it runs. */
@@ -21,7 +39,15 @@ export interface MetaTool {
   target?(args: GivenArguments): EntryCall | undefined
 }
 
-/** What a meta tool works with. */
+/**
+ * What a meta tool works with.
+ *
+ * @example
+ * ```ts
+ * const scope: MetaScope = { catalog, client }
+ * const answer = await runTool(scope, { name: 'send_mail', args: { to: 'ada@example.com' } }, {})
+ * ```
+ */
 export interface MetaScope {
   readonly catalog: Catalog
   readonly client: ExposureClient

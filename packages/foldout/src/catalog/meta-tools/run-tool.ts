@@ -13,7 +13,15 @@ import { readText, type GivenArguments, type MetaScope } from './meta-tool.ts'
 export const USE_TOOL = 'use_tool'
 export const DISCOVER_AND_USE = 'discover_and_use_tool'
 
-/** A tool to run and its arguments, as a model gave them. */
+/**
+ * A tool to run and its arguments, as a model gave them.
+ *
+ * @example
+ * ```ts
+ * const call: InnerCall = { name: 'send_mail', args: '{"to":"ada@example.com"}' }
+ * getTarget({ catalog, client }, call)?.arguments // => { to: 'ada@example.com' }
+ * ```
+ */
 export interface InnerCall {
   readonly name: unknown
   readonly args: unknown
@@ -51,7 +59,15 @@ function isNothing(given: unknown): boolean {
   return isPlainObject(given) && Object.keys(given).length === 0
 }
 
-/** A tool to run for a client. */
+/**
+ * A tool to run for a client.
+ *
+ * @example
+ * ```ts
+ * const run: ToolRun = { name: 'send_mail', args: { to: 'ada@example.com' }, through: 'run' }
+ * const { content } = await runTool({ catalog, client }, run, {})
+ * ```
+ */
 export interface ToolRun extends InnerCall {
   /** The meta tool that the call goes through; absent for a direct call. */
   readonly through?: string

@@ -1,7 +1,7 @@
 import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../contract.ts'
 import type { CoreTools } from '../exposures/core.ts'
 import type { SearchOutcome } from '../search/contract.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/limits.ts'

@@ -2,7 +2,15 @@ import { FoldoutError } from '../../core/errors.ts'
 import { computeWorth, findBestSet, type Choices } from './best-set.ts'
 import { getCalls, type CatalogRecording, type RecordedClient } from './recording.ts'
 
-/** How a core is learned. */
+/**
+ * How a core is learned.
+ *
+ * @example
+ * ```ts
+ * const options: LearnCoreOptions = { max: 5, minClients: 20 }
+ * const { core } = learnCore(createCatalogRecorder(catalog).recording(), options)
+ * ```
+ */
 export interface LearnCoreOptions {
   /** How many tools the core may have. Default 8. */
   readonly max?: number
@@ -19,7 +27,16 @@ export interface LearnCoreOptions {
   readonly minUses?: number
 }
 
-/** What a core was learned from. */
+/**
+ * What a core was learned from.
+ *
+ * @example
+ * ```ts
+ * const { evidence } = learnCore(createCatalogRecorder(catalog).recording())
+ * evidence.isEnough // => false
+ * console.log(evidence.summary)
+ * ```
+ */
 export interface CoreEvidence {
   /** How many clients used a tool. */
   readonly clients: number
@@ -31,13 +48,29 @@ export interface CoreEvidence {
   readonly summary: string
 }
 
-/** What a core saves. A token counts once for every request that sends it. */
+/**
+ * What a core saves. A token counts once for every request that sends it.
+ *
+ * @example
+ * ```ts
+ * const formatSaving = ({ tokens, roundTrips }: CoreSaving): string => `${tokens} tokens and ${roundTrips} round trips`
+ * formatSaving({ tokens: 1200, roundTrips: 3 }) // => '1200 tokens and 3 round trips'
+ * ```
+ */
 export interface CoreSaving {
   readonly tokens: number
   readonly roundTrips: number
 }
 
-/** A core that was learned, and what it would have saved. */
+/**
+ * A core that was learned, and what it would have saved.
+ *
+ * @example
+ * ```ts
+ * const { core, saved, evidence }: LearnedCore = learnCore(createCatalogRecorder(catalog).recording())
+ * if (evidence.isEnough) console.log(`List ${core.join(', ')} from the start to save ${saved.tokens} tokens.`)
+ * ```
+ */
 export interface LearnedCore {
   /** Qualified names, for `hybrid({ core })`. The tool that saves most comes first. */
   readonly core: readonly string[]
@@ -53,7 +86,16 @@ export interface LearnedCore {
   readonly evidence: CoreEvidence
 }
 
-/** One tool that clients used, and what listing it would mean. */
+/**
+ * One tool that clients used, and what listing it would mean.
+ *
+ * @example
+ * ```ts
+ * const { tools } = learnCore(createCatalogRecorder(catalog).recording())
+ * const format = ({ name, uses, costs }: LearnedTool): string => `${name}: used ${uses} times, costs ${costs} tokens`
+ * console.log(tools.map(format).join('\n'))
+ * ```
+ */
 export interface LearnedTool {
   readonly name: string
   readonly core: boolean

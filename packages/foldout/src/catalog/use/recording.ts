@@ -4,12 +4,20 @@ import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 
 import { shorten } from '../../core/text.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
-import type { Catalog } from '../catalog.ts'
+import type { Catalog } from '../contract.ts'
 import { isUnknown } from '../unknown-tool.ts'
 import type { CatalogEvent } from '../events.ts'
 import { getListing } from '../entries/listing.ts'
 
-/** What clients did with a catalog, in numbers and names. It contains no queries, arguments or results. Plain JSON. */
+/**
+ * What clients did with a catalog, in numbers and names. It contains no queries, arguments or results. Plain JSON.
+ *
+ * @example
+ * ```ts
+ * const recording: CatalogRecording = createCatalogRecorder(catalog).recording()
+ * const { core } = learnCore(recording, { max: 5 })
+ * ```
+ */
 export interface CatalogRecording {
   readonly version: 1
   /** How many tokens each tool that was used costs in a request that lists it, by qualified name. */
@@ -17,7 +25,16 @@ export interface CatalogRecording {
   readonly clients: readonly RecordedClient[]
 }
 
-/** What one client did. `at` is the index of a call among all calls of the client. */
+/**
+ * What one client did. `at` is the index of a call among all calls of the client.
+ *
+ * @example
+ * ```ts
+ * const countFailures = ({ uses }: RecordedClient): number => uses.filter(({ ok }) => !ok).length
+ * const { clients } = createCatalogRecorder(catalog).recording()
+ * clients.map(countFailures) // => []
+ * ```
+ */
 export interface RecordedClient {
   readonly id: string
   readonly lists: readonly { readonly exposure: string; readonly tools: number; readonly tokens: number }[]
@@ -26,7 +43,15 @@ export interface RecordedClient {
   readonly uses: readonly RecordedUse[]
 }
 
-/** A search that a client made. */
+/**
+ * A search that a client made.
+ *
+ * @example
+ * ```ts
+ * const foundNothing = ({ hits }: RecordedSearch): boolean => hits.length === 0
+ * foundNothing({ at: 0, hits: ['send_mail'], tokens: 40 }) // => false
+ * ```
+ */
 export interface RecordedSearch {
   readonly at: number
   /** Qualified names of the tools it showed. */
@@ -35,7 +60,15 @@ export interface RecordedSearch {
   readonly tokens: number
 }
 
-/** A tool that a client used. */
+/**
+ * A tool that a client used.
+ *
+ * @example
+ * ```ts
+ * const wasSearchedFor = ({ through }: RecordedUse): boolean => through === 'use_tool'
+ * wasSearchedFor({ at: 1, name: 'send_mail', through: 'use_tool', ok: true, wrappingTokens: 12 }) // => true
+ * ```
+ */
 export interface RecordedUse {
   readonly at: number
   /** The qualified name. */
@@ -47,13 +80,30 @@ export interface RecordedUse {
   readonly wrappingTokens: number
 }
 
-/** How much a recorder keeps. */
+/**
+ * How much a recorder keeps.
+ *
+ * @example
+ * ```ts
+ * const options: RecordCatalogOptions = { maxClients: 500 }
+ * const recorder = createCatalogRecorder(catalog, options)
+ * ```
+ */
 export interface RecordCatalogOptions {
   /** How many clients are kept; the oldest are forgotten first. Default 1,000. */
   readonly maxClients?: number
 }
 
-/** Records what clients do with a catalog. */
+/**
+ * Records what clients do with a catalog.
+ *
+ * @example
+ * ```ts
+ * const recorder: CatalogRecorder = createCatalogRecorder(catalog)
+ * await writeFile('use.json', JSON.stringify(recorder.recording()))
+ * recorder.stop()
+ * ```
+ */
 export interface CatalogRecorder {
   /** Returns a copy of everything recorded so far. */
   recording(): CatalogRecording

@@ -1,9 +1,23 @@
 import { MAX_JSON_DEPTH, MAX_NESTING } from './limits.ts'
 
-/** A value that JSON can represent. */
+/**
+ * A value that JSON can represent.
+ *
+ * @example
+ * ```ts
+ * const value: Json = { city: 'Oslo', days: [1, 2, 3], isSunny: null }
+ * ```
+ */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** An object that JSON can represent. */
+/**
+ * An object that JSON can represent.
+ *
+ * @example
+ * ```ts
+ * const state: JsonObject = { items: ['tea'], total: 4.5 }
+ * ```
+ */
 export type JsonObject = { readonly [key: string]: Json }
 
 /**

@@ -4,17 +4,49 @@ import { createValueCheck, type ValueCheck } from './check/check.ts'
 
 export type { StandardSchemaV1 }
 
-/** A JSON Schema, draft 2020-12, as a plain object. */
+/**
+ * A JSON Schema, draft 2020-12, as a plain object.
+ *
+ * @example
+ * ```ts
+ * const schema: JsonSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+ * const weather = defineTool({ name: 'weather', description: 'Tells the weather.', params: schema, execute: () => ok('Sunny') })
+ * ```
+ */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** A schema for a tool: it validates values and can be converted to JSON Schema. */
+/**
+ * A schema for a tool: it validates values and can be converted to JSON Schema.
+ *
+ * @example
+ * ```ts
+ * const params: ToolSchema<{ readonly city: string }> = z.object({ city: z.string() })
+ * const weather = defineTool({ name: 'weather', description: 'Tells the weather.', params, execute: ({ city }) => ok(city) })
+ * ```
+ */
 export interface ToolSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardSchemaV1.Props<Input, Output> & StandardJSONSchemaV1.Props<Input, Output>
 }
 
-/** The input type of a schema. */
+/**
+ * The input type of a schema.
+ *
+ * @example
+ * ```ts
+ * const schema = z.object({ days: z.string().transform(Number) })
+ * const given: InputOf<typeof schema> = { days: '3' }
+ * ```
+ */
 export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : never
-/** The output type of a schema. */
+/**
+ * The output type of a schema.
+ *
+ * @example
+ * ```ts
+ * const schema = z.object({ days: z.string().transform(Number) })
+ * const read: OutputOf<typeof schema> = { days: 3 }
+ * ```
+ */
 export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : never
 
 /**

@@ -30,7 +30,7 @@ export interface GptTokenizerOptions {
  * @example
  * ```ts
  * const counter = await gptTokenizer()
- * bound.render({ counter }).tokens.exact // true
+ * bound.render({ counter }).tokens.exact // => true
  * ```
  */
 export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<TokenCounter> {

@@ -1,7 +1,15 @@
 import { estimateTokenCount } from 'tokenx'
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_TEXTS } from './limits.ts'
 
-/** Counts tokens. Pass your own if you have the model's tokenizer; `foldout/gpt-tokenizer` has OpenAI's. */
+/**
+ * Counts tokens. Pass your own if you have the model's tokenizer; `foldout/gpt-tokenizer` has OpenAI's.
+ *
+ * @example
+ * ```ts
+ * const counter: TokenCounter = { name: 'words', exact: false, count: (text) => text.split(/\s+/).length }
+ * bound.render({ counter }).tokens.counter // => 'words'
+ * ```
+ */
 export interface TokenCounter {
   /** The name of the counter, shown with each count, so that readers can judge its accuracy. */
   readonly name: string
@@ -10,7 +18,16 @@ export interface TokenCounter {
   count(text: string): number
 }
 
-/** A token count, with the counter's name and whether it is exact. */
+/**
+ * A token count, with the counter's name and whether it is exact.
+ *
+ * @example
+ * ```ts
+ * const { total, text, tools, exact }: TokenCount = bound.render().tokens
+ * total === text + tools // => true
+ * exact // => false
+ * ```
+ */
 export interface TokenCount {
   readonly total: number
   /** The count of the text alone. */

@@ -5,7 +5,15 @@ import type { OpeningPlan } from '../engine.ts'
 import type { DisclosureStrategy, DisclosureView, FoldedSection, StrategyOptions } from '../strategy.ts'
 import { OPEN_SECTIONS, answerByRestart, describeCall, getOpenCall, openSectionsTool } from '../tools.ts'
 
-/** The options of {@link contextFiles}. */
+/**
+ * The options of {@link contextFiles}.
+ *
+ * @example
+ * ```ts
+ * const options: ContextFilesOptions = { folder: 'context', readTool: 'read_file' }
+ * const strategy = contextFiles(options)
+ * ```
+ */
 export interface ContextFilesOptions extends StrategyOptions {
   /** The folder that the files are written to. Default `context`. */
   readonly folder?: string

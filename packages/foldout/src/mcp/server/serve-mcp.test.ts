@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createCatalog, type Catalog } from '../../catalog/catalog.ts'
+import { createCatalog } from '../../catalog/catalog.ts'
+import type { Catalog } from '../../catalog/contract.ts'
 import { all } from '../../catalog/exposures/all.ts'
 import { auto } from '../../catalog/exposures/auto.ts'
 import { hybrid } from '../../catalog/exposures/hybrid.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transport } from '@modelcontextprotocol/server'
 import { FoldoutError } from '../../core/errors.ts'
-import type { Catalog } from '../../catalog/catalog.ts'
+import type { Catalog } from '../../catalog/contract.ts'
 import { connectClient, type McpConnection } from './connection.ts'
 import { createEndpoint, type Endpoint } from './http/endpoint.ts'
 import { serveOverHttp, type HttpOptions, type ServedHttp } from './http/http.ts'

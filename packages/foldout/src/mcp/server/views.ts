@@ -1,4 +1,4 @@
-import type { Catalog } from '../../catalog/catalog.ts'
+import type { Catalog } from '../../catalog/contract.ts'
 import { all } from '../../catalog/exposures/all.ts'
 import { auto } from '../../catalog/exposures/auto.ts'
 import type { ExposedCatalog } from '../../catalog/exposures/exposure.ts'

@@ -5,7 +5,15 @@ import { toolDefinition, type AnyTool } from '../../tools/tool.ts'
 import type { Registry } from '../render/registry.ts'
 import type { AnySection } from '../section.ts'
 
-/** Hashes of a prompt's source texts. They reveal overrides that were written for an older text. */
+/**
+ * Hashes of a prompt's source texts. They reveal overrides that were written for an older text.
+ *
+ * @example
+ * ```ts
+ * const descriptor: PromptDescriptor = prompt.descriptor
+ * descriptor.sections.map(({ path }) => path) // => [ 'role', 'refunds', 'guide', 'tasks' ]
+ * ```
+ */
 export interface PromptDescriptor {
   readonly ns: string
   readonly key: string
@@ -13,7 +21,15 @@ export interface PromptDescriptor {
   readonly tools: readonly ToolDescriptor[]
 }
 
-/** The hash of a section's source text. */
+/**
+ * The hash of a section's source text.
+ *
+ * @example
+ * ```ts
+ * const getHash = ({ hash }: SectionDescriptor): string => hash
+ * const hashes = prompt.descriptor.sections.map(getHash)
+ * ```
+ */
 export interface SectionDescriptor {
   readonly path: string
   readonly number: string
@@ -22,7 +38,15 @@ export interface SectionDescriptor {
   readonly acceptsOverrides: boolean
 }
 
-/** The hash of a tool's source. */
+/**
+ * The hash of a tool's source.
+ *
+ * @example
+ * ```ts
+ * const format = ({ path, name }: ToolDescriptor): string => `${path}: ${name}`
+ * prompt.descriptor.tools.map(format) // => [ 'refunds: refund_order', 'tasks: look' ]
+ * ```
+ */
 export interface ToolDescriptor {
   readonly name: string
   /** The path of its section. */

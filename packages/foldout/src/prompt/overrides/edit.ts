@@ -5,7 +5,15 @@ import { getRegistry, type AnyPrompt } from '../prompt.ts'
 import type { Visibility } from '../../session/visibility.ts'
 import { sectionCheck, toolCheck } from './file.ts'
 
-/** New texts for a section. */
+/**
+ * New texts for a section.
+ *
+ * @example
+ * ```ts
+ * const section: SectionEdit = { path: 'refunds', body: 'Refund within 60 days.' }
+ * await createOverrideStore({ root: 'prompts' }).upsert(prompt, { tag: 'long', section })
+ * ```
+ */
 export interface SectionEdit {
   readonly path: string
   /** A template over the section's params. */
@@ -15,7 +23,15 @@ export interface SectionEdit {
   readonly visibility?: Visibility
 }
 
-/** New descriptions for a tool. */
+/**
+ * New descriptions for a tool.
+ *
+ * @example
+ * ```ts
+ * const tool: ToolEdit = { name: 'refund_order', description: 'Refunds an order at once.' }
+ * await createOverrideStore({ root: 'prompts' }).upsert(prompt, { tag: 'brisk', tool })
+ * ```
+ */
 export interface ToolEdit {
   readonly name: string
   readonly description?: string

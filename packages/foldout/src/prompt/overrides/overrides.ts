@@ -5,7 +5,16 @@ import type { AnyTool } from '../../tools/tool.ts'
 import { findTools, hashSection, hashTool } from './descriptor.ts'
 import { unknownPlaceholder, type Registry, type Slot } from '../render/registry.ts'
 
-/** New texts for a section, written outside the source. Fields that are left out do not change. */
+/**
+ * New texts for a section, written outside the source. Fields that are left out do not change.
+ *
+ * @example
+ * ```ts
+ * const { sections } = sourceOverrides(prompt)
+ * const override: SectionOverride = { hash: sections?.['guide']?.hash ?? '', body: 'Be brief.', visibility: 'full' }
+ * bound.render({ overrides: { sections: { guide: override } } }).text.includes('Be brief.') // => true
+ * ```
+ */
 export interface SectionOverride {
   /** The section's hash in the descriptor when the override was written. */
   readonly hash: string
@@ -17,7 +26,16 @@ export interface SectionOverride {
   readonly visibility?: Visibility
 }
 
-/** New descriptions for a tool. */
+/**
+ * New descriptions for a tool.
+ *
+ * @example
+ * ```ts
+ * const { tools } = sourceOverrides(prompt)
+ * const override: ToolOverride = { hash: tools?.['look']?.hash ?? '', description: 'Describes the room.' }
+ * bound.render({ overrides: { tools: { look: override } } }).tools[0]?.description // => 'Describes the room.'
+ * ```
+ */
 export interface ToolOverride {
   /** The tool's hash in the descriptor when the override was written. */
   readonly hash: string
@@ -26,13 +44,32 @@ export interface ToolOverride {
   readonly fields?: Readonly<Record<string, string>>
 }
 
-/** All overrides of a prompt. */
+/**
+ * All overrides of a prompt.
+ *
+ * @example
+ * ```ts
+ * const [, refunds] = prompt.descriptor.sections
+ * const overrides: PromptOverrides = {
+ *   sections: { refunds: { hash: refunds?.hash ?? '', summary: 'How and when to refund.' } },
+ * }
+ * bound.render({ overrides }).text.includes('How and when to refund.') // => true
+ * ```
+ */
 export interface PromptOverrides {
   readonly sections?: Readonly<Record<string, SectionOverride>>
   readonly tools?: Readonly<Record<string, ToolOverride>>
 }
 
-/** An override that is not applied, and the reason. It stays in its file. */
+/**
+ * An override that is not applied, and the reason. It stays in its file.
+ *
+ * @example
+ * ```ts
+ * const ignored: readonly IgnoredOverride[] = findIgnoredOverrides(prompt, overrides)
+ * ignored.map(({ name, reason }) => `${name}: ${reason}`) // => [ 'missing: unknown' ]
+ * ```
+ */
 export interface IgnoredOverride {
   readonly type: 'override-ignored'
   readonly target: 'section' | 'tool'

@@ -21,19 +21,44 @@ import {
 } from './edit.ts'
 import { formatOverrideFile, parseOverrideFile, unusable, type OverrideEntries, type OverridePlace } from './file.ts'
 
-/** Options of {@link createOverrideStore}. */
+/**
+ * Options of {@link createOverrideStore}.
+ *
+ * @example
+ * ```ts
+ * const options: OverrideStoreOptions = { root: 'prompts' }
+ * const store = createOverrideStore(options)
+ * ```
+ */
 export interface OverrideStoreOptions {
   /** The folder for the files of all prompts, created when first needed. Links that lead out of it are rejected. */
   readonly root: string
 }
 
-/** Selects one wording of a prompt. */
+/**
+ * Selects one wording of a prompt.
+ *
+ * @example
+ * ```ts
+ * const stable: OverrideTag = { tag: 'stable' }
+ * const found = await createOverrideStore({ root: 'prompts' }).resolve(prompt, stable)
+ * ```
+ */
 export interface OverrideTag {
   /** The name of the wording, such as `stable`. It has the same form as a prompt's key. */
   readonly tag: string
 }
 
-/** The result of {@link OverrideStore.seed}. */
+/**
+ * The result of {@link OverrideStore.seed}.
+ *
+ * @example
+ * ```ts
+ * const store = createOverrideStore({ root: 'prompts' })
+ * const seeded: SeededOverrides = await store.seed(prompt, { tag: 'new' })
+ * seeded.written // => true
+ * ```
+ */
 export interface SeededOverrides {
   /** The path of the file. */
   readonly path: string
@@ -41,7 +66,16 @@ export interface SeededOverrides {
   readonly written: boolean
 }
 
-/** The result of {@link OverrideStore.resolve}. */
+/**
+ * The result of {@link OverrideStore.resolve}.
+ *
+ * @example
+ * ```ts
+ * const store = createOverrideStore({ root: 'prompts' })
+ * const resolved: ResolvedOverrides | undefined = await store.resolve(prompt, { tag: 'stable' })
+ * for (const { name, message } of resolved?.ignored ?? []) console.warn(name, message)
+ * ```
+ */
 export interface ResolvedOverrides {
   /** The overrides that apply to the current prompt, for `render({ overrides })`. */
   readonly overrides: PromptOverrides
@@ -49,13 +83,29 @@ export interface ResolvedOverrides {
   readonly ignored: readonly IgnoredOverride[]
 }
 
-/** The edits that {@link OverrideStore.upsert} writes. */
+/**
+ * The edits that {@link OverrideStore.upsert} writes.
+ *
+ * @example
+ * ```ts
+ * const edits: OverrideEdits = { tag: 'short', section: { path: 'guide', body: 'Be brief.' } }
+ * await createOverrideStore({ root: 'prompts' }).upsert(prompt, edits)
+ * ```
+ */
 export interface OverrideEdits extends OverrideTag {
   readonly section?: SectionEdit
   readonly tool?: ToolEdit
 }
 
-/** The entries that {@link OverrideStore.delete} removes. */
+/**
+ * The entries that {@link OverrideStore.delete} removes.
+ *
+ * @example
+ * ```ts
+ * const deletion: OverrideDeletion = { tag: 'unused', section: 'refunds' }
+ * await createOverrideStore({ root: 'prompts' }).delete(prompt, deletion) // => false
+ * ```
+ */
 export interface OverrideDeletion extends OverrideTag {
   /** The path of a section. */
   readonly section?: string
@@ -66,6 +116,15 @@ export interface OverrideDeletion extends OverrideTag {
 /**
  * Keeps the overrides of prompts in files that people can read and edit, one for each prompt and tag. Several processes can
  * share the folder. Every operation rejects a malformed file and never overwrites it.
+ *
+ * @example
+ * ```ts
+ * const store: OverrideStore = createOverrideStore({ root: 'prompts' })
+ * await store.seed(prompt, { tag: 'friendly' })
+ * await store.upsert(prompt, { tag: 'friendly', section: { path: 'guide', body: 'Be kind.' } })
+ * const found = await store.resolve(prompt, { tag: 'friendly' })
+ * found?.overrides.sections?.['guide']?.body // => 'Be kind.'
+ * ```
  */
 export interface OverrideStore {
   /** Writes the current texts of the source, as a starting point for edits. */

@@ -5,7 +5,15 @@ import type { Slot } from './registry.ts'
 
 const NO_TOOLS: readonly AnyTool[] = Object.freeze([])
 
-/** A section as one render shows it. Renders that show it the same way share the node. */
+/**
+ * A section as one render shows it. Renders that show it the same way share the node.
+ *
+ * @example
+ * ```ts
+ * const isFolded = ({ visibility }: RenderedNode): boolean => visibility === 'summary'
+ * bound.render().nodes.filter(isFolded).map(({ path }) => path) // => [ 'refunds', 'guide' ]
+ * ```
+ */
 export class RenderedNode {
   readonly path: string
   readonly depth: number

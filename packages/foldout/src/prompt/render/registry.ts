@@ -37,7 +37,15 @@ export interface Slot {
   readonly inputNames: ReadonlySet<string> | undefined
 }
 
-/** The parts of a heading. */
+/**
+ * The parts of a heading.
+ *
+ * @example
+ * ```ts
+ * const format = ({ number, title }: HeadingParts): string => `${number}. ${title}`
+ * format({ title: 'Rules', number: '1.2', depth: 2, path: 'refunds.rules' }) // => '1.2. Rules'
+ * ```
+ */
 export interface HeadingParts {
   readonly title: string
   /** The position in the definition, such as `1.2`. */
@@ -46,7 +54,16 @@ export interface HeadingParts {
   readonly depth: number
   readonly path: string
 }
-/** Formats the heading of a section, in place of `## 1.2 Title`. */
+/**
+ * Formats the heading of a section, in place of `## 1.2 Title`.
+ *
+ * @example
+ * ```ts
+ * const heading: Heading = ({ title, depth }) => `${'#'.repeat(depth + 2)} ${title}`
+ * const prompt = definePrompt({ ns: 'docs', key: 'plain', sections: [role], heading })
+ * prompt.bind().render().text.startsWith('## Role') // => true
+ * ```
+ */
 export type Heading = (section: HeadingParts) => string
 
 /** The sections of a prompt, in document order. */

@@ -9,7 +9,17 @@ import type { OutputSpec } from '../output.ts'
 import type { IgnoredOverride } from '../overrides/overrides.ts'
 import type { SectionsView } from './sections-view.ts'
 
-/** A requested visibility for a section that does not exist. */
+/**
+ * A requested visibility for a section that does not exist.
+ *
+ * @example
+ * ```ts
+ * const session = createSession({ slices: [visibility.seed({ gone: 'full' })] })
+ * const [entry] = bound.render({ session }).trace
+ * const ignored = entry as IgnoredVisibility
+ * ignored.path // => 'gone'
+ * ```
+ */
 export interface IgnoredVisibility {
   readonly type: 'visibility-ignored'
   readonly path: string
@@ -17,10 +27,28 @@ export interface IgnoredVisibility {
   readonly message: string
 }
 
-/** A record of something that a render ignored or folded, with the reason. */
+/**
+ * A record of something that a render ignored or folded, with the reason.
+ *
+ * @example
+ * ```ts
+ * const isFolded = ({ type }: TraceEntry): boolean => type === 'budget-folded'
+ * bound.render({ budget: { tokens: 4_000 } }).trace.some(isFolded) // => false
+ * ```
+ */
 export type TraceEntry = IgnoredVisibility | IgnoredOverride | BudgetTrace
 
-/** A prompt as the model sees it. Immutable; costly parts are computed on first use. */
+/**
+ * A prompt as the model sees it. Immutable; costly parts are computed on first use.
+ *
+ * @example
+ * ```ts
+ * const rendered: RenderedPrompt = bound.render()
+ * rendered.summarized // => [ 'refunds', 'guide' ]
+ * rendered.tools.map(({ name }) => name) // => [ 'look', 'read_section' ]
+ * rendered.tokens.total < rendered.tokensIfAllOpen.total // => true
+ * ```
+ */
 export interface RenderedPrompt<
   Keys extends string = string,
   Output = unknown,

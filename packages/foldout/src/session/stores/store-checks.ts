@@ -4,7 +4,15 @@ import type { Event } from '../event.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { StoredEvent } from './store.ts'
 
-/** The sequence numbers that a store has of a session; {@link checkEvents} and {@link checkSnapshot} compare with them. */
+/**
+ * The sequence numbers that a store has of a session; {@link checkEvents} and {@link checkSnapshot} compare with them.
+ *
+ * @example
+ * ```ts
+ * const range: StoredRange = { snapshot: 0, last: 3 }
+ * checkEvents('chat-1', range, [{ sequence: 4, event: cart.events.added('tea'), scope: 'all' }])
+ * ```
+ */
 export interface StoredRange {
   /** The number of the last event that the snapshot includes; 0 without a snapshot. */
   readonly snapshot: number

@@ -6,7 +6,15 @@ import type { AnySlice } from '../slice.ts'
 import { SNAPSHOT_VERSION, type Snapshot } from '../snapshot.ts'
 import { checkEvent, checkSessionId } from './store-checks.ts'
 
-/** One entry of a session's journal. */
+/**
+ * One entry of a session's journal.
+ *
+ * @example
+ * ```ts
+ * const stored: StoredEvent = { sequence: 1, event: cart.events.added('tea'), scope: 'all' }
+ * await createMemoryStore().append('chat-1', [stored])
+ * ```
+ */
 export interface StoredEvent {
   /** The position in the journal. The first event is 1. */
   readonly sequence: number
@@ -15,7 +23,17 @@ export interface StoredEvent {
   readonly scope: Scope | 'restore'
 }
 
-/** A session as a store keeps it: the last snapshot, if any, and every event after it. */
+/**
+ * A session as a store keeps it: the last snapshot, if any, and every event after it.
+ *
+ * @example
+ * ```ts
+ * const store = createMemoryStore()
+ * await store.append('chat-1', [{ sequence: 1, event: cart.events.added('tea'), scope: 'all' }])
+ * const stored: StoredSession | undefined = await store.load('chat-1')
+ * stored?.events.length // => 1
+ * ```
+ */
 export interface StoredSession {
   readonly snapshot?: Snapshot
   /** The number of the last event that the snapshot includes; 0 without a snapshot. */
@@ -27,6 +45,14 @@ export interface StoredSession {
  * Stores sessions. When a promise resolves, the written data outlives the process. A second writer of the same session is
  * rejected with the code `store-conflict`, because its sequence numbers are taken. An event that JSON cannot represent is
  * rejected with `event-lossy`.
+ *
+ * @example
+ * ```ts
+ * const store: SessionStore = createMemoryStore()
+ * await openSession({ store, id: 'chat-1' })
+ * await store.delete('chat-1')
+ * await store.list() // => []
+ * ```
  */
 export interface SessionStore {
   /** Returns a stored session, or `undefined` if there is none. */
@@ -41,13 +67,31 @@ export interface SessionStore {
   close(): Promise<void>
 }
 
-/** Options of {@link openSession}. */
+/**
+ * Options of {@link openSession}.
+ *
+ * @example
+ * ```ts
+ * const options: StoredSessionOptions = { store, id: 'chat-3', slices: [cart] }
+ * const session = await openSession(options)
+ * ```
+ */
 export interface StoredSessionOptions extends Omit<SessionOptions, 'snapshot'> {
   readonly store: SessionStore
   readonly id: string
 }
 
-/** A session whose events are written to a store as they happen. */
+/**
+ * A session whose events are written to a store as they happen.
+ *
+ * @example
+ * ```ts
+ * const session: KeptSession = await openSession({ store, id: 'chat-2', slices: [cart] })
+ * session.dispatch(cart.events.added('tea'))
+ * await session.saved()
+ * await session.compact()
+ * ```
+ */
 export interface KeptSession extends Session {
   readonly id: string
   /** The store that holds the session. */

@@ -12,7 +12,15 @@ import type { ToolSuccess } from '../../../tools/result.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
 import { createToolWrapper } from './wrap-tool.ts'
 
-/** What {@link createDisclosure} takes: the prompt, and what a render takes. */
+/**
+ * What {@link createDisclosure} takes: the prompt, and what a render takes.
+ *
+ * @example
+ * ```ts
+ * const options: AiSdkDisclosureOptions = { prompt: bound, session, disclosure: readSection({ showCost: true }) }
+ * const disclosure = await createDisclosure(options)
+ * ```
+ */
 export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
   readonly prompt: Pick<BoundPrompt, 'render'>
   /** Holds what the model has opened. */
@@ -28,7 +36,16 @@ export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
   readonly showTextInOutput?: boolean
 }
 
-/** What a step of the AI SDK's loop is told. */
+/**
+ * What a step of the AI SDK's loop is told.
+ *
+ * @example
+ * ```ts
+ * const { prepareStep } = await createDisclosure({ prompt: bound, session: createSession() })
+ * const settings: StepSettings = prepareStep()
+ * settings.activeTools // => [ 'look', 'read_section' ]
+ * ```
+ */
 export interface StepSettings {
   /** The tools disclosed so far. */
   activeTools: string[]
@@ -36,7 +53,16 @@ export interface StepSettings {
   system?: string
 }
 
-/** Settings for `generateText` and `streamText`, to be spread into theirs. */
+/**
+ * Settings for `generateText` and `streamText`, to be spread into theirs.
+ *
+ * @example
+ * ```ts
+ * const disclosure: AiSdkDisclosure = await createDisclosure({ prompt: bound, session: createSession() })
+ * disclosure.activeTools // => [ 'look', 'read_section' ]
+ * await generateText({ model, ...disclosure, prompt: 'Go.' })
+ * ```
+ */
 export interface AiSdkDisclosure {
   readonly system: string
   /** All tools the prompt has, folded ones too. Those that are opened move to the end, so that the list offered only grows there. */

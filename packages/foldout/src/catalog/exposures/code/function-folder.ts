@@ -1,4 +1,4 @@
-import type { Catalog } from '../../catalog.ts'
+import type { Catalog } from '../../contract.ts'
 import { toIdentifier } from '../../signatures/identifier.ts'
 import { formatStub } from '../../signatures/stub.ts'
 import type { CatalogEntry } from '../../tool.ts'

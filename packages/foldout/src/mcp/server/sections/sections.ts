@@ -1,5 +1,5 @@
 import { FoldoutError } from '../../../core/errors.ts'
-import type { Catalog } from '../../../catalog/catalog.ts'
+import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
 import type { ExposedCatalog } from '../../../catalog/exposures/exposure.ts'
 import { META_TOOL_NAMES } from '../../../catalog/names.ts'

@@ -1,4 +1,5 @@
-import { createCatalog, type Catalog } from '../../../catalog/catalog.ts'
+import { createCatalog } from '../../../catalog/catalog.ts'
+import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
 import type { CatalogEntry } from '../../../catalog/tool.ts'
 import { FoldoutError } from '../../../core/errors.ts'

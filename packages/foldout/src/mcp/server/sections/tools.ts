@@ -1,6 +1,6 @@
 import { getListing, withAlwaysLoad } from '../../../catalog/entries/listing.ts'
 import { readArguments } from '../../../catalog/arguments.ts'
-import type { Catalog } from '../../../catalog/catalog.ts'
+import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
 import { toVisibleText } from '../../../core/visible-text.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'

@@ -6,7 +6,16 @@ import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
 import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
 import { corrupt, inTransaction, nameFile, openDatabase, type Connection } from './database.ts'
 
-/** Options of {@link createLibsqlStore}. */
+/**
+ * Options of {@link createLibsqlStore}.
+ *
+ * @example
+ * ```ts
+ * const options: LibsqlStoreOptions = { path: 'data/sessions.db', createFolder: true }
+ * const store = await createLibsqlStore(options)
+ * await store.close()
+ * ```
+ */
 export interface LibsqlStoreOptions {
   /**
    * The path of the file, which is created if it does not exist. The `-wal` and `-shm` files next to it, present while it is

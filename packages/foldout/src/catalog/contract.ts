@@ -1,0 +1,100 @@
+import type { CatalogEvent } from './events.ts'
+import type { EntryCall } from './exposures/exposure.ts'
+import type { Explanation, SearchIndexOptions, SearchOptions, SearchOutcome } from './search/contract.ts'
+import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
+import type { UnknownTool } from './unknown-tool.ts'
+
+/**
+ * How a catalog is filled and called.
+ *
+ * @example
+ * ```ts
+ * const options: CatalogOptions = {
+ *   metadata: { list_rooms: { category: 'home', core: true } },
+ *   sources: { home: 'Lights, heating and doors.' },
+ *   approve: ({ entry }) => entry.annotations?.destructiveHint !== true,
+ * }
+ * const catalog = createCatalog(tools, options)
+ * ```
+ */
+export interface CatalogOptions extends SearchIndexOptions {
+  /** More about tools than their definitions say, by name or by `source/name`. */
+  readonly metadata?: Readonly<Record<string, ToolMetadata>>
+  /** What each source is for, in a few words that the model reads. */
+  readonly sources?: Readonly<Record<string, string>>
+  /**
+   * Called before each call with the tool that would run, even if the call goes through a meta tool. `true` allows the call.
+   * A text refuses it, and the model reads that text.
+   */
+  readonly approve?: (call: EntryCall, context: CallContext) => Approval | Promise<Approval>
+}
+
+/**
+ * Whether a call may run: `true` or `false`, or a text that says why not.
+ *
+ * @example
+ * ```ts
+ * const approve = ({ entry }: EntryCall): Approval =>
+ *   entry.annotations?.destructiveHint !== true || `${entry.name} deletes data. Ask the user first.`
+ * const catalog = createCatalog(tools, { approve })
+ * ```
+ */
+export type Approval = boolean | string
+
+/**
+ * A source of tools, such as an MCP server.
+ *
+ * @example
+ * ```ts
+ * const [home] = createCatalog(tools, { sources: { home: 'Lights and heating.' } }).sources
+ * home // => { name: 'home', description: 'Lights and heating.', tools: 1 }
+ * ```
+ */
+export interface CatalogSource {
+  readonly name: string
+  readonly description: string | undefined
+  readonly tools: number
+}
+
+/**
+ * A set of tools from any source. A catalog is listed, searched and called.
+ *
+ * @example
+ * ```ts
+ * const catalog: Catalog = createCatalog([sendMail, setLight])
+ * catalog.tools.map(({ name }) => name) // => [ 'send_mail', 'set_light' ]
+ * const { hits } = await catalog.search('write to Ada')
+ * const { content } = await catalog.call('send_mail', { to: 'ada@example.com' })
+ * ```
+ */
+export interface Catalog {
+  /** All tools, sorted by name. */
+  readonly tools: readonly CatalogEntry[]
+  /** Definitions that cannot be used, each with the reason. */
+  readonly broken: readonly BrokenTool[]
+  /** The sources of the tools, sorted by name. */
+  readonly sources: readonly CatalogSource[]
+  /** The categories of the tools, sorted by name. */
+  readonly categories: readonly string[]
+  /**
+   * Finds a tool by the name that models see, by its qualified name, or by the name that its source declares if no other source
+   * declares the same.
+   */
+  resolve(name: string): CatalogEntry | UnknownTool
+  /** Finds the tools that fit a request best. There are no hits if nothing fits. */
+  search(query: string, options?: SearchOptions): Promise<SearchOutcome<CatalogEntry>>
+  /** Explains how a tool scores for a query, whether or not a search would find it; `undefined` if there is no such tool. */
+  explain(query: string, name: string): Promise<Explanation | undefined>
+  /** Checks the arguments and runs the tool. A failure is a result with `isError`; only an abort rejects. */
+  call(name: string, args: unknown, context?: CallContext): Promise<CallResult>
+  /** Adds tools. If a tool already exists it is kept, and the new one is listed in `broken`. */
+  add(tools: readonly CatalogInput[]): void
+  /** Removes a tool, by the name that models see or by its qualified name. Returns whether it existed. */
+  remove(name: string): boolean
+  /** Replaces all tools of a source. */
+  replace(source: string, tools: readonly CatalogInput[]): void
+  /** Calls a listener for every event. Returns a function that stops it. */
+  subscribe(listener: (event: CatalogEvent) => void): () => void
+  /** Passes an event to all listeners. Exposures use it. */
+  report(event: CatalogEvent): void
+}

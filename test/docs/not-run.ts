@@ -1,0 +1,24 @@
+// Examples that are compiled and not run, with the reason.
+const NEEDS_PROVIDER = 'asks a provider, with a key'
+const NEEDS_PEER = 'needs a package that is not installed here'
+const DECLARES_TESTS = 'declares tests, which the suite of this repository runs elsewhere'
+const TAKES_STREAMS = 'takes over the standard streams of the process'
+const TAKES_PORT = 'takes a fixed port'
+
+export const NOT_RUN: Readonly<Record<string, string>> = {
+  'index: ProviderAdapter': NEEDS_PROVIDER,
+  'anthropic: anthropic': NEEDS_PROVIDER,
+  'anthropic: AnthropicClient': NEEDS_PEER,
+  'claude-agent: claudeAgent': NEEDS_PROVIDER,
+  'claude-agent: ClaudeAgentSdk': NEEDS_PEER,
+  'mcp: McpConnection': TAKES_STREAMS,
+  'mcp: ServedMcp': TAKES_STREAMS,
+  'mcp: HttpOptions': TAKES_PORT,
+  'mcp: serveMcp': TAKES_PORT,
+  'openai: openai': NEEDS_PROVIDER,
+  'testing-suites: adapterSuite': DECLARES_TESTS,
+  'testing-suites: disclosureSuite': DECLARES_TESTS,
+  'testing-suites: exposureSuite': DECLARES_TESTS,
+  'testing-suites: filesystemSuite': DECLARES_TESTS,
+  'testing-suites: sessionStoreSuite': DECLARES_TESTS,
+}

@@ -1,0 +1,17 @@
+// The files that examples read, below the working folder.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { runAgent } from 'foldout'
+import { createFileRecorder } from 'foldout/node'
+import { adapter, bound, recording } from './examples.ts'
+
+mkdirSync('skills/refunds', { recursive: true })
+writeFileSync(
+  'skills/refunds/SKILL.md',
+  '---\nname: refunds\ndescription: How to refund an order.\n---\n\nAsk for the number of the order first.\n',
+)
+writeFileSync('README.md', '# Notes\n')
+writeFileSync('use.json', JSON.stringify({ version: 1, tools: [], clients: [] }))
+writeFileSync('recording.json', JSON.stringify(recording))
+const recorder = createFileRecorder('runs.jsonl', { prompt: bound })
+await runAgent(bound, { adapter, onEvent: recorder.onEvent })
+await recorder.saved()
