@@ -18,7 +18,7 @@ export {
   type RecordedToolCall,
   type Recording,
 } from '../telemetry/recording.ts'
-export type { OpeningAnswer } from '../telemetry/openings.ts'
+export type { OpeningOutcome } from '../telemetry/openings.ts'
 export type { Saving } from '../telemetry/replay.ts'
 export type { RunListener } from '../telemetry/runs.ts'
 export type { SectionCost, ToolCost } from '../telemetry/section-costs.ts'

@@ -6,10 +6,10 @@ import type { AgentEvent } from '../agent/events.ts'
  *
  * @example
  * ```ts
- * const wasCheap = (answer: OpeningAnswer): boolean => answer === 'dynamic'
+ * const wasCheap = (outcome: OpeningOutcome): boolean => outcome === 'dynamic'
  * ```
  */
-export type OpeningAnswer = 'dynamic' | 'restart' | 'none'
+export type OpeningOutcome = 'dynamic' | 'restart' | 'none'
 
 export interface AskedOpening {
   readonly callId: string
@@ -23,7 +23,7 @@ export interface OpeningWatch {
 }
 
 /** Reports how each opening was answered, as soon as that is known. */
-export function watchOpenings(answered: (opening: AskedOpening, by: OpeningAnswer) => void): OpeningWatch {
+export function watchOpenings(answered: (opening: AskedOpening, by: OpeningOutcome) => void): OpeningWatch {
   const waiting = new Map<string, AskedOpening>()
   return {
     onEvent(event) {

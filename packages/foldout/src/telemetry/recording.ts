@@ -5,7 +5,7 @@ import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 
 import { isPlainObject } from '../core/json/json.ts'
 import type { TokenCount } from '../core/tokens/tokens.ts'
 import type { Visibility } from '../session/visibility.ts'
-import type { OpeningAnswer } from './openings.ts'
+import type { OpeningOutcome } from './openings.ts'
 import type { RunEnd } from './runs.ts'
 import type { SectionCost, ToolCost } from './section-costs.ts'
 
@@ -110,7 +110,7 @@ export interface RecordedOpening {
   readonly keys: readonly string[]
   /** The index of the request whose reply made the call; -1 if the call was left over when the run was resumed. */
   readonly request: number
-  readonly answeredBy: OpeningAnswer
+  readonly answeredBy: OpeningOutcome
   /** Tokens that the call and its result add to every later request. */
   readonly tokens: number
 }
