@@ -4,7 +4,7 @@ import type { SimulatedRun } from 'foldout/telemetry'
 import { DUTIES, type ToolParts } from './assistant-duties.ts'
 import { prose } from './prose.ts'
 
-function tool([name, description, params]: ToolParts): AnyTool {
+function tool([name, description, params]: ToolParts, getResult: (name: string) => string): AnyTool {
   return defineTool({
     name,
     description,
@@ -15,7 +15,7 @@ function tool([name, description, params]: ToolParts): AnyTool {
       ),
       required: Object.keys(params).slice(0, 1),
     },
-    execute: () => ok('Done.'),
+    execute: () => ok(getResult(name)),
   })
 }
 
@@ -26,10 +26,8 @@ const role = defineSection({
 })
 
 /** 14 sections: the work itself, the files, and 12 duties with their rules and tools, which are folded. */
-export const assistant = definePrompt({
-  ns: 'bench',
-  key: 'assistant',
-  sections: [
+export function createAssistantSections(getResult: (tool: string) => string): readonly AnySection[] {
+  return [
     role,
     filesSection({ readOnly: true }),
     ...DUTIES.map((duty, i): AnySection =>
@@ -39,10 +37,16 @@ export const assistant = definePrompt({
         template: prose(duty.topic, duty.words, 500 + i),
         summary: duty.summary,
         visibility: 'summary',
-        tools: duty.tools.map(tool),
+        tools: duty.tools.map((parts) => tool(parts, getResult)),
       }),
     ),
-  ],
+  ]
+}
+
+export const assistant = definePrompt({
+  ns: 'bench',
+  key: 'assistant',
+  sections: [...createAssistantSections(() => 'Done.')],
 }).bind()
 
 const call = (name: string, argumentsTokens: number, resultTokens: number) => ({

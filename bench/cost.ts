@@ -18,6 +18,7 @@ import {
 import { assistant, assistantRuns } from './assistant.ts'
 import { handbook, handbookRuns } from './handbook.ts'
 import { CATALOG_AGENT, catalogRuns } from './catalog-cost.ts'
+import { computeChatCosts } from './chat/chat.ts'
 import { goal, progress, type Bench, type Goal, type Row } from './report.ts'
 
 interface Agent {
@@ -74,6 +75,10 @@ export const costBench: Bench = {
     { key: 'warm', label: 'cached before' },
     { key: 'warmSaving', label: 'saved' },
     { key: 'warmBound', label: 'at most' },
+    { key: 'billed', label: 'with its cache' },
+    { key: 'billedSaving', label: 'saved' },
+    { key: 'hit', label: 'prefix hit' },
+    { key: 'kept', label: 'of what was sent' },
     { key: 'lossUncached', label: 'loss from, uncached' },
     { key: 'lossCached', label: 'loss from, cached' },
     { key: 'lossWarm', label: 'loss from, cached before' },
@@ -113,7 +118,8 @@ export const costBench: Bench = {
       }
     }
     const catalog = await costsOfCatalog(counter)
-    return { rows: [...rows, ...catalog.rows], goals: [...goals, ...catalog.goals] }
+    const chat = await computeChatCosts(counter)
+    return { rows: [...rows, ...catalog.rows, ...chat.rows], goals: [...goals, ...catalog.goals, ...chat.goals] }
   },
 }
 
