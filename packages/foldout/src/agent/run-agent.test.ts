@@ -101,7 +101,7 @@ describe('a run', () => {
         role: 'tool',
         callId: 'call-1-1',
         name: 'read_section',
-        text: '# Cart\n\nThe cart.\n\nTools you can call now: add.',
+        text: '# Cart\n\nThe cart.\n\nCallable now: add.',
         isError: false,
       },
       { role: 'tools', names: ['add'] },

@@ -86,7 +86,7 @@ export function describeWaiting(keys: readonly string[]): string {
 
 /** The line below a section's text that names the tools to call; empty without tools. */
 export function describeCallable(tools: readonly AnyTool[]): string {
-  return tools.length === 0 ? '' : `Tools you can call now: ${tools.map(({ name }) => name).join(', ')}.`
+  return tools.length === 0 ? '' : `Callable now: ${tools.map(({ name }) => name).join(', ')}.`
 }
 
 /** The result of a call that came after an opening in the same reply. */

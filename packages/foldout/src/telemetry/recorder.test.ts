@@ -68,8 +68,8 @@ describe('a recording', () => {
     const { text } = shop().render({ counter: words })
     const initial = price('look', 'spoil', 'read_section')
     const later = initial + price('add', 'clear')
-    // `# Cart`, its body, the coupons' summary, and 'Tools you can call now: add, clear.'
-    const content = 2 + 10 + 18 + 7
+    // `# Cart`, its body, the coupons' summary, and 'Callable now: add, clear.'
+    const content = 2 + 10 + 18 + 4
     const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0 }
     const common = { render: 0, systemTokens: words.count(text), outputTokens: 5, usage, retries: 0 }
     expect(run.requests).toEqual([

@@ -142,7 +142,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(result.expansions).toBe(supportsDynamicTools ? 0 : 1)
       expect(events.filter(({ type }) => type === 'tools/injected')).toHaveLength(supportsDynamicTools ? 1 : 0)
       if (supportsDynamicTools)
-        expect(getResults(second)).toEqual(['# Rain\n\nAll about rain.\n\nTools you can call now: measure_rain.'])
+        expect(getResults(second)).toEqual(['# Rain\n\nAll about rain.\n\nCallable now: measure_rain.'])
     },
   )
 

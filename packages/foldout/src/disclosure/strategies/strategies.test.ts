@@ -274,7 +274,7 @@ describe('what models read', () => {
       children: [child, hidden],
     })
     const { message } = await start(readSection(), parent, plain).call('read_section', { section_key: 'parent' })
-    expect(message.endsWith('\n\nTools you can call now: act, dig.')).toBe(true)
+    expect(message.endsWith('\n\nCallable now: act, dig.')).toBe(true)
     expect(await start(readSection(), plain).call('read_section', { section_key: 'plain' })).toMatchObject({
       message: '# Plain\n\nplain text',
     })

@@ -110,13 +110,13 @@ describe('createDisclosure', () => {
       ['start', 'read_section', 'delete', 'search'],
     ])
     expect(requests.map(getResults).slice(1)).toEqual([
-      [{ type: 'text', value: '# Admin\n\nHow to administrate.\n\nTools you can call now: delete.' }],
+      [{ type: 'text', value: '# Admin\n\nHow to administrate.\n\nCallable now: delete.' }],
       [{ type: 'text', value: 'delete done.' }],
       [
         {
           type: 'text',
           value:
-            '# Docs\n\nAll of the docs.\n\n## Deep\n\nThere is more.\n\n---\n[This section is summarized. To view full content, call `read_section` with key "docs.deep".]\n\nTools you can call now: search.',
+            '# Docs\n\nAll of the docs.\n\n## Deep\n\nThere is more.\n\n---\n[This section is summarized. To view full content, call `read_section` with key "docs.deep".]\n\nCallable now: search.',
         },
       ],
       [{ type: 'text', value: 'search done.' }],
