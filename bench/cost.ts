@@ -194,9 +194,9 @@ const READ_RATE = 0.1
 const WRITE_RATE = 1.25
 
 /**
- * The least that runs can cost whose model opens sections by calls, if the folded prompt is in the cache. By arithmetic, not
- * by simulation: the folded prompt is read instead of the full one; each opening takes one more request, which reads what is
- * cached; the text and the tools that it brings are written once and read from then on. The calls themselves are free here.
+ * The least that runs can cost whose model opens the same sections by calls, if the folded prompt is in the cache. By
+ * arithmetic, not by simulation: the folded prompt is read instead of the full one; each opening takes one more request, which
+ * reads what is cached; what the opening brings is written once and read from then on.
  */
 async function computeLeastWarmCost(agent: Agent, counter: TokenCounter): Promise<number> {
   const folded = agent.prompt.render({ counter }).tokens.total
@@ -221,7 +221,10 @@ async function computeLeastWarmCost(agent: Agent, counter: TokenCounter): Promis
   return least
 }
 
-/** Tokens of what a step opens: the sections as they are when open, and their tools. */
+/**
+ * Tokens of what no opening can do without: a call that says which section, the section's text, the definitions of its tools,
+ * and a line that names them, so that the model knows what it can call from then on.
+ */
 function countOpened({ prompt, steps }: SimulatedRun, step: number, counter: TokenCounter): number {
   const render = (end: number) => {
     const opened = steps.slice(0, end).flatMap((each) => ('opens' in each ? each.opens : []))
@@ -229,10 +232,15 @@ function countOpened({ prompt, steps }: SimulatedRun, step: number, counter: Tok
   }
   const before = render(step)
   const after = render(step + 1)
-  const isOpen = new Set(before.nodes.filter(({ visibility }) => visibility === 'full').map(({ path }) => path))
-  const texts = after.nodes.filter(({ path, visibility }) => visibility === 'full' && !isOpen.has(path))
-  const text = texts.reduce((sum, { tokens }) => sum + tokens, 0)
-  return text + after.tokens.tools - before.tokens.tools
+  const keys = after.nodes
+    .map(({ path }) => path)
+    .filter((path) => before.view.state(path) === 'folded' && after.view.state(path) === 'full')
+  const texts = keys.flatMap((key) => {
+    const names = after.view.toolsIn(key).map(({ name }) => name)
+    const line = names.length === 0 ? '' : `Tools: ${names.join(', ')}`
+    return ['read_section', JSON.stringify({ section_key: key }), after.view.content(key), line]
+  })
+  return texts.reduce((sum, text) => sum + counter.count(text), 0) + after.tokens.tools - before.tokens.tools
 }
 
 interface Cost {

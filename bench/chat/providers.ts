@@ -75,8 +75,7 @@ export const CHAT_PROVIDERS: readonly ChatProvider[] = [
     isNative: false,
     cache: ANTHROPIC_CACHE,
     refusals: [],
-    createAdapter: (url) =>
-      anthropic({ model: 'claude-sonnet-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
+    createAdapter: (url) => anthropic({ model: 'claude-sonnet-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
     readPieces: readMessagesBody,
   },
 ]

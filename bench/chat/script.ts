@@ -25,7 +25,13 @@ const RESULTS: Readonly<Record<string, unknown>> = {
       { line: 2, item: 'Blade set, 5 pieces', quantity: 1, price: '39.00 EUR' },
     ],
   })),
-  refund_order: { refund: 'R-55180', order: 'O-77120', amount: '29.80 EUR', to: 'card ending in 4417', by: '3 to 5 days' },
+  refund_order: {
+    refund: 'R-55180',
+    order: 'O-77120',
+    amount: '29.80 EUR',
+    to: 'card ending in 4417',
+    by: '3 to 5 days',
+  },
   track_shipment: {
     shipment: 'S-20481-2',
     order: 'O-76801',
