@@ -1,19 +1,18 @@
+import { deferPattern } from '../core/defer-pattern.ts'
 import { nearest } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import { createSession, type Session } from '../session/session.ts'
 import { createErrorResult } from '../tools/call-result.ts'
 import { fail, type ToolFailure } from '../tools/result.ts'
+import { createCatalogIndex, type CatalogIndex } from './catalog-index.ts'
 import { describeArgumentsFault, readArguments } from './arguments.ts'
 import { isBroken, readTool, type PreparedTool, type ReadToolOptions } from './entries/read-tool.ts'
 import type { Catalog, CatalogOptions, CatalogSource } from './contract.ts'
 import type { CatalogEvent } from './events.ts'
-import { MAX_BROKEN, MAX_REMEMBERED_SEARCHES, MAX_TOOLS } from './limits.ts'
+import { MAX_BROKEN, MAX_TOOLS } from './limits.ts'
 import { createNameTable } from './names.ts'
 import type { EntryCall } from './exposures/exposure.ts'
-import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
-import { createSearchIndex, refuseEmptyQuery } from './search/search-index.ts'
-import { readQuery } from './search/text/read-query.ts'
-import type { Explanation, SearchIndex, SearchOptions, SearchOutcome } from './search/contract.ts'
+import type { Explanation, SearchOptions, SearchOutcome } from './search/contract.ts'
 import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
 
@@ -39,9 +38,8 @@ class LiveCatalog implements Catalog {
   readonly #byName = new Map<string, string>()
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
-  readonly #searches = new Map<string, Promise<SearchOutcome<CatalogEntry>>>()
   /** Filled in the background, so that the first search does not have to wait for all of it. */
-  readonly #index: SearchIndex<CatalogEntry>
+  readonly #index: CatalogIndex<CatalogEntry>
   // The rest is worked out when it is first asked for.
   /** Qualified names by the name without case and separators. */
   #byLooseName: Map<string, Set<string>> | undefined
@@ -52,7 +50,7 @@ class LiveCatalog implements Catalog {
 
   constructor(tools: readonly CatalogInput[], options: CatalogOptions) {
     this.#options = options
-    this.#index = createSearchIndex<CatalogEntry>({
+    this.#index = createCatalogIndex<CatalogEntry>({
       ...(options.embed === undefined ? {} : { embed: options.embed }),
       onProblem: (problem) => this.report({ type: 'search/problem', ...problem }),
     })
@@ -107,17 +105,7 @@ class LiveCatalog implements Catalog {
   }
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchOutcome<CatalogEntry>> {
-    refuseEmptyQuery(query)
-    const key = getSearchKey(query, options)
-    const known = this.#searches.get(key)
-    if (known) return known
-    const outcome = this.#index.search(query, options)
-    const { value: oldest } = this.#searches.keys().next()
-    if (oldest !== undefined && this.#searches.size >= MAX_REMEMBERED_SEARCHES) this.#searches.delete(oldest)
-    this.#searches.set(key, outcome)
-    // A search that failed, such as in an embedding function, may succeed the next time.
-    outcome.catch(() => this.#searches.delete(key))
-    return outcome
+    return this.#index.search(query, options)
   }
 
   async explain(query: string, name: string): Promise<Explanation | undefined> {
@@ -269,7 +257,6 @@ class LiveCatalog implements Catalog {
     this.#sorted = undefined
     this.#sources = undefined
     this.#categories = undefined
-    this.#searches.clear()
     this.report({ type: 'catalog/changed' })
   }
 
@@ -289,12 +276,6 @@ class LiveCatalog implements Catalog {
   }
 }
 
-/** Identifies a search. Only the part of a query that is read counts, so a long query does not make a long key. */
-function getSearchKey(query: string, { category, limit }: SearchOptions): string {
-  const { text, ignoredCharacters } = readQuery(query)
-  return JSON.stringify([text, ignoredCharacters, category?.slice(0, MAX_QUERY_CHARACTERS).toLowerCase(), limit])
-}
-
 /** Stands for the tools beyond the limit of a catalog. */
 function createLeftOut(source: string | undefined, count: number): BrokenTool {
   const reason = `A catalog takes at most ${MAX_TOOLS} tools. ${count} more were left out.`
@@ -309,8 +290,10 @@ function keepSome(broken: readonly BrokenTool[]): BrokenTool[] {
   return [...broken.slice(0, MAX_BROKEN - 1), { source: undefined, name: '?', reason }]
 }
 
+const getSeparators = deferPattern(String.raw`[^\p{Letter}\p{Number}]+`, 'gu')
+
 function toLooseName(name: string): string {
-  return name.toLowerCase().replaceAll(/[^\p{Letter}\p{Number}]+/gu, '')
+  return name.toLowerCase().replaceAll(getSeparators(), '')
 }
 
 function getLooseNames({ declared, qualified, name }: CatalogEntry): ReadonlySet<string> {

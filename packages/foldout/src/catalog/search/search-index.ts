@@ -1,10 +1,9 @@
-import { FoldoutError } from '../../core/errors.ts'
 import { computeConfidence } from './confidence.ts'
 import type { Hit, Searchable, SearchIndex, SearchOutcome } from './contract.ts'
 import { createEngine, type EngineFound, type EngineOptions } from './engine.ts'
 import { createExplainer } from './explanation.ts'
 import { getPart } from './ranking.ts'
-import { readQuery } from './text/read-query.ts'
+import { readQuery, refuseEmptyQuery } from './text/read-query.ts'
 import { getGroup } from './text/tool-text.ts'
 
 const DEFAULT_LIMIT = 5
@@ -62,12 +61,6 @@ function toOutcome<Tool extends Searchable>(
     confidence,
     nearestCategories: fits ? [] : getNearestCategories(found),
   }
-}
-
-/** Throws `search-empty` for a query without words. */
-export function refuseEmptyQuery(query: string): void {
-  if (query.trim() === '')
-    throw new FoldoutError('search-empty', 'A search needs words: say what you want to do, or name a tool.')
 }
 
 function toHit<Tool extends Searchable>(found: EngineFound<Tool>, slot: number): Hit<Tool> {

@@ -1,3 +1,4 @@
+import { FoldoutError } from '../../../core/errors.ts'
 import { cutText } from '../../../core/text.ts'
 import { MAX_QUERY_CHARACTERS } from '../limits.ts'
 import { toOwnText } from './word-cache.ts'
@@ -18,4 +19,10 @@ export function readQuery(query: string): ReadQuery {
   const kept = whole.length > MAX_QUERY_CHARACTERS ? toOwnText(cutText(whole, MAX_QUERY_CHARACTERS)) : toOwnText(whole)
   const text = kept.replace(LONG_BLANKS, (blanks) => (blanks.includes('\n') ? '\n' : ' '))
   return { text, ignoredCharacters: whole.length - kept.length }
+}
+
+/** Throws `search-empty` for a query without words. */
+export function refuseEmptyQuery(query: string): void {
+  if (query.trim() === '')
+    throw new FoldoutError('search-empty', 'A search needs words: say what you want to do, or name a tool.')
 }

@@ -1,0 +1,79 @@
+import { MAX_REMEMBERED_SEARCHES } from './limits.ts'
+import type { Searchable, SearchIndex, SearchOptions, SearchOutcome } from './search/contract.ts'
+import type { EngineOptions } from './search/engine.ts'
+import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
+import { pause } from './search/slices.ts'
+import { readQuery, refuseEmptyQuery } from './search/text/read-query.ts'
+
+/** What a catalog uses of its index. */
+export type CatalogIndex<Tool extends Searchable> = Pick<SearchIndex<Tool>, 'add' | 'remove' | 'search' | 'explain'>
+
+/**
+ * An index that remembers searches until its tools change. Its code is loaded with the first search, or in a pause after the first
+ * tool: it is a large part of what a catalog consists of, and a program that has just started has other things to do.
+ */
+export function createCatalogIndex<Tool extends Searchable>(options: EngineOptions): CatalogIndex<Tool> {
+  /** The tools that came before the code, by their qualified names. */
+  const waiting = new Map<string, Tool>()
+  const searches = new Map<string, Promise<SearchOutcome<Tool>>>()
+  let index: SearchIndex<Tool> | undefined
+  let loading: Promise<SearchIndex<Tool>> | undefined
+  let isAhead = false
+
+  const create = async (): Promise<SearchIndex<Tool>> => {
+    const { createSearchIndex } = await import('./search/search-index.ts')
+    index = createSearchIndex<Tool>(options)
+    for (const tool of waiting.values()) index.add(tool)
+    waiting.clear()
+    return index
+  }
+  const load = (): Promise<SearchIndex<Tool>> => {
+    loading ??= create().catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+  const beginAhead = (): void => {
+    if (isAhead) return
+    isAhead = true
+    // If this fails, the next search fails the same way and reports it.
+    pause()
+      .then(load)
+      .catch(() => undefined)
+  }
+
+  return {
+    add(tool) {
+      searches.clear()
+      if (index) return index.add(tool)
+      waiting.delete(tool.qualified)
+      waiting.set(tool.qualified, tool)
+      beginAhead()
+    },
+    remove(qualified) {
+      searches.clear()
+      return index ? index.remove(qualified) : waiting.delete(qualified)
+    },
+    async search(query, search = {}) {
+      refuseEmptyQuery(query)
+      const key = getSearchKey(query, search)
+      const known = searches.get(key)
+      if (known) return known
+      const outcome = load().then((loaded) => loaded.search(query, search))
+      const { value: oldest } = searches.keys().next()
+      if (oldest !== undefined && searches.size >= MAX_REMEMBERED_SEARCHES) searches.delete(oldest)
+      searches.set(key, outcome)
+      // A search that failed, such as in an embedding function, may succeed the next time.
+      outcome.catch(() => searches.delete(key))
+      return outcome
+    },
+    explain: async (query, qualified) => (await load()).explain(query, qualified),
+  }
+}
+
+/** Identifies a search. Only the part of a query that is read counts, so a long query does not make a long key. */
+function getSearchKey(query: string, { category, limit }: SearchOptions): string {
+  const { text, ignoredCharacters } = readQuery(query)
+  return JSON.stringify([text, ignoredCharacters, category?.slice(0, MAX_QUERY_CHARACTERS).toLowerCase(), limit])
+}
