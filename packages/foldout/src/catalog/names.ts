@@ -1,3 +1,4 @@
+import { deferPattern } from '../core/defer-pattern.ts'
 import { sha256Hex } from '../core/hash.ts'
 
 /** The names of the tools that exposures add. Models never see a tool of a catalog under one of them. */
@@ -99,13 +100,16 @@ function fits(name: string): boolean {
   return name.length <= MAX_LENGTH && !RESERVED.has(name) && !HASHED.test(name)
 }
 
+const getMarks = deferPattern(String.raw`\p{Mark}+`, 'gu')
+const getOtherScript = deferPattern(String.raw`[^\p{ASCII}]`, 'u')
+
 /** Reduces a name to letters, digits, underscores and hyphens, which every provider accepts. */
 function toSafeName(name: string): string {
   if (/^[a-zA-Z0-9_-]+$/.test(name)) return name
-  const plain = name.normalize('NFKD').replaceAll(/\p{Mark}+/gu, '')
+  const plain = name.normalize('NFKD').replaceAll(getMarks(), '')
   const safe = plain.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replaceAll(/^_+|_+$/g, '')
   // A name in another script would lose everything that distinguishes it.
-  const isLost = safe === '' || /[^\p{ASCII}]/u.test(plain)
+  const isLost = safe === '' || getOtherScript().test(plain)
   return isLost ? `${safe || 'tool'}_${hash(name)}` : safe
 }
 

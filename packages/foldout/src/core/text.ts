@@ -1,3 +1,4 @@
+import { deferPattern } from './defer-pattern.ts'
 import { getEditDistance } from './edit-distance.ts'
 
 /** The form of a section's key and of each part of a namespace. */
@@ -45,8 +46,10 @@ function hasAll(text: string, words: readonly string[]): boolean {
   return words.length > 0 && words.every((word) => text.includes(word))
 }
 
+const getGaps = deferPattern(String.raw`[^\p{L}\p{N}]+`, 'u')
+
 function splitWords(text: string): readonly string[] {
-  return text.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= MIN_PART)
+  return text.split(getGaps()).filter((word) => word.length >= MIN_PART)
 }
 
 /** Joins words into a phrase: `a`, `a and b`, `a, b and c`. */

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import { literal, oneLine } from './literal.ts'
 import { getSpan } from './refinement.ts'
 
@@ -57,6 +58,8 @@ const QUOTED_OR_QUOTED = new RegExp(String.raw`((?:(?:${QUOTED}),? ){1,7}or (?:$
 const EXAMPLES_FOLLOW = /\b(?:e\.?g\b|i\.e\b|ex:|examples?\b|such as|like)/i
 const MAX_CHOICES = 8
 
+const getLetterOrDigit = deferPattern(String.raw`[\p{L}\p{N}]`, 'u')
+
 function choicesIn(text: string): string | undefined {
   const found = CHOICES.exec(text) ?? QUOTED_OR_QUOTED.exec(text)
   if (!found || EXAMPLES_FOLLOW.test(text.slice(Math.max(0, found.index - 20), found.index + found[0].length))) {
@@ -67,7 +70,7 @@ function choicesIn(text: string): string | undefined {
   )
   const distinct = [...new Set(values)]
   const isList =
-    distinct.length > 1 && distinct.length <= MAX_CHOICES && distinct.every((value) => /[\p{L}\p{N}]/u.test(value))
+    distinct.length > 1 && distinct.length <= MAX_CHOICES && distinct.every((value) => getLetterOrDigit().test(value))
   return isList ? distinct.map((value) => literal(value)).join('|') : undefined
 }
 

@@ -1,3 +1,5 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
+
 /** Formats a value as JSON in one line; `undefined` if JSON cannot represent it. */
 export function literal(value: unknown): string | undefined {
   try {
@@ -8,14 +10,16 @@ export function literal(value: unknown): string | undefined {
   }
 }
 
-const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
+const getIdentifier = deferPattern(String.raw`^[\p{ID_Start}$_][\p{ID_Continue}$]*$`, 'u')
 
 /** Formats the name of a field: quoted unless it is an identifier. */
 export function fieldName(name: string): string {
-  return IDENTIFIER.test(name) ? name : (literal(name) ?? name)
+  return getIdentifier().test(name) ? name : (literal(name) ?? name)
 }
+
+const getBlanks = deferPattern(String.raw`[\s\p{Cc}]+`, 'gu')
 
 /** Removes line breaks and control characters from a text. */
 export function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+  return text.replace(getBlanks(), ' ').trim()
 }

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { formatHint } from './hints.ts'
 import { fieldName, literal } from './literal.ts'
@@ -135,6 +136,9 @@ function createUniqueName(writing: Notation, wanted: string): string {
   return name
 }
 
+const getGaps = deferPattern(String.raw`[^\p{ID_Continue}]+`, 'u')
+const getStart = deferPattern(String.raw`^\p{ID_Start}`, 'u')
+
 function getName(part: JsonSchema, view: SchemaView, where: Where): string {
   if (part === view.root) return 'Args'
   const reference = view.parts
@@ -142,11 +146,11 @@ function getName(part: JsonSchema, view: SchemaView, where: Where): string {
     .find((other): other is string => typeof other === 'string' && other.includes('/'))
   const words = reference?.split('/').at(-1) ?? textAt(view, 'title') ?? where.name
   const name = words
-    .split(/[^\p{ID_Continue}]+/u)
+    .split(getGaps())
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')
     .slice(0, 40)
-  return /^\p{ID_Start}/u.test(name) ? name : `Type${name}`
+  return getStart().test(name) ? name : `Type${name}`
 }
 
 function getUnion(writing: Notation, view: SchemaView, where: Where, withoutNull: boolean): Type {

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import type { CatalogEntry } from '../tool.ts'
 import { oneLine } from './literal.ts'
 import { fieldsAt, getSchemaView } from './schema/schema-view.ts'
@@ -26,13 +27,15 @@ const PLACEHOLDER =
   /^(?:(?:no|tool|missing)? ?description(?: (?:is |was )?(?:not )?(?:available|provided|accessible|found)\b.*)?|n\/?a|none|null|undefined|todo|tbd|-+)\.?$/i
 const ROUTE = /^(?:get|post|put|patch|delete|head|options)\s+\/?\S*$/i
 
+const getLetterOrDigit = deferPattern(String.raw`[\p{L}\p{N}]`, 'u')
+
 function getFirstSentence(description: string, tool: DescribedTool): string {
   const known = new Set([tool.name, tool.title ?? ''].flatMap(getWords).map((word) => word.toLowerCase()))
   let first = ''
   let telling: string | undefined
   for (const given of splitSentences(withoutMarkup(description))) {
     const sentence = withoutOpening(given, tool.name)
-    if (!/[\p{L}\p{N}]/u.test(sentence)) continue
+    if (!getLetterOrDigit().test(sentence)) continue
     first ||= sentence
     // A heading that only repeats the name is skipped.
     if (getWords(sentence).every((word) => known.has(word.toLowerCase()))) continue
@@ -42,6 +45,8 @@ function getFirstSentence(description: string, tool: DescribedTool): string {
   const chosen = telling ?? first
   return PLACEHOLDER.test(chosen) || ROUTE.test(chosen) ? '' : chosen.replace(/[\s.。:;,]+$/u, '')
 }
+
+const getPictures = deferPattern(String.raw`[\p{Extended_Pictographic}\u{FE0F}\u{200D}]`, 'gu')
 
 /** Removes Markdown and XML. */
 function withoutMarkup(text: string): string {
@@ -55,11 +60,14 @@ function withoutMarkup(text: string): string {
     .replace(/^[ \t]*(?:#{1,6}|>|[-*+]|\d+[.)])[ \t]+(.*)$/gm, '\n$1\n')
     .replace(/(\*\*|__|`)(?=\S)(.*?\S)\1/g, '$2')
     .replace(/(?<![\w*])[*](?=\S)([^*\n]*\S)[*](?![\w*])/g, '$1')
-    .replace(/[\p{Extended_Pictographic}\u{FE0F}\u{200D}]/gu, (sign) => (/[\d#*©®™]/u.test(sign) ? sign : ''))
+    .replace(getPictures(), (sign) => (/[\d#*©®™]/u.test(sign) ? sign : ''))
 }
 
 /** Abbreviations, whose period does not end a sentence. */
-const ABBREVIATION = /(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|inc|ltd|dr|mr|mrs|st|u\.s|fig)|\b\p{L})\.$/iu
+const getAbbreviation = deferPattern(
+  String.raw`(?:\b(?:e\.g|i\.e|etc|vs|approx|no|nr|inc|ltd|dr|mr|mrs|st|u\.s|fig)|\b\p{L})\.$`,
+  'iu',
+)
 
 function* splitSentences(text: string): Generator<string> {
   for (const paragraph of text.split(/\n\s*\n|\r\n\s*\r\n/)) {
@@ -68,7 +76,7 @@ function* splitSentences(text: string): Generator<string> {
     let start = 0
     for (const stop of prose.matchAll(/[.!?](?=\s|$)|[。！？]/gu)) {
       const end = stop.index + 1
-      if (ABBREVIATION.test(prose.slice(Math.max(start, end - 8), end))) continue
+      if (getAbbreviation().test(prose.slice(Math.max(start, end - 8), end))) continue
       yield prose.slice(start, end).trim()
       start = end
     }
@@ -80,18 +88,23 @@ function* splitSentences(text: string): Generator<string> {
 const OPENING =
   /^(?:(?:please )?(?:use|call) (?:this|it)(?: (?:tool|function|command|endpoint|api))?(?: when you (?:want|need))? to|(?:this|the|a|an) (?:[\w-]+ )?(?:tool|function|command|endpoint|api|method|operation)(?: (?:that |which )?(?:allows|lets|enables|helps|can be used|is used|is|will|can)(?: you| users?| the user)?(?: to)?| that| to| for|:)?|(?:allows|lets|enables)(?: you| users?| the user) to|(?:a )?tool (?:to|for|that)|description:)\s+/i
 
+const getLetter = deferPattern(String.raw`\p{L}`, 'u')
+
 function withoutOpening(sentence: string, name: string): string {
   const isNamed = sentence.slice(0, name.length).toLowerCase() === name.toLowerCase()
   const behind = isNamed ? /^\s*(?:[:–—]|-(?=\s))\s*(.+)$/.exec(sentence.slice(name.length))?.[1] : undefined
   const behindName = behind ?? sentence
   const behindOpening = behindName.replace(OPENING, '')
-  return /\p{L}/u.test(behindOpening) ? behindOpening.trim() : behindName.trim()
+  return getLetter().test(behindOpening) ? behindOpening.trim() : behindName.trim()
 }
+
+const getHumps = deferPattern(String.raw`(\p{Ll}|\p{N})(\p{Lu})`, 'gu')
+const getGaps = deferPattern(String.raw`[^\p{L}\p{N}]+`, 'u')
 
 const getWords = (text: string): readonly string[] =>
   text
-    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
-    .split(/[^\p{L}\p{N}]+/u)
+    .replace(getHumps(), '$1 $2')
+    .split(getGaps())
     .filter((word) => word !== '')
 
 const MAX_FIELDS = 3

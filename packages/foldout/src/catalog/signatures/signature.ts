@@ -1,3 +1,4 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { estimatedTokens, type TokenCounter } from '../../core/tokens/tokens.ts'
 import type { CatalogEntry } from '../tool.ts'
@@ -83,11 +84,11 @@ export function describeSignature(tool: SignedTool, options: SignatureOptions = 
   return result !== '' && fits(withResult) ? { text: withResult, whole: signature.whole } : signature
 }
 
-const TOOL_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:/@-]*$/u
+const getToolName = deferPattern(String.raw`^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.:/@-]*$`, 'u')
 
 function toolName(name: unknown): string {
   const text = String(name)
-  return TOOL_NAME.test(text) ? text : (literal(text) ?? text)
+  return getToolName().test(text) ? text : (literal(text) ?? text)
 }
 
 function fitSignature(tool: SignedTool, fits: (text: string) => boolean): Signature {

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import type { StandardSchemaV1 } from '../../core/schema/schema.ts'
 
 /**
@@ -75,8 +76,10 @@ export function getServerName(client: McpClient): string {
   return (plain(last) ?? plain(whole) ?? whole.join('-')) || 'server'
 }
 
+const getWords = deferPattern(String.raw`[\p{Letter}\p{Number}_.]+`, 'gu')
+
 function words(name: string): readonly string[] {
-  return name.toLowerCase().match(/[\p{Letter}\p{Number}_.]+/gu) ?? []
+  return name.toLowerCase().match(getWords()) ?? []
 }
 
 /** Without the words that any server could have in its name. */

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../core/defer-pattern.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { notJson } from '../../core/json/json.ts'
 import type { Event } from '../event.ts'
@@ -20,6 +21,8 @@ export interface StoredRange {
   readonly last: number
 }
 
+const getStorableId = deferPattern(String.raw`^[^\p{Cc}\p{Cs}]+$`, 'u')
+
 /**
  * Throws if an id cannot be stored in a file unchanged. Use it in custom stores.
  *
@@ -29,7 +32,7 @@ export interface StoredRange {
  * ```
  */
 export function checkSessionId(id: string): void {
-  if (/^[^\p{Cc}\p{Cs}]+$/u.test(id)) return
+  if (getStorableId().test(id)) return
   throw new FoldoutError(
     'session-invalid',
     `${JSON.stringify(id)} cannot be the id of a session. Use a non-empty string without control characters or lone surrogates.`,

@@ -1,3 +1,4 @@
+import { deferPattern } from '../../../core/defer-pattern.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { literal, oneLine } from '../literal.ts'
@@ -177,7 +178,8 @@ function formatNote(kept: Kept, schema: JsonSchema): string {
   ].join(', ')
 }
 
-const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+const getSeparators = deferPattern(String.raw`[^\p{L}\p{N}]`, 'gu')
+const plain = (text: string): string => text.toLowerCase().replace(getSeparators(), '')
 
 /** Tells whether a title or a description only repeats the name. */
 function isRepeated(value: unknown, name: string): boolean {

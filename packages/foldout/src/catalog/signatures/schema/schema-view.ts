@@ -1,3 +1,4 @@
+import { deferPattern } from '../../../core/defer-pattern.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { pointerKeys, resolvePointer } from '../../../core/json/json-pointer.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
@@ -108,6 +109,8 @@ const TYPES: Readonly<Record<string, string>> = Object.assign(
   ),
 )
 
+const getTypeName = deferPattern(String.raw`^[\p{L}_][\p{L}\p{N}_.<>[\]-]{0,30}$`, 'u')
+
 /**
  * Gets the types that a view names, or else the types that its keywords imply. Empty if any value fits. A type that JSON Schema does
  * not have is kept if it looks like a type name.
@@ -117,7 +120,7 @@ export function kindsAt(view: SchemaView): readonly string[] {
   const words = [named].flat(2).filter((word): word is string => typeof word === 'string')
   const kinds = words.map((word) => TYPES[word.trim().toLowerCase()] ?? word.trim())
   if (kinds.includes('any')) return []
-  const readable = kinds.filter((kind) => /^[\p{L}_][\p{L}\p{N}_.<>[\]-]{0,30}$/u.test(kind))
+  const readable = kinds.filter((kind) => getTypeName().test(kind))
   if (readable.length > 0) return withNull(view, [...new Set(readable)])
   if (has(view, ['properties', 'additionalProperties', 'patternProperties', 'required'])) return ['object']
   if (has(view, ['items', 'prefixItems'])) return ['array']
