@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { parseSync, Visitor } from 'oxc-parser'
 import { createSession, definePrompt, defineSection, FoldoutError } from 'foldout'
 import { createCatalog } from 'foldout/catalog'
 import { serveMcp } from 'foldout/mcp'
@@ -27,6 +28,32 @@ function run(source: string): string {
   return `${stdout}${stderr}`.trim()
 }
 
+/** The files that are loaded with one, itself included. */
+function findLoaded(entry: string): readonly string[] {
+  const loaded = new Set([entry])
+  for (const file of loaded) {
+    const { module } = parseSync(file, readFileSync(join(dist, file), 'utf8'))
+    const targets = [
+      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...module.staticExports.flatMap(({ entries }) => entries.map(({ moduleRequest }) => moduleRequest?.value ?? '')),
+    ]
+    for (const target of targets) if (target.startsWith('./')) loaded.add(target.slice(2))
+  }
+  return [...loaded]
+}
+
+/** Regular expressions that take long to load, wherever they are in a file. */
+function findSlowLiterals(file: string): readonly string[] {
+  const found: string[] = []
+  const { program } = parseSync(file, readFileSync(join(dist, file), 'utf8'))
+  new Visitor({
+    Literal(node) {
+      if ('regex' in node && /\\p\{/i.test(node.regex.pattern)) found.push(`${file}: ${node.regex.pattern}`)
+    },
+  }).visit(program)
+  return found
+}
+
 beforeAll(() => mkdirSync(folder, { recursive: true }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -43,6 +70,16 @@ describe('the bundle', () => {
     )
     expect(entries.filter((file) => !existsSync(join(dist, file)))).toEqual([])
     expect(shared.filter((file) => !isTable(file)).length - entries.length).toBeLessThan(24)
+  })
+
+  it.each(['index', 'catalog', 'mcp'])('loads no literal with properties of Unicode, nor search, with %s', (entry) => {
+    const loaded = findLoaded(`${entry}.js`)
+    expect(loaded).toContain('shared-core.js')
+    expect(
+      loaded.filter((file) => readFileSync(join(dist, file), 'utf8').includes('// src/catalog/search/engine.ts')),
+    ).toEqual([])
+    expect(loaded.flatMap(findSlowLiterals)).toEqual([])
+    expect(findSlowLiterals('shared-search-index.js')).not.toEqual([])
   })
 
   it('has the same classes and slices in every entry', async () => {

@@ -9,6 +9,13 @@ import { listEntries, PACKAGES, readManifest, repository, writeDocuments, writeM
 const STAMP = join(repository, 'node_modules/.cache/foldout/built')
 const LAST_BUILT = join(repository, 'packages/foldout-mcp/dist/main.js')
 const WORKER = 'src/catalog/exposures/code/guest/worker.ts'
+/** The shared chunks, by the entries that all load them. A module goes into the first chunk that fits. */
+const CHUNKS = Object.entries({
+  core: ['index', 'catalog'],
+  prompt: ['index', 'mcp'],
+  agent: ['index'],
+  catalog: ['catalog'],
+})
 
 if (process.argv.includes('--if-changed') && isUpToDate()) process.exit(0)
 
@@ -44,7 +51,7 @@ async function buildLibrary(folder) {
   writeDeclarations(folder)
   await bundle(folder, Object.fromEntries(listEntries(folder).map(({ name, file }) => [name, file])), {
     chunkFileNames: 'shared-[name].js',
-    codeSplitting: { groups: createGroups(folder, ['index', 'catalog']) },
+    codeSplitting: { groups: createGroups(folder) },
   })
   // The sandbox's thread loads one file and nothing of the library beside it. Classes need not be the same across threads.
   await bundle(folder, { 'sandbox-worker': join(folder, WORKER) }, { codeSplitting: false })
@@ -104,21 +111,20 @@ function leaveWordVectors(name) {
 }
 
 /**
- * What an entry loads when it is imported is one chunk, which the other entries share. Few files load faster than many,
- * and every module is in one file only, so that classes and module state are the same for all entries.
+ * Few files load faster than many, so that the entries imported most share a few chunks of what they have in common.
+ * Every module is in one file only, so that classes and module state are the same for all entries.
  */
-function createGroups(folder, names) {
-  return names.map((name, i) => {
-    let reached
-    return {
-      debugName: name,
-      priority: names.length - i,
-      name(id, context) {
-        reached ??= findReached(join(folder, `src/entries/${name}.ts`), context)
-        return reached.has(id) ? name : null
-      },
-    }
-  })
+function createGroups(folder) {
+  const reached = new Map()
+  const reaches = (entry, id, context) => {
+    if (!reached.has(entry)) reached.set(entry, findReached(join(folder, `src/entries/${entry}.ts`), context))
+    return reached.get(entry).has(id)
+  }
+  return CHUNKS.map(([name, entries], i) => ({
+    debugName: name,
+    priority: CHUNKS.length - i,
+    name: (id, context) => (entries.every((entry) => reaches(entry, id, context)) ? name : null),
+  }))
 }
 
 function findReached(entry, context) {
