@@ -49,6 +49,11 @@ export function loadDevSets(folder: string): readonly DataSet[] | string {
   return DEV_SETS.map((name) => loadSet(name, join(folder, name, 'tools.jsonl'), join(folder, name, 'queries.jsonl')))
 }
 
+/** Real tools of many servers, `server/tool`, for which nobody has written queries. */
+export function readCorpus(folder: string): readonly DataTool[] {
+  return readLines(join(folder, 'toucan-corpus', 'tools.jsonl')) as readonly DataTool[]
+}
+
 /** `azure-mcp` of `…/azure-mcp/tools.jsonl`, `my-tools` of `…/my-tools.jsonl`. */
 export function getSetName(toolsFile: string): string {
   const name = basename(toolsFile).replace(/\.jsonl?$/, '')

@@ -28,15 +28,16 @@ export async function searchTools(
   })
 }
 
-function formatJson(query: string, { hits, more, confidence }: Outcome, { servers, failed }: OpenSession): string {
+function formatJson(query: string, { hits, fit, more, confidence }: Outcome, { servers, failed }: OpenSession): string {
   const found = hits.map(({ tool, score }) => ({ ...describeTool(tool), score }))
-  return `${JSON.stringify({ query, hits: found, more, confidence, servers, failed }, null, 2)}\n`
+  return `${JSON.stringify({ query, hits: found, fit, more, confidence, servers, failed }, null, 2)}\n`
 }
 
-function formatText(query: string, { hits, more }: Outcome, { stdout, env }: Surroundings): string {
+function formatText(query: string, { hits, fit, more }: Outcome, { stdout, env }: Surroundings): string {
   const style = createStyler(stdout, env)
   if (hits.length === 0) return `No tool fits “${toLine(query)}”.\n`
   const rows = hits.map(({ tool }) => [toLine(tool.name), toLine(tool.source ?? ''), toLine(tool.description)])
+  const first = fit === 'weak' ? [`No tool fits “${toLine(query)}” well. The nearest:`] : []
   const others = more > 0 ? [style('dim', `and ${more} more: --limit ${hits.length + more}`)] : []
-  return `${[...formatTable(rows, stdout.columns), ...others].join('\n')}\n`
+  return `${[...first, ...formatTable(rows, stdout.columns), ...others].join('\n')}\n`
 }

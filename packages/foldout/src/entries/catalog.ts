@@ -42,6 +42,7 @@ export type {
   Explanation,
   Hit as SearchHit,
   SearchField,
+  SearchFit,
   Searchable,
   SearchIndexOptions,
   SearchOptions,

@@ -93,16 +93,17 @@ describe('R45 search_tools', () => {
   })
 
   it('R45 where nothing fits well, says so first and names the nearest as guesses', async () => {
-    const outcome = (confidence: number) => ({
+    const outcome = (fit: 'good' | 'weak') => ({
       hits: catalog.tools.map((tool) => ({ tool, score: 1, part: 0, explain: () => expect.fail() })),
+      fit,
       more: 7,
       parts: ['x'],
-      confidence,
+      confidence: 0.5,
       nearestCategories: ['mail'],
       ignoredCharacters: 0,
     })
     const question = { query: 'x', detail: 'names' as const }
-    expect(formatSearchAnswer(catalog, { ...question, outcome: outcome(0.2) }).text).toBe(
+    expect(formatSearchAnswer(catalog, { ...question, outcome: outcome('weak') }).text).toBe(
       [
         'Nothing fits "x" well. The nearest tools, as guesses:',
         'mow_lawn — Mows the lawn',
@@ -111,7 +112,7 @@ describe('R45 search_tools', () => {
         'If none of them does it, search again with other words.',
       ].join('\n'),
     )
-    expect(formatSearchAnswer(catalog, { ...question, outcome: outcome(0.9) }).text).toBe(
+    expect(formatSearchAnswer(catalog, { ...question, outcome: outcome('good') }).text).toBe(
       [
         'mow_lawn — Mows the lawn',
         'send_letter — Sends a letter',

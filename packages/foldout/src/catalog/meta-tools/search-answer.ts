@@ -36,33 +36,17 @@ const MAX_SCHEMA = 1_200
 /** In characters. */
 const MAX_DESCRIPTION = 120
 
-/** With less confidence, the best tool is more likely wrong than right. */
-const FITS_WELL = 0.3
-
-/** How many tools are shown if none fits well. */
-const MAX_GUESSES = 3
-
-/** Tells whether the best hit is likely to be right. */
-export function fitsWell({ hits, confidence }: SearchOutcome<CatalogEntry>): boolean {
-  return hits.length > 0 && confidence >= FITS_WELL
-}
-
 /** Formats the result of a search for a model. */
 export function formatSearchAnswer(catalog: Catalog, question: Question): Answer {
   const { query, outcome, detail, core, note = '' } = question
   if (catalog.tools.length === 0) return { text: 'There are no tools to search.', shown: [] }
   const cut = formatCutQuery(outcome)
   if (outcome.hits.length === 0) return { text: [...cut, formatNothing(query)].join('\n'), shown: [] }
-  const isGuess = !fitsWell(outcome)
-  const hits = isGuess ? outcome.hits.slice(0, MAX_GUESSES) : outcome.hits
-  const lines = [
-    ...cut,
-    ...(note === '' ? [] : [note]),
-    ...(isGuess ? [`Nothing fits "${describeQuery(query)}" well. The nearest tools, as guesses:`] : []),
-  ]
+  const isGuess = outcome.fit === 'weak'
+  const lines = [...cut, ...(note === '' ? [] : [note]), ...(isGuess ? [formatGuesses(query)] : [])]
   const shown: CatalogEntry[] = []
   let room = ANSWER_CEILING[detail] - LAST_LINE - estimatedTokens.count(lines.join('\n'))
-  for (const { tool } of hits) {
+  for (const { tool } of outcome.hits) {
     const line = formatHit(tool, detail, core?.has(tool) ?? false)
     // With the break before the next line.
     room -= estimatedTokens.count(line) + 1
@@ -107,6 +91,11 @@ function formatSchema(tool: CatalogEntry): string {
   const schema = formatSignature(tool, { detail: 'schema', maxTokens: MAX_SCHEMA })
   // Some schemas are too large even in their shortest form.
   return estimatedTokens.count(schema) > MAX_SCHEMA ? formatSignature(tool) : `${tool.name} ${schema}`
+}
+
+/** Tells a model that the tools below it are only guesses. */
+export function formatGuesses(query: string): string {
+  return `Nothing fits "${describeQuery(query)}" well. The nearest tools, as guesses:`
 }
 
 function formatNothing(query: string): string {

@@ -9,7 +9,7 @@ import type { SearchOutcome } from '../search/contract.ts'
 import { MAX_QUERY_CHARACTERS } from '../search/limits.ts'
 import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import { estimateGivenTokens, readText, type GivenArguments, type MetaScope, type MetaTool } from './meta-tool.ts'
-import { fitsWell, formatSearchAnswer, MAX_HITS, type AnswerDetail } from './search-answer.ts'
+import { formatSearchAnswer, MAX_HITS, type AnswerDetail } from './search-answer.ts'
 
 export const SEARCH_TOOLS = 'search_tools'
 
@@ -112,7 +112,7 @@ async function findTools(catalog: Catalog, query: string, args: GivenArguments):
   const category = asked === undefined ? undefined : findCategory(catalog, asked)
   if (category !== undefined) {
     const outcome = await catalog.search(query, { limit, category })
-    if (fitsWell(outcome)) return { outcome, note: '' }
+    if (outcome.fit === 'good') return { outcome, note: '' }
   }
   const outcome = await catalog.search(query, { limit })
   if (asked === undefined || outcome.hits.length === 0) return { outcome, note: '' }

@@ -4,22 +4,26 @@ export interface ConfidenceModel {
   readonly coverage: number
   readonly nearness: number
   readonly nearest: number
-  /** The least confidence. Below it, nothing fits. */
+  /** The least confidence with which a tool fits. Below it, tools are only guesses. */
   readonly fits: number
+  /** The least confidence with which a tool is near enough for a guess. Below it, nothing fits. */
+  readonly isNear: number
 }
 
 export const WITH_WORD_VECTORS: ConfidenceModel = {
-  coverage: 1.275,
-  nearness: 2.617,
-  nearest: 2.037,
-  bias: -3.292,
+  coverage: 1.383,
+  nearness: 7.939,
+  nearest: 7.75,
+  bias: -6.618,
   fits: 0.151,
+  isNear: 0.004,
 }
 
 export const WORDS_ONLY: ConfidenceModel = {
-  coverage: 2.614,
+  coverage: 5.294,
   nearness: 0,
   nearest: 0,
-  bias: -1.45,
-  fits: 0.24,
+  bias: -1.95,
+  fits: 0.168,
+  isNear: 0.128,
 }

@@ -1,6 +1,7 @@
 import { WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidence-weights.ts'
-import type { Searchable } from './contract.ts'
+import type { Searchable, SearchFit } from './contract.ts'
 import type { EngineFound } from './engine.ts'
+import type { Signal } from './join.ts'
 import { computeCoverage } from './lexical/lexical.ts'
 import type { Ranking } from './ranking.ts'
 
@@ -14,9 +15,12 @@ export interface ConfidenceFeatures {
   readonly nearest: number
 }
 
+/** How likely the best tool answers a query, from 0 to 1, and what that means. */
 export interface Confidence {
   readonly confidence: number
-  readonly fits: boolean
+  readonly fit: SearchFit
+  /** How much of the query the best tool's words cover, from 0 to 1. */
+  readonly coverage: number
 }
 
 /** If words cover this much of a query, no other evidence is needed. */
@@ -29,29 +33,33 @@ export function computeConfidence<Tool extends Searchable>(
   found: EngineFound<Tool>,
   top: number | undefined,
 ): Confidence {
-  if (top === undefined) return { confidence: 0, fits: false }
-  const { named, cosineAt } = found.ranking.request
+  if (top === undefined) return { confidence: 0, fit: 'none', coverage: 0 }
+  const { named, signals } = found.ranking.request
+  const [signal] = signals
   const features = getFeatures(found, top)
-  if (named.has(top)) return { confidence: 1, fits: true }
+  if (named.has(top)) return { confidence: 1, fit: 'good', coverage: features.coverage }
   const byWords = judgeFeatures(features, WORDS_ONLY)
   if (found.meaning === 'word-vectors') {
     // Words that the vectors do not know, such as product names, can still be right.
-    const isByWords = !cosineAt || cosineAt(top) === 0 || features.coverage >= COMPLETE
+    const isByWords = !signal || signal.cosineAt(top) === 0 || features.coverage >= COMPLETE
     return isByWords ? byWords : judgeFeatures(features, WITH_WORD_VECTORS)
   }
-  const outstanding = found.meaning === 'none' ? 0 : getOutstanding(found.ranking)
+  const outstanding = signal ? getOutstanding(found.ranking, signal) : 0
   const confidence = 1 - (1 - byWords.confidence) * (1 - outstanding)
-  return { confidence, fits: confidence >= WORDS_ONLY.fits }
+  return { confidence, fit: getFit(confidence, WORDS_ONLY), coverage: features.coverage }
 }
 
 export function getFeatures<Tool extends Searchable>(
   { ranking, postings }: EngineFound<Tool>,
   top: number,
 ): ConfidenceFeatures {
-  const { whole, parts, nearest } = ranking
+  const { whole, parts, found } = ranking
+  const [signal] = whole.signals
+  let nearest = 0
+  if (signal) for (const slot of found) nearest = Math.max(nearest, signal.cosineAt(slot))
   return {
     coverage: Math.max(computeCoverage(whole.query, top, postings), ...parts.map(({ coverage }) => coverage)),
-    nearness: Math.max(0, whole.cosineAt?.(top) ?? 0),
+    nearness: Math.max(0, signal?.cosineAt(top) ?? 0),
     nearest,
   }
 }
@@ -60,11 +68,16 @@ function judgeFeatures(features: ConfidenceFeatures, model: ConfidenceModel): Co
   const { coverage, nearness, nearest } = features
   const evidence = model.bias + model.coverage * coverage + model.nearness * nearness + model.nearest * nearest
   const confidence = 1 / (1 + Math.exp(-evidence))
-  return { confidence, fits: confidence >= model.fits }
+  return { confidence, fit: getFit(confidence, model), coverage }
+}
+
+function getFit(confidence: number, { fits, isNear }: ConfidenceModel): SearchFit {
+  if (confidence >= fits) return 'good'
+  return confidence >= isNear ? 'weak' : 'none'
 }
 
 /** How far the nearest tool stands out from the average, in standard deviations, scaled to 0 to 1. */
-function getOutstanding({ found, request: { cosineAt = () => 0 } }: Ranking): number {
+function getOutstanding({ found }: Ranking, { cosineAt }: Signal): number {
   const known = Array.from(found, cosineAt).filter((cosine) => cosine !== 0)
   if (known.length < 2) return known.length
   const mean = known.reduce((sum, cosine) => sum + cosine, 0) / known.length

@@ -84,24 +84,38 @@ export interface Hit<Tool extends Searchable = Searchable> {
 }
 
 /**
+ * How well the hits of a search fit: `good`, `weak` if they are only guesses, at most three, or `none` if nothing is near the query, and
+ * there are no hits.
+ *
+ * @example
+ * ```ts
+ * const isSure = (fit: SearchFit) => fit === 'good'
+ * ```
+ */
+export type SearchFit = 'good' | 'weak' | 'none'
+
+/**
  * What a search found.
  *
  * @example
  * ```ts
- * const { hits, more, nearestCategories } = await catalog.search('turn the heating down')
- * if (hits.length === 0) console.log(`Nothing fits. Try ${nearestCategories.join(', ')}.`)
+ * const { hits, fit, nearestCategories } = await catalog.search('turn the heating down')
+ * if (fit === 'weak') console.log(`Nothing fits well. Perhaps ${hits.map(({ tool }) => tool.name).join(' or ')}?`)
+ * if (fit === 'none') console.log(`Nothing fits. Try ${nearestCategories.join(', ')}.`)
  * ```
  */
 export interface SearchOutcome<Tool extends Searchable = Searchable> {
-  /** The best hit first. Empty if nothing fits. */
+  /** The best hit first. If it clearly fits, tools that fit far worse are left out. */
   readonly hits: readonly Hit<Tool>[]
+  /** How well the hits fit. */
+  readonly fit: SearchFit
   /** How many more tools fit but exceed the limit. */
   readonly more: number
   /** The parts into which the request was split; one if it was not. */
   readonly parts: readonly string[]
-  /** How likely the first hit answers the query, from 0 to 1. Below a threshold there are no hits. */
+  /** How likely the first hit answers the query, from 0 to 1. */
   readonly confidence: number
-  /** The categories of the nearest tools, if nothing fits. */
+  /** The categories of the nearest tools, if nothing fits well. */
   readonly nearestCategories: readonly string[]
   /** How many characters at the end of the query were not read, because it is too long; 0 for nearly every query. */
   readonly ignoredCharacters: number

@@ -3,6 +3,7 @@ import { createBacklog } from './backlog.ts'
 import type { Searchable, SearchIndexOptions, SearchProblem } from './contract.ts'
 import type { Postings } from './lexical/postings.ts'
 import { createShelf, type Found, type ShelfRequest } from './shelf.ts'
+import type { Signal, SignalKind } from './join.ts'
 import { hurry, pause, startSlice } from './slices.ts'
 import { getParts } from './text/parts.ts'
 import { TUNING, type Tuning } from './tuning.ts'
@@ -19,8 +20,8 @@ export interface EngineOptions extends SearchIndexOptions {
 }
 
 export interface EngineFound<Tool extends Searchable> extends Found<Tool> {
-  /** How nearness of meaning was found. */
-  readonly meaning: Meaning['kind']
+  /** By what vectors nearness of meaning was found. */
+  readonly meaning: SignalKind | 'none'
 }
 
 /** An index of tools that is filled in slices. A search waits until it is complete. */
@@ -132,17 +133,20 @@ function createRequest(
   meaning: Meaning | undefined,
 ): ShelfRequest {
   return {
-    text: { text: whole, cosineAt: getCosines(vector, meaning?.allCosinesWith) },
-    parts: parts.map((text, at) => ({ text, cosineAt: getCosines(ofParts[at], meaning?.cosinesWith) })),
+    text: { text: whole, signals: getSignals(vector, meaning, meaning?.allCosinesWith) },
+    parts: parts.map((text, at) => ({ text, signals: getSignals(ofParts[at], meaning, meaning?.cosinesWith) })),
     category,
   }
 }
 
-function getCosines(
+/** Gets what vectors say about a text: nothing if its words are all unknown to them. */
+function getSignals(
   vector: Vector | undefined,
+  meaning: Meaning | undefined,
   compare: Meaning['cosinesWith'] | undefined,
-): ((slot: number) => number) | undefined {
-  return vector && compare?.(vector)
+): readonly Signal[] {
+  if (!vector || !compare || !meaning || meaning.kind === 'none') return []
+  return [{ kind: meaning.kind, cosineAt: compare(vector) }]
 }
 
 function createMeaning({ embed = 'word-vectors', onProblem }: EngineOptions, postings: Postings): Meaning | undefined {

@@ -1,4 +1,5 @@
 import { findAskedAction } from './text/actions.ts'
+import { joinScore, weighSignals, type Signal, type WeighedSignal } from './join.ts'
 import { takeBest } from './lexical/best.ts'
 import {
   computeCoverage,
@@ -25,8 +26,8 @@ export interface RankingSources extends LexicalSources {
 /** A request or a part of it. */
 export interface AskedText {
   readonly text: string
-  /** How near a tool is in meaning, from -1 to 1, by its slot. */
-  readonly cosineAt: ((slot: number) => number) | undefined
+  /** What vectors say about every tool; empty if there are none. */
+  readonly signals: readonly Signal[]
 }
 
 export interface Request extends AskedText {
@@ -37,13 +38,13 @@ export interface Request extends AskedText {
 }
 
 /** How every tool fits a text. */
-interface RankedText extends AskedText {
+interface RankedText {
+  readonly text: string
+  readonly signals: readonly WeighedSignal[]
   readonly query: ParsedQuery
   readonly words: LexicalRanking
   /** How much of the text the best tool's words cover. */
   readonly coverage: number
-  /** How much meaning counts compared with words. */
-  readonly meaning: number
   /** How much the text counts: 1 for the whole request, less for a part, and least for a part whose words say little. */
   readonly weight: number
 }
@@ -65,8 +66,6 @@ export interface Ranking {
   readonly scores: Float64Array
   /** The slots whose score is not 0. */
   readonly found: Int32Array
-  /** How near in meaning the nearest tool is; 0 if unknown. */
-  readonly nearest: number
 }
 
 /** What a tool's score is made of. */
@@ -90,16 +89,13 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
   const scores = new Float64Array(postings.slots)
   const slots = new Int32Array(postings.slots)
   let count = 0
-  let nearest = 0
   const asked = (parts.length > 0 ? parts : [whole])
     .map(({ text }) => findAskedAction(text))
     .filter((one) => one !== undefined)
   const actions = asked.reduce((all, one) => all | one.actions, 0)
   for (let slot = 0; slot < scores.length; slot++) {
     if (!isAllowed(slot)) continue
-    const cosine = request.cosineAt ? request.cosineAt(slot) : 0
-    if (cosine > nearest) nearest = cosine
-    let score = (whole.words.scores[slot] ?? 0) + (cosine > 0 ? whole.meaning * cosine : 0)
+    let score = joinScore(whole.words.scores[slot] ?? 0, whole.signals, slot)
     if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
     if (request.named.has(slot)) score += NAMED_SCORE
     if (score === 0) continue
@@ -114,7 +110,6 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
     asked,
     scores,
     found: slots.subarray(0, count),
-    nearest,
   }
   if (parts.length > 0) {
     for (const slot of takeBest(ranking.found, tuning.candidates, createOrder(scores, isBefore)))
@@ -129,7 +124,7 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
 }
 
 function rankText(
-  { text, cosineAt }: AskedText,
+  { text, signals }: AskedText,
   weight: number,
   candidates: number,
   sources: RankingSources,
@@ -138,16 +133,11 @@ function rankText(
   const query = parseQuery(text, vocabulary)
   const words = rankByWords(query, candidates, sources)
   const coverage = computeCoverage(query, words.top, postings)
-  const meaning = coverage * tuning.meaningIfSure + (1 - coverage) * tuning.meaningIfUnsure
-  return { text, cosineAt, query, words, coverage, meaning, weight }
+  return { text, signals: weighSignals(signals, coverage, tuning), query, words, coverage, weight }
 }
 
-function computePartScore(ranked: RankedText, slot: number): number {
-  return ranked.weight * (ranked.words.scores[slot] ?? 0) + computeNearness(ranked, slot)
-}
-
-function computeNearness({ cosineAt, meaning, weight }: RankedText, slot: number): number {
-  return cosineAt ? weight * meaning * Math.max(0, cosineAt(slot)) : 0
+function computePartScore({ words, signals, weight }: RankedText, slot: number): number {
+  return weight * joinScore(words.scores[slot] ?? 0, signals, slot)
 }
 
 /** The index of the part that a tool answers best; 0 if the request has only one. */
@@ -173,7 +163,7 @@ export function computeScore(ranking: Ranking, slot: number, sources: RankingSou
     for (const [id, share] of getShares(slot, ranked.query, ranked.words, sources)) {
       words.set(id, (words.get(id) ?? 0) + ranked.weight * share)
     }
-    meaning += computeNearness(ranked, slot)
+    meaning += ranked.weight * joinScore(0, ranked.signals, slot)
   }
   const asked = ranking.asked.find(({ actions }) => (sources.actionsAt(slot) & actions) !== 0)
   return {

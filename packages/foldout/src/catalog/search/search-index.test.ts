@@ -169,14 +169,35 @@ describe('category', () => {
 })
 
 describe('nothing fits', () => {
-  it.each(['quarterly tax statement of a Norwegian shipping company', 'xyzzy plugh', '??', '🙂'])(
-    'R45 says of "%s" that nothing fits',
-    async (query) => {
-      const outcome = await indexOf(HOUSEHOLD).search(query)
-      expect(outcome.hits).toEqual([])
-      expect(outcome.more).toBe(0)
-    },
-  )
+  it.each(['xyzzy plugh', '??', '🙂'])('R45 says of "%s" that nothing is near', async (query) => {
+    const outcome = await indexOf(HOUSEHOLD).search(query)
+    expect(outcome).toMatchObject({ hits: [], fit: 'none', more: 0 })
+  })
+
+  it('R45 offers at most three guesses if nothing fits well', async () => {
+    const index = indexOf(HOUSEHOLD)
+    const foreign = 'quarterly tax statement of a Norwegian shipping company'
+    const { hits, fit, more, nearestCategories } = await index.search(foreign)
+    expect([fit, hits.length, more]).toEqual(['weak', 3, 0])
+    expect(nearestCategories.length).toBeGreaterThan(0)
+    for (const category of nearestCategories) {
+      expect(HOUSEHOLD.map((tool) => tool.category ?? tool.source)).toContain(category)
+    }
+    expect((await index.search(foreign, { limit: 1 })).hits.map(({ tool }) => tool)).toEqual([hits[0]!.tool])
+    expect((await index.search('weather forecast for a city')).fit).toBe('good')
+  })
+
+  it('R45 leaves out what only fills the answer', async () => {
+    const reports = ['sales', 'stock', 'staff', 'tax'].map((what) =>
+      toolNamed(`weekly_${what}_report`, {
+        description: `Sums up ${what} of a week and sends it to the owners by email`,
+      }),
+    )
+    const mail = toolNamed('send_email', { description: 'Sends an email to someone' })
+    const { hits } = await indexOf([...reports, mail]).search('send an email')
+    expect(hits.map(({ tool }) => tool.name)).toEqual(['send_email'])
+    expect((await indexOf(reports).search('send the owners an email')).hits).toHaveLength(4)
+  })
 
   it('R45 is surer of what fits than of what does not', async () => {
     const index = indexOf(HOUSEHOLD)
@@ -186,17 +207,6 @@ describe('nothing fits', () => {
     expect(sure.confidence).toBeLessThanOrEqual(1)
     expect(unsure.confidence).toBeGreaterThanOrEqual(0)
     expect((await index.search('light_get')).confidence).toBe(1)
-  })
-
-  it('R45 names the categories that come nearest if nothing fits', async () => {
-    const { hits, nearestCategories } = await indexOf(HOUSEHOLD).search(
-      'quarterly tax statement of a Norwegian shipping company',
-    )
-    expect(hits).toEqual([])
-    expect(nearestCategories.length).toBeGreaterThan(0)
-    for (const category of nearestCategories) {
-      expect(HOUSEHOLD.map((tool) => tool.category ?? tool.source)).toContain(category)
-    }
   })
 
   it('R45 refuses an empty query', async () => {

@@ -9,6 +9,10 @@ import { getGroup } from './text/tool-text.ts'
 const DEFAULT_LIMIT = 5
 /** A tool fits as well as the best one if its score is at least this share of the best score. */
 const FITS_AS_WELL = 0.5
+/** If the best tool's words cover this much of the request, tools that do not fit as well only fill the answer, and are left out. */
+const MOST_OF_IT = 0.65
+/** How many tools are offered as guesses if none fits well. */
+const MAX_GUESSES = 3
 const MOST_CATEGORIES = 3
 /** How many of the best tools determine the nearest categories. */
 const NEAREST_TOOLS = 10
@@ -49,17 +53,21 @@ function toOutcome<Tool extends Searchable>(
   const { request, scores } = found.ranking
   const best = found.takeBest(Math.max(1, limit))
   const [top] = best
-  const { confidence, fits } = computeConfidence(found, top)
+  const { confidence, fit, coverage } = computeConfidence(found, top)
   const enough = (top === undefined ? 0 : (scores[top] ?? 0)) * FITS_AS_WELL
+  const fitsAsWell = (slot: number): boolean => (scores[slot] ?? 0) >= enough
   let asGood = 0
-  for (const slot of found.ranking.found) if ((scores[slot] ?? 0) >= enough) asGood++
-  const hits = fits ? best.slice(0, limit).map((slot) => toHit(found, slot)) : []
+  for (const slot of found.ranking.found) if (fitsAsWell(slot)) asGood++
+  const hasGap = coverage >= MOST_OF_IT && request.named.size === 0
+  const hits = { good: hasGap ? best.filter(fitsAsWell) : best, weak: best.slice(0, MAX_GUESSES), none: [] }[fit]
+  const shown = hits.slice(0, limit)
   return {
-    hits,
-    more: fits ? Math.max(0, asGood - hits.length) : 0,
+    hits: shown.map((slot) => toHit(found, slot)),
+    fit,
+    more: fit === 'good' ? Math.max(0, asGood - shown.length) : 0,
     parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
     confidence,
-    nearestCategories: fits ? [] : getNearestCategories(found),
+    nearestCategories: fit === 'good' ? [] : getNearestCategories(found),
   }
 }
 

@@ -4,7 +4,7 @@ import { estimatedTokens } from '../../../core/tokens/tokens.ts'
 import { isUnknown } from '../../unknown-tool.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
 import { estimateGivenTokens, type MetaScope, type MetaTool } from '../../meta-tools/meta-tool.ts'
-import { formatCutQuery, formatSearchAnswer } from '../../meta-tools/search-answer.ts'
+import { formatCutQuery, formatGuesses, formatSearchAnswer } from '../../meta-tools/search-answer.ts'
 import type { CallResult, CatalogEntry } from '../../tool.ts'
 import { MAX_QUERY_CHARACTERS } from '../../search/limits.ts'
 import { getFolder, type FunctionFolder, type ServerFolder } from './function-folder.ts'
@@ -59,7 +59,11 @@ async function search({ catalog, client }: MetaScope, query: string): Promise<Ca
   const text =
     hits.length === 0
       ? formatSearchAnswer(catalog, { query, outcome, detail: 'names' }).text
-      : [...formatCutQuery(outcome), formatHits(folder, hits, outcome.more)].join('\n')
+      : [
+          ...formatCutQuery(outcome),
+          ...(outcome.fit === 'weak' ? [formatGuesses(query)] : []),
+          formatHits(folder, hits, outcome.more),
+        ].join('\n')
   catalog.report({
     type: 'tools/searched',
     client: client.id,

@@ -1,0 +1,157 @@
+import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
+import type { Searchable, SearchFit } from '../packages/foldout/src/catalog/search/contract.ts'
+import { createRandom } from '../tools/search-training/random.ts'
+import { goal, type Goal } from './report.ts'
+import { readCorpus, searchable, spread, type DataSet, type DataTool } from './search-data.ts'
+import { areForeign, getDomainCatalogs } from './search-domains.ts'
+import { computeConfidence, createEngine, createIndex, getFeatures } from './search-engines.ts'
+
+/** A query that was asked in a catalog with a right tool, or in one that is about something else. */
+export interface Case {
+  readonly set: string
+  readonly kind: 'answerable' | 'foreign'
+  /** Nothing if no tool shares anything with the query. */
+  readonly features: ConfidenceFeatures | undefined
+  readonly fit: SearchFit
+}
+
+const MOST_QUERIES = 300
+const MOST_FOREIGN = 200
+type Embed = 'word-vectors' | false
+
+/** Asks every set its own queries, and catalogs of one domain their own and those of the others. */
+export async function collectCases(sets: readonly DataSet[], embed: Embed = 'word-vectors'): Promise<readonly Case[]> {
+  const cases: Case[] = []
+  const ask = async (
+    name: string,
+    tools: readonly DataTool[],
+    queries: readonly (readonly [Case['kind'], string])[],
+  ) => {
+    const engine = createEngine<Searchable>({ embed })
+    for (const tool of tools) engine.add(searchable(tool))
+    for (const [kind, query] of queries) {
+      await engine.find(query, undefined, (found) => {
+        const [top] = found.takeBest(1)
+        const features = top === undefined ? undefined : getFeatures(found, top)
+        cases.push({ set: name, kind, features, fit: computeConfidence(found, top).fit })
+      })
+    }
+  }
+  const getOwn = (queries: DataSet['queries']) =>
+    spread(queries, MOST_QUERIES).map(({ query }) => ['answerable', query] as const)
+  for (const { name, tools, queries } of sets) await ask(name, tools, getOwn(queries))
+  const catalogs = getDomainCatalogs(sets)
+  for (const { set, domain, tools, queries } of catalogs) {
+    const others = catalogs.filter((other) => areForeign(domain, other.domain))
+    const each = Math.ceil(MOST_FOREIGN / others.length)
+    const foreign = others.flatMap((other) =>
+      spread(other.queries, each).map(({ query }) => ['foreign', query] as const),
+    )
+    await ask(`${set}: ${domain}`, tools, [...(domain === 'cloud' ? [] : getOwn(queries)), ...foreign])
+  }
+  return cases
+}
+
+/** The share of some cases in which nothing was said to fit, or only weakly. */
+export function getDoubtedShare(cases: readonly Case[]): number {
+  return cases.filter(({ fit }) => fit !== 'good').length / cases.length
+}
+
+export function getHonestyGoals(cases: readonly Case[]): readonly Goal[] {
+  const [ofSets, ofDomains] = [false, true].map((isDomain) =>
+    cases.filter(({ set }) => set.includes(': ') === isDomain),
+  )
+  const answerable = getShares(ofSets!, 'answerable')
+  const foreign = getShares(ofDomains!, 'foreign')
+  return [
+    goal("doubted, of another domain's queries", mean(foreign), '>=', 0.8),
+    goal('doubted, of answerable queries', mean(answerable), '<=', 0.02),
+    goal('doubted, of answerable queries, worst set', Math.max(...answerable), '<=', 0.05),
+    goal(
+      'doubted, of answerable queries in catalogs of one domain',
+      getDoubtedShare(ofDomains!.filter(({ kind }) => kind === 'answerable')),
+      '<=',
+      0.02,
+    ),
+  ]
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** Of each set or catalog. */
+function getShares(cases: readonly Case[], kind: Case['kind']): readonly number[] {
+  const ofKind = cases.filter((one) => one.kind === kind)
+  return [...new Set(ofKind.map(({ set }) => set))].map((set) =>
+    getDoubtedShare(ofKind.filter((one) => one.set === set)),
+  )
+}
+
+export function printCases(cases: readonly Case[]): void {
+  console.log('Answered with "nothing fits" or with guesses; of answerable queries, and of another domain\'s')
+  for (const set of new Set(cases.map((one) => one.set))) {
+    const shares = (['answerable', 'foreign'] as const).map((kind) => {
+      const ofKind = cases.filter((one) => one.set === set && one.kind === kind)
+      return ofKind.length === 0 ? '-' : `${(100 * getDoubtedShare(ofKind)).toFixed(1)} % of ${ofKind.length}`
+    })
+    console.log(`  ${set.padEnd(34)}${shares.map((share) => share.padStart(16)).join('')}`)
+  }
+  console.log()
+}
+
+const CATALOGS = 60
+const SERVERS = 10
+const ASKED = 12
+const BEST = 5
+const SENTENCE_END = /(?<=[.!?])\s+|\n+/
+const FEWEST_WORDS = 4
+
+/**
+ * Random catalogs of ten real servers. Nobody has written queries for these, so a tool is asked for by the first sentence of its
+ * description, and described by the rest. How often is a tool among the best five, and still not in the answer?
+ */
+export async function getLossGoal(folder: string): Promise<readonly Goal[]> {
+  const servers = new Map<string, DataTool[]>()
+  for (const tool of readCorpus(folder)) {
+    const [server = ''] = tool.name.split('/')
+    servers.set(server, [...(servers.get(server) ?? []), tool])
+  }
+  const all = [...servers.values()]
+  const random = createRandom(1)
+  let near = 0
+  let lost = 0
+  for (let i = 0; i < CATALOGS; i++) {
+    const chosen = Array.from({ length: SERVERS }, () => all[Math.floor(random() * all.length)]!)
+    const tools = [...new Set(chosen)].flat().map(splitDescription)
+    const engine = createEngine<Searchable>()
+    const index = createIndex()
+    for (const { tool } of tools) {
+      engine.add(searchable(tool))
+      index.add(searchable(tool))
+    }
+    for (const { tool, query } of spread(
+      tools.filter((one) => one.query !== ''),
+      ASKED,
+    )) {
+      const best = await engine.find(query, undefined, (found) =>
+        found.takeBest(BEST).map((slot) => found.getTool(slot).qualified),
+      )
+      if (!best.includes(tool.name)) continue
+      near++
+      const { hits } = await index.search(query, { limit: BEST })
+      if (!hits.some((hit) => hit.tool.qualified === tool.name)) lost++
+    }
+  }
+  return [
+    goal(`of ${near} queries among the best five in ten servers' tools, not in the answer`, lost / near, '<=', 0.03),
+  ]
+}
+
+function splitDescription(tool: DataTool): { readonly tool: DataTool; readonly query: string } {
+  const [first = '', ...rest] = (tool.description ?? '')
+    .split(SENTENCE_END)
+    .filter((sentence) => sentence.trim() !== '')
+  if (rest.length === 0 || first.split(' ').length < FEWEST_WORDS) return { tool, query: '' }
+  return { tool: { ...tool, description: rest.join(' ') }, query: first }
+}
