@@ -1,3 +1,6 @@
+/** How many levels of sections a prompt may have. Trees are walked recursively, so a deeper one could exhaust the stack. */
+export const MAX_SECTION_DEPTH = 100
+
 /** The largest override file that is read, in bytes. */
 export const MAX_OVERRIDE_FILE_BYTES = 16 * 1024 * 1024
 

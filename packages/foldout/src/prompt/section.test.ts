@@ -51,6 +51,18 @@ describe('keys and paths', () => {
     ).toEqual(['x', 'x.a', 'y', 'y.a'])
   })
 
+  it('R3 takes a tree of 100 levels and refuses a deeper one, however deep', () => {
+    const nest = (levels: number): AnySection => {
+      let section: AnySection = defineSection({ key: 's', title: 'T', template: 'The bottom.' })
+      for (let i = 1; i < levels; i++) section = defineSection({ key: 's', title: 'T', children: [section] })
+      return section
+    }
+    expect(prompt(nest(100)).bind().render().text).toContain('The bottom.')
+    for (const levels of [101, 100_000]) {
+      expect(() => prompt(nest(levels))).toThrow("The section 's' is nested deeper than 100 levels.")
+    }
+  })
+
   it('R3 a prompt has ns, key and name, and nothing is lower-cased', () => {
     expect(definePrompt({ ns: 'agents/support', key: 'triage', sections: [] })).toMatchObject({
       ns: 'agents/support',

@@ -5,6 +5,7 @@ import { isThenable, swallow } from '../../core/promises.ts'
 import { getKind, hasInk, wrapTemplate, type Template } from '../../core/template.ts'
 import type { DisclosureStrategy } from '../../disclosure/strategy.ts'
 import type { AnyTool } from '../../tools/tool.ts'
+import { MAX_SECTION_DEPTH } from '../limits.ts'
 import { FOLDED, OPEN, ABSENT } from './frame.ts'
 import type { AnySection } from '../section.ts'
 
@@ -117,6 +118,14 @@ function makeHeading(heading: Heading, parts: HeadingParts): string {
   )
 }
 
+function refuseDepth(depth: number, path: string): void {
+  if (depth < MAX_SECTION_DEPTH) return
+  throw new PromptValidationError(
+    `The section '${path.slice(path.lastIndexOf('.') + 1)}' is nested deeper than ${MAX_SECTION_DEPTH} levels. Put it higher up in the tree.`,
+    { path },
+  )
+}
+
 export function createRegistry(
   sections: readonly AnySection[],
   heading: Heading,
@@ -130,6 +139,7 @@ export function createRegistry(
     const path = parent ? `${parent.path}.${section.key}` : section.key
     const number = parent ? `${parent.number}.${position}` : String(position)
     const depth = parent ? parent.depth + 1 : 0
+    refuseDepth(depth, path)
     if (byPath.has(path)) {
       throw new PromptValidationError(
         `Two sections have the path '${path}'. Siblings need different keys; rename one of them.`,
