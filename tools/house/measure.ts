@@ -132,12 +132,15 @@ function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
       if (path !== undefined) importers.set(path, (importers.get(path) ?? new Set()).add(source.path))
     }
   }
-  return sources
-    .filter(({ path, lines }) => lines < SMALL_FILE && !isEntry(path))
-    .flatMap(({ path, lines }) => {
-      const [importer, second] = importers.get(path) ?? []
-      return importer === undefined || second !== undefined || isEntry(importer) ? [] : [{ path, lines, importer }]
-    })
+  return (
+    sources
+      // Limits have a file of their own in every room, however few they are.
+      .filter(({ path, lines }) => lines < SMALL_FILE && !isEntry(path) && !path.endsWith('/limits.ts'))
+      .flatMap(({ path, lines }) => {
+        const [importer, second] = importers.get(path) ?? []
+        return importer === undefined || second !== undefined || isEntry(importer) ? [] : [{ path, lines, importer }]
+      })
+  )
 }
 
 function findLargeFolders(sources: readonly Source[]): House['largeFolders'] {

@@ -1,6 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { isPlainObject } from '../json/json.ts'
-import { createValueCheck, type ValueCheck } from './check/check.ts'
+import { createValueCheck, type ValueCheck } from './check/run.ts'
 
 export type { StandardSchemaV1 }
 
@@ -140,10 +140,12 @@ function describeIssue(issue: StandardSchemaV1.Issue): string {
 
 /** Formats the place of an issue, as `a.b[0]`; empty for the whole value. */
 export function issuePath(issue: StandardSchemaV1.Issue): string {
-  return issueKeys(issue).reduce<string>(
-    (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${String(key)}` : String(key)),
-    '',
-  )
+  let path = ''
+  for (const key of issueKeys(issue)) {
+    if (typeof key === 'number') path += `[${key}]`
+    else path += path === '' ? String(key) : `.${String(key)}`
+  }
+  return path
 }
 
 /** Lists the keys of the path to the place of an issue. */

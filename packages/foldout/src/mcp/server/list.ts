@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import type { ListedTool } from '../../catalog/exposures/exposure.ts'
 import { PAGE_BYTES } from '../limits.ts'
-import { findSizeFault } from '../measure.ts'
+import { findSizeFault } from '../../core/json/measure.ts'
 
 /** A tool as MCP lists it. */
 export function toMcpTool({ meta, ...tool }: ListedTool): Tool {

@@ -88,6 +88,18 @@ const uniqueItems: Keyword = (value) => {
   }
 }
 
+/** Comes after all other keywords. */
+export const unevaluatedItems: Keyword = (value) => (place, run, outcome) => {
+  if (!Array.isArray(place.value)) return
+  const list: readonly unknown[] = place.value
+  for (let index = outcome.items; index < list.length && !outcome.isFull; index++) {
+    run.spend()
+    if (outcome.moreItems.has(index)) continue
+    for (const issue of run.evaluate(value, place.at(index, list[index])).issues) outcome.add(issue)
+  }
+  outcome.items = Infinity
+}
+
 export const ARRAY_KEYWORDS: readonly (readonly [string, Keyword])[] = [
   ['prefixItems', prefixItems],
   ['items', items],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeIssues, fromJsonSchema, type JsonSchema } from '../schema.ts'
 import { MAX_CHECK_DEPTH } from '../limits.ts'
-import { createValueCheck } from './check.ts'
+import { createValueCheck } from './run.ts'
 
 /** What a model reads of a value that does not fit. */
 const told = (schema: JsonSchema, value: unknown): string => {

@@ -26,15 +26,18 @@ export class Identities {
   }
 
   private number(value: object): string {
-    const shape = Array.isArray(value)
-      ? `[${value.map((inner) => JSON.stringify(this.shallowKey(inner))).join()}]`
-      : `{${Object.entries(value)
-          .map(([name, inner]) => `${JSON.stringify(name)}:${JSON.stringify(this.shallowKey(inner))}`)
-          .sort()
-          .join()}}`
+    const shape = this.getShape(value)
     let number = this.numbers.get(shape)
     if (number === undefined) this.numbers.set(shape, (number = this.numbers.size))
     return `object ${number}`
+  }
+
+  private getShape(value: object): string {
+    if (Array.isArray(value)) return `[${value.map((inner) => JSON.stringify(this.shallowKey(inner))).join()}]`
+    const fields = Object.entries(value).map(
+      ([name, inner]) => `${JSON.stringify(name)}:${JSON.stringify(this.shallowKey(inner))}`,
+    )
+    return `{${fields.sort().join()}}`
   }
 
   private shallowKey(value: unknown): string {

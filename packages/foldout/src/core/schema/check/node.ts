@@ -1,9 +1,8 @@
 import type { SchemaDocument, SchemaObject } from './document.ts'
-import { ARRAY_KEYWORDS } from './array-keywords.ts'
+import { ARRAY_KEYWORDS, unevaluatedItems } from './array-keywords.ts'
 import { LOGIC_KEYWORDS, REFERENCE_KEYWORDS } from './logic-keywords.ts'
-import { OBJECT_KEYWORDS } from './object-keywords.ts'
+import { OBJECT_KEYWORDS, unevaluatedProperties } from './object-keywords.ts'
 import type { Outcome, Place, Run } from './run.ts'
-import { UNEVALUATED_KEYWORDS } from './unevaluated-keywords.ts'
 import { VALUE_KEYWORDS } from './value-keywords.ts'
 
 /** Checks one place, and adds its issues to the outcome. */
@@ -25,7 +24,8 @@ const KEYWORDS: readonly (readonly [string, Keyword])[] = [
   ...ARRAY_KEYWORDS,
   ...OBJECT_KEYWORDS,
   ...LOGIC_KEYWORDS,
-  ...UNEVALUATED_KEYWORDS,
+  ['unevaluatedProperties', unevaluatedProperties],
+  ['unevaluatedItems', unevaluatedItems],
 ]
 
 export function compileNode(schema: SchemaObject, document: SchemaDocument): SchemaNode {

@@ -162,6 +162,20 @@ function fieldCount(isTooFar: (count: number, limit: number) => boolean, words: 
   }
 }
 
+/** Comes after all other keywords. */
+export const unevaluatedProperties: Keyword = (value, schema) => (place, run, outcome) => {
+  if (!isPlainObject(place.value) || outcome.fields === 'all') return
+  const seen = outcome.fields
+  const known = isPlainObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  for (const name of Object.keys(place.value)) {
+    run.spend()
+    if (outcome.isFull || seen?.has(name)) continue
+    if (value === false) outcome.add(getUnknownField(name, known, place))
+    else for (const issue of run.evaluate(value, place.at(name, place.value[name])).issues) outcome.add(issue)
+  }
+  outcome.fields = 'all'
+}
+
 export const OBJECT_KEYWORDS: readonly (readonly [string, Keyword])[] = [
   ['required', required],
   ['properties', properties],

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol
 import type { Readable } from 'node:stream'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_LINE_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
-import { formatBytes } from '../../measure.ts'
+import { formatBytes } from '../../../core/json/measure.ts'
 import type { ServerSdk } from '../sdk.ts'
 import { findRequestId, LineReader, type Line } from './lines.ts'
 

@@ -5,7 +5,7 @@ import type { Json } from '../../../../core/json/json.ts'
  * Reads JSON that a program wrote, or says why it is refused: deep nesting or a key `__proto__` could break code of the host.
  */
 export function readGuestJson(text: string): { readonly value: Json } | { readonly problem: string } {
-  if (isDeeperThan(text, MAX_JSON_DEPTH)) return { problem: `it is nested deeper than ${MAX_JSON_DEPTH} levels` }
+  if (isNestedDeeper(text, MAX_JSON_DEPTH)) return { problem: `it is nested deeper than ${MAX_JSON_DEPTH} levels` }
   try {
     // Checked only if the name may occur, possibly with escapes.
     if (/__proto__|\\u/.test(text) && hasPrototypeKey(text)) return { problem: "it has a key '__proto__'" }
@@ -15,7 +15,7 @@ export function readGuestJson(text: string): { readonly value: Json } | { readon
   }
 }
 
-function isDeeperThan(text: string, limit: number): boolean {
+function isNestedDeeper(text: string, limit: number): boolean {
   let depth = 0
   let isInString = false
   for (let at = 0; at < text.length; at++) {
