@@ -113,12 +113,10 @@ const CHAPTERS: readonly Chapter[] = [
 ]
 
 const key = (text: string): string => text.toLowerCase().replaceAll(' ', '-')
-const plural = (thing: string): string =>
-  thing.endsWith('y') && !/[aeo]y$/.test(thing)
-    ? `${thing.slice(0, -1)}ies`
-    : thing.endsWith('s')
-      ? `${thing}es`
-      : `${thing}s`
+const plural = (thing: string): string => {
+  if (thing.endsWith('y') && !/[aeo]y$/.test(thing)) return `${thing.slice(0, -1)}ies`
+  return thing.endsWith('s') ? `${thing}es` : `${thing}s`
+}
 const article = (thing: string): string => (/^[aeiou]/.test(thing) ? `an ${thing}` : `a ${thing}`)
 
 /** The first article of every chapter lets the model begin what it speaks of. */

@@ -39,7 +39,7 @@ export interface Bench {
 type Comparison = '<=' | '<' | '>='
 
 export function goal(name: string, value: number, comparison: Comparison, limit: number): Goal {
-  const met = comparison === '<=' ? value <= limit : comparison === '<' ? value < limit : value >= limit
+  const met = { '<=': value <= limit, '<': value < limit, '>=': value >= limit }[comparison]
   return { name, value: rounded(value), goal: `${comparison} ${limit.toLocaleString('en')}`, met }
 }
 

@@ -42,8 +42,9 @@ export function parseColor(text: string): Hue {
   const max = Math.max(red, green, blue)
   const range = max - Math.min(red, green, blue)
   if (range === 0) return { hue: 0, saturation: 0 }
-  const sixth =
-    max === red ? (green - blue) / range + 6 : max === green ? (blue - red) / range + 2 : (red - green) / range + 4
+  let sixth = (red - green) / range + 4
+  if (max === red) sixth = (green - blue) / range + 6
+  else if (max === green) sixth = (blue - red) / range + 2
   return { hue: round((sixth % 6) / 6), saturation: round(range / max) }
 }
 

@@ -84,7 +84,8 @@ export function insightTools(home: Home): Readonly<Record<'get_insight_logs' | '
   function dataText({ log, whole, points, latest }: InsightData, period: string): string {
     const head = `${log.id}, ${period} until ${timeText(home.now())}`
     if (!whole) return `${head}: nothing was recorded.`
-    const now = log.kind === 'switch' ? (latest ? 'on' : 'off') : `${latest} ${log.unit}`
+    const position = latest ? 'on' : 'off'
+    const now = log.kind === 'switch' ? position : `${latest} ${log.unit}`
     return [
       `${head}: ${pointText(log, whole)}; now ${now}.`,
       ...(points.length > 1 ? points.map((point) => `${timeText(point.from)} ${pointText(log, point)}`) : []),

@@ -103,9 +103,14 @@ export function createInsights(): Insights {
   }
 }
 
+function getKind(capability: string): InsightLog['kind'] {
+  if (capability.startsWith('meter_')) return 'meter'
+  return getCapability(capability).type === 'boolean' ? 'switch' : 'measure'
+}
+
 function newSeries(device: string, capability: string): Series {
   const known = getCapability(capability)
-  const kind = capability.startsWith('meter_') ? 'meter' : known.type === 'boolean' ? 'switch' : 'measure'
+  const kind = getKind(capability)
   return {
     log: { id: `${device}:${capability}`, device, capability, kind, unit: known.type === 'number' ? known.unit : '' },
     times: [],

@@ -61,7 +61,8 @@ export function createWeather(seed: number): Weather {
           if (device.class === 'thermostat') changes.push(...regulate(device, warmth, at))
         }
         if ('measure_humidity' in state) {
-          const usual = zone === 'garden' ? 80 : zone === 'bathroom' ? showerHumidity : 45
+          const indoors = zone === 'bathroom' ? showerHumidity : 45
+          const usual = zone === 'garden' ? 80 : indoors
           say(id, 'measure_humidity', Math.round(Math.min(99, usual + 4 * (draw() - 0.5))))
         }
         if (typeof state['measure_co2'] === 'number') {

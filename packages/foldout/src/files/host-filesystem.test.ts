@@ -55,11 +55,10 @@ async function picture(folder: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
-    found[relative(folder, path)] = entry.isSymbolicLink()
-      ? `-> ${await readlink(path)}`
-      : entry.isFile()
-        ? await readFile(path, 'utf8')
-        : '/'
+    const place = relative(folder, path)
+    if (entry.isSymbolicLink()) found[place] = `-> ${await readlink(path)}`
+    else if (entry.isFile()) found[place] = await readFile(path, 'utf8')
+    else found[place] = '/'
   }
   return found
 }

@@ -41,5 +41,6 @@ export function getAncestors(path: string): string[] {
 
 /** Compares by code units, which gives the same order on every machine. */
 export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
-  return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
+  if (a.path === b.path) return 0
+  return a.path < b.path ? -1 : 1
 }

@@ -82,7 +82,8 @@ export async function startProvider(): Promise<Provider> {
 }
 
 export function refuse(response: ServerResponse, status: number, message: string, headers = {}): true {
-  const type = status === 529 ? 'overloaded_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error'
+  const types: Readonly<Record<number, string>> = { 429: 'rate_limit_error', 529: 'overloaded_error' }
+  const type = types[status] ?? 'invalid_request_error'
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify({ type: 'error', error: { type, message } }))
   return true

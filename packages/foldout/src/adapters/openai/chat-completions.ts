@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai'
 import { getErrorMessage } from '../../core/errors.ts'
+import type { OutputSpec } from '../../prompt/output.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatReply, ChatRequest } from '../chat.ts'
 import { withRetries } from '../retry.ts'
@@ -89,20 +90,17 @@ function toChatBody(
     ...parameters,
     model: endpoint.model,
     stream: true,
-    ...(output && hasFormat
-      ? {
-          response_format: {
-            type: 'json_schema',
-            json_schema: { name: 'output', schema: { ...output.jsonSchema }, strict: false },
-          },
-        }
-      : {}),
+    ...(output && hasFormat ? { response_format: toResponseFormat(output) } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system } as const]),
       ...toChatMessages(messages, nativeAdapter, using),
     ],
   }
+}
+
+function toResponseFormat({ jsonSchema }: OutputSpec<unknown>): OpenAI.ResponseFormatJSONSchema {
+  return { type: 'json_schema', json_schema: { name: 'output', schema: { ...jsonSchema }, strict: false } }
 }
 
 /** Tools that run at the server, from the adapter's `parameters`. */

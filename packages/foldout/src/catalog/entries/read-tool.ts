@@ -16,7 +16,7 @@ import type { AnyTool, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
 import { getQualifiedName } from '../names.ts'
 import { shortenDescription } from '../signatures/short-description.ts'
-import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, RawTool, ToolMetadata } from '../tool.ts'
+import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
 import { readFields, readText } from './read-fields.ts'
 import { readInputSchema, readOutputSchema, type ReadSchema } from './schemas.ts'
 
@@ -95,27 +95,20 @@ function prepareRawTool(
       return { value: args }
     }
   }
-  return {
-    ...prepared,
-    call:
-      typeof run === 'function'
-        ? async (args, context, settings) =>
-            toCallResult(
-              await executeCall({
-                ...settings,
-                signal: context.signal,
-                validate: () => validate(args),
-                async run() {
-                  const answer: unknown = await Reflect.apply(run as NonNullable<RawTool['call']>, given, [
-                    args,
-                    context,
-                  ])
-                  return wrapAnswer(readCallResult(settings.name, answer))
-                },
-              }),
-            )
-        : undefined,
+  if (typeof run !== 'function') return { ...prepared, call: undefined }
+  const call: PreparedTool['call'] = async (args, context, settings) => {
+    const result = await executeCall({
+      ...settings,
+      signal: context.signal,
+      validate: () => validate(args),
+      async run() {
+        const answer: unknown = await Reflect.apply(run, given, [args, context])
+        return wrapAnswer(readCallResult(settings.name, answer))
+      },
+    })
+    return toCallResult(result)
   }
+  return { ...prepared, call }
 }
 
 function prepareDefinedTool(

@@ -77,17 +77,10 @@ function conditionText(view: SchemaView, condition: Readonly<Record<string, unkn
   const texts = Object.entries(properties).map(([name, schema]) => {
     const [part] = getSchemaView(view.root, schema).parts
     const values = part && ('const' in part ? [part['const']] : listAt(part, 'enum'))
-    return values && values.length > 0
-      ? `${fieldName(name)}=${joinSome(
-          values.map((value) => literal(value) ?? ''),
-          '|',
-        )}`
-      : undefined
+    if (!values || values.length === 0) return undefined
+    const literals = values.map((value) => literal(value) ?? '')
+    return `${fieldName(name)}=${joinSome(literals, '|')}`
   })
-  return texts.length === 0 || texts.includes(undefined)
-    ? undefined
-    : joinSome(
-        texts.filter((text) => text !== undefined),
-        ' and ',
-      )
+  const known = texts.filter((text) => text !== undefined)
+  return known.length === 0 || known.length < texts.length ? undefined : joinSome(known, ' and ')
 }

@@ -102,11 +102,12 @@ function mergeAlternatives(alternatives: readonly ObjectShape[], description: un
   const required = first?.required.filter((name) => others.every((other) => other.required.includes(name))) ?? []
   const isClosed = alternatives.every((alternative) => alternative.others === false)
   const open = alternatives.length === 1 ? first?.others : undefined
+  const additionalProperties = isClosed ? false : open
   const told = alternatives.length > 1 ? describeAlternatives(alternatives, description) : description
   return {
     properties: Object.fromEntries(Array.from(variants, ([name, known]) => [name, mergeVariants([...known.values()])])),
     ...(required.length > 0 ? { required } : {}),
-    ...(isClosed ? { additionalProperties: false } : open === undefined ? {} : { additionalProperties: open }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties }),
     ...(told === undefined ? {} : { description: told }),
   }
 }

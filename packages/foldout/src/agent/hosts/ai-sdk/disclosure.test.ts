@@ -207,13 +207,8 @@ describe('createDisclosure', () => {
 
   it('R36 keeps a tool callable once it was disclosed, also in a later call with the same session', async () => {
     const session = createSession()
-    const model = answering((number) =>
-      number === 0
-        ? [calling('read_section', { section_key: 'admin' })]
-        : number === 1
-          ? done
-          : [calling('delete', {})],
-    )
+    const replies = [[calling('read_section', { section_key: 'admin' })], done]
+    const model = answering((number) => replies[number] ?? [calling('delete', {})])
     for (const maxSteps of [2, 1]) {
       await generateText({
         model,

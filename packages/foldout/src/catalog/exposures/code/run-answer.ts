@@ -82,15 +82,14 @@ function findHint({ name, message }: ProgramError, line: string, folder: Functio
 function formatCalls({ ok, calls }: SandboxRun): readonly string[] {
   const cancelled = calls.filter((call) => call.cancelled)
   const succeeded = calls.filter((call) => call.ok)
-  return [
-    // Otherwise the model would repeat calls that have already succeeded.
-    ...(ok || succeeded.length === 0 ? [] : [`Before that, these calls succeeded: ${formatCounts(succeeded)}.`]),
-    ...(cancelled.length === 0
-      ? []
-      : [
-          `The program ended before these calls, which were cancelled: ${formatCounts(cancelled)}.${ok ? ' Await every call.' : ''}`,
-        ]),
-  ]
+  const lines: string[] = []
+  // Otherwise the model would repeat calls that have already succeeded.
+  if (!ok && succeeded.length > 0) lines.push(`Before that, these calls succeeded: ${formatCounts(succeeded)}.`)
+  if (cancelled.length > 0) {
+    const advice = ok ? ' Await every call.' : ''
+    lines.push(`The program ended before these calls, which were cancelled: ${formatCounts(cancelled)}.${advice}`)
+  }
+  return lines
 }
 
 function formatCounts(calls: readonly SandboxCall[]): string {

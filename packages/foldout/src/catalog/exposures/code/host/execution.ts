@@ -124,13 +124,10 @@ function toFailure(
       limit: 'time',
     }
   }
-  return ending.limit === 'time'
-    ? {
-        error: createLimitError(`The program was stopped because it computed for longer than ${cpuMs} ms.`),
-        limit: 'time',
-      }
-    : {
-        error: createLimitError(`The program was stopped because it needed more than ${memoryMb} MB of memory.`),
-        limit: 'memory',
-      }
+  if (ending.limit === 'time') {
+    const error = createLimitError(`The program was stopped because it computed for longer than ${cpuMs} ms.`)
+    return { error, limit: 'time' }
+  }
+  const error = createLimitError(`The program was stopped because it needed more than ${memoryMb} MB of memory.`)
+  return { error, limit: 'memory' }
 }
