@@ -57,9 +57,11 @@ async function buildLibrary(folder) {
   await bundle(folder, { 'sandbox-worker': join(folder, WORKER) }, { codeSplitting: false })
 }
 
-/** A program has no declarations, because it is not imported. */
+/** The program, and the entries that are imported. */
 async function buildProgram(folder) {
-  await bundle(folder, { main: join(folder, 'src/cli/main.ts') }, { chunkFileNames: '[name].js' })
+  writeDeclarations(folder)
+  const entries = Object.fromEntries(listEntries(folder).map(({ name, file }) => [name, file]))
+  await bundle(folder, { main: join(folder, 'src/cli/main.ts'), ...entries }, { chunkFileNames: 'shared-[name].js' })
 }
 
 /** Declarations stay one file per source file, so that editors show where a type comes from. */

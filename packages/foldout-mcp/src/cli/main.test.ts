@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { runCommand } from './main.ts'
 
-const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
+const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
 const BIN = join(import.meta.dirname, '../../bin/foldout.js')
 
 let folder: string
@@ -45,7 +45,7 @@ async function run(
   const code = await runCommand(['node', 'foldout', ...args], {
     stdout: open('stdout'),
     stderr: open('stderr'),
-    env: {},
+    env: { XDG_CACHE_HOME: join(folder, 'cache') },
     signal: more.signal ?? new AbortController().signal,
     version: '1.2.3',
   })
@@ -118,7 +118,7 @@ describe('foldout tools', () => {
   })
 
   it('fails when no server can be reached', async () => {
-    expect((await run(['tools', '-c', writeConfig({ gone: { command: 'this-is-not-a-command' } })])).code).toBe(3)
+    expect((await run(['tools', '-c', writeConfig({ gone: { command: 'this-is-not-a-command' } })])).code).toBe(1)
   })
 
   it('removes control characters from text of servers', async () => {
@@ -184,7 +184,7 @@ describe('mistakes on the command line', () => {
     [['search'], /missing required argument 'query'/],
     [['search', ' '], /Say what the tool should do/],
     [['tools', '--config', '/not/there.json'], /There is no file \/not\/there\.json\./],
-    [['tools'], /There is no \.mcp\.json in this folder\./],
+    [['tools'], /There is no foldout\.config\.ts, no foldout\.config\.json, no \.mcp\.json in this folder\./],
   ])('%j', async (args, message) => {
     const { code, stderr, stdout } = await run(args)
     expect(stderr).toMatch(message)
@@ -220,7 +220,7 @@ describe('the program', () => {
     const started = await readPids(pids)
     expect(started.filter(isAlive)).toHaveLength(2)
     child.kill(signal)
-    expect(await once(child, 'exit')).toEqual([130, null])
+    expect(await once(child, 'exit')).toEqual([1, null])
     expect(started.filter(isAlive)).toEqual([])
   })
 

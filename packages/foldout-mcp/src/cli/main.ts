@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { UsageError } from '../gateway/config/config.ts'
+import { readVersion } from '../gateway/surroundings.ts'
 import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
 import { EXIT } from './exit-codes.ts'
 import type { SearchCommandOptions } from './search.ts'
+import type { CallOptions } from './call.ts'
+import type { ServeOptions } from './serve.ts'
 import type { ServerOptions, Surroundings } from './session.ts'
 import { toLine } from './text.ts'
 
@@ -34,17 +36,17 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     await program.parseAsync(argv)
     return code
   } catch (error) {
-    if (surroundings.signal.aborted) return EXIT.interrupted
+    if (surroundings.signal.aborted) return EXIT.failed
     // Commander has already printed what is wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
     surroundings.stderr.write(`${toLine(error instanceof Error ? error.message : String(error))}\n`)
-    return error instanceof UsageError ? EXIT.usage : EXIT.nothing
+    return error instanceof UsageError ? EXIT.usage : EXIT.failed
   }
 }
 
 function createProgram(surroundings: Surroundings, finish: (code: number) => void): Command {
   const program = new Command('foldout')
-    .description('Lists and searches the tools of all your MCP servers.')
+    .description('Puts all your MCP servers behind a handful of tools.')
     .version(surroundings.version)
     .exitOverride()
     .configureOutput({
@@ -52,6 +54,28 @@ function createProgram(surroundings: Surroundings, finish: (code: number) => voi
       writeErr: (text) => void surroundings.stderr.write(text),
     })
     .showHelpAfterError('(foldout --help says what there is)')
+  addServerOptions(program.command('serve'))
+    .description('serve all servers to an MCP client: over standard input and output, and over HTTP')
+    .option('--http <port>', 'listen on 127.0.0.1 too, at /mcp and /mcp/<preset>; 0 takes any free port', readPort)
+    .option('--expose <name>', 'how clients see the tools: auto, all, hybrid, meta-tool, two-phase or code')
+    .action(async (options: ServeOptions) => {
+      const { serve } = await import('./serve.ts')
+      finish(await serve(options, surroundings))
+    })
+  addServerOptions(program.command('call'))
+    .description('run one tool')
+    .argument('<tool>', 'its name, as foldout tools shows it')
+    .option('-a, --args <json>', 'its arguments, as a JSON object')
+    .action(async (tool: string, options: CallOptions) => {
+      const { callTool } = await import('./call.ts')
+      finish(await callTool(tool, options, surroundings))
+    })
+  addServerOptions(program.command('doctor'))
+    .description('start every server and say what is wrong with it')
+    .action(async (options: ServerOptions) => {
+      const { examineServers } = await import('./doctor.ts')
+      finish(await examineServers(options, surroundings))
+    })
   addServerOptions(program.command('tools'))
     .description('list the tools of all servers')
     .action(async (options: ServerOptions) => {
@@ -73,9 +97,12 @@ function addServerOptions(command: Command): Command {
   return command
     .option(
       '-c, --config <file>',
-      'a JSON file with mcpServers; may be given several times (default: .mcp.json)',
+      'a file with mcpServers; may be given several times (default: foldout.config.ts, foldout.config.json or .mcp.json)',
       collect,
     )
+    .option('-p, --preset <name>', 'use only this preset of the configuration')
+    .option('--cache <folder>', 'where the tools of servers are kept between starts')
+    .option('--refresh', 'ask the servers for their tools, whatever is cached')
     .option('--timeout <seconds>', `wait for each server (default: ${DEFAULT_TIMEOUT_MS / 1_000})`, readSeconds)
     .option('--json', 'print JSON for programs')
     .option('-q, --quiet', 'say nothing about servers that work')
@@ -91,6 +118,13 @@ function readCount(text: string): number {
   return count
 }
 
+function readPort(text: string): number {
+  const port = Number(text)
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  return port
+}
+
 /** A timer cannot wait longer than 24 days. */
 const MOST_SECONDS = 86_400
 
@@ -100,11 +134,6 @@ function readSeconds(text: string): number {
     throw new InvalidArgumentError(`It must be a number of seconds, at most ${MOST_SECONDS}.`)
   }
   return seconds
-}
-
-function readVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-  return manifest.version
 }
 
 /** Waits until everything written to a pipe has left the process. */

@@ -23,8 +23,8 @@ export async function searchTools(
     const outcome = await session.catalog.search(query, limit === undefined ? {} : { limit })
     const text = options.json ? formatJson(query, outcome, session) : formatText(query, outcome, surroundings)
     surroundings.stdout.write(text)
-    if (session.servers.length === 0 && session.failed.length > 0) return EXIT.unreachable
-    return outcome.hits.length === 0 ? EXIT.nothing : EXIT.done
+    if (session.servers.length === 0 && session.failed.length > 0) return EXIT.failed
+    return outcome.hits.length === 0 ? EXIT.failed : EXIT.done
   })
 }
 

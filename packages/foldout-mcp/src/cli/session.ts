@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { createCatalog, type Catalog } from 'foldout/catalog'
-import { UsageError, type InvalidServer } from '../gateway/config/config.ts'
+import type { Catalog } from 'foldout/catalog'
+import { UsageError, type Config } from '../gateway/config/config.ts'
 import { readConfigs } from '../gateway/config/read-config.ts'
-import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
-import { openUpstreams, type Upstreams, type UpstreamState } from '../gateway/upstreams/open-upstreams.ts'
+import type { GatewayEvent } from '../gateway/events.ts'
+import { createGateway, type Gateway, type GatewayOptions } from '../gateway/gateway.ts'
+import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createStyler, toLine, toLines, type Stream } from './text.ts'
 
 /** The environment of a command, which tests replace. */
@@ -18,6 +19,10 @@ export interface Surroundings {
 /** The options of all commands that connect to servers. */
 export interface ServerOptions {
   readonly config?: readonly string[]
+  readonly preset?: string
+  readonly cache?: string
+  /** Asks the servers themselves, whatever is cached. */
+  readonly refresh?: boolean
   /** How long to wait for each server, in seconds. */
   readonly timeout?: number
   readonly json?: boolean
@@ -31,64 +36,84 @@ export interface FailedServer {
 
 /** The tools of all servers that answered. */
 export interface OpenSession {
+  readonly gateway: Gateway
   readonly catalog: Catalog
   /** How many tools each server has, in the order of the configuration. */
   readonly servers: readonly { readonly name: string; readonly tools: number }[]
   readonly failed: readonly FailedServer[]
 }
 
-const DEFAULT_CONFIG = '.mcp.json'
+const DEFAULT_CONFIGS = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
 
-/** Connects to all servers, lets a command use them, and closes everything that was started, even on failure. */
+/** Makes the tools of all servers known, lets a command use them, and ends everything that was started, even on failure. */
 export async function withServers<Result>(
   options: ServerOptions,
   surroundings: Surroundings,
   use: (session: OpenSession) => Promise<Result>,
 ): Promise<Result> {
-  const { signal, version, env } = surroundings
-  const { servers, invalid } = await readConfigs(getConfigFiles(options), { env })
+  const { signal, env, stderr } = surroundings
+  const config = await readConfigs(getConfigFiles(options))
   const report = createReporter(options, surroundings)
-  for (const { name, reason } of invalid) report({ name, error: reason })
-  const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : options.timeout * 1_000
-  const upstreams = await openUpstreams(servers, { timeoutMs, signal, version, onProgress: report })
+  const gateway = await createGateway(config, { ...getGatewayOptions(options, env), onEvent: report })
   try {
-    signal.throwIfAborted()
-    return await use(createSession(upstreams, invalid))
+    const isCached = gateway.servers.some(({ tools }) => tools !== undefined)
+    if (isCached && !options.quiet && !options.refresh)
+      stderr.write(createStyler(stderr, env)('dim', 'Some tools come from the cache; --refresh asks the servers.\n'))
+    await untilAborted(gateway.ready(), signal)
+    return await use(await openSession(gateway, config, options))
   } finally {
-    await upstreams.close()
+    await gateway.close()
   }
 }
 
-function getConfigFiles({ config = [] }: ServerOptions): readonly string[] {
+/** The options of the command line that are the gateway's. */
+export function getGatewayOptions({ cache, timeout, refresh }: ServerOptions, env: NodeJS.ProcessEnv): GatewayOptions {
+  return {
+    env,
+    ...(cache === undefined ? {} : { cache }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1_000 }),
+    ...(refresh ? { isFresh: true } : {}),
+  }
+}
+
+/** The files that were named, or the first one that is there under a usual name. */
+export function getConfigFiles({ config = [] }: Pick<ServerOptions, 'config'>): readonly string[] {
   if (config.length > 0) return config
-  if (existsSync(DEFAULT_CONFIG)) return [DEFAULT_CONFIG]
+  const found = DEFAULT_CONFIGS.find((file) => existsSync(file))
+  if (found !== undefined) return [found]
   throw new UsageError(
-    `There is no ${DEFAULT_CONFIG} in this folder. Name the file that lists your MCP servers: --config <file>.`,
+    `There is no ${DEFAULT_CONFIGS.join(', no ')} in this folder. Name the file that lists your MCP servers: --config <file>.`,
   )
 }
 
-function createSession({ states }: Upstreams, invalid: readonly InvalidServer[]): OpenSession {
-  const answered = states.flatMap((state) => ('tools' in state ? [state] : []))
-  const failed = states.flatMap((state) => ('error' in state ? [state] : []))
+async function openSession(gateway: Gateway, config: Config, { preset }: ServerOptions): Promise<OpenSession> {
+  const failed = gateway.servers.flatMap(({ name, state }) =>
+    state.type === 'failed' ? [{ name, error: state.reason }] : [],
+  )
   return {
-    catalog: createCatalog(answered.flatMap(({ tools }) => tools)),
-    servers: answered.map(({ name, tools }) => ({ name, tools: tools.length })),
-    failed: [...invalid.map(({ name, reason }) => ({ name, error: reason })), ...failed],
+    gateway,
+    catalog: await gateway.getCatalog(preset === undefined ? {} : { preset }),
+    servers: gateway.servers.flatMap(({ name, tools }) => (tools === undefined ? [] : [{ name, tools }])),
+    failed: [...config.invalid.map(({ name, reason }) => ({ name, error: reason })), ...failed],
   }
 }
 
 /** Reports progress on standard error. Failures are reported even with `--quiet`. */
-function createReporter({ quiet }: ServerOptions, { stderr, env }: Surroundings): (state: UpstreamState) => void {
+export function createReporter(
+  { quiet }: Pick<ServerOptions, 'quiet'>,
+  { stderr, env }: Surroundings,
+): (event: GatewayEvent) => void {
   const style = createStyler(stderr, env)
-  return (state) => {
-    const name = toLine(state.name)
-    if ('error' in state) {
-      const [first = 'It failed.', ...others] = toLines(state.error)
-      const lines = [`${style('red', `${name}:`)} ${first}`, ...others.map((line) => style('dim', `  ${line}`))]
-      stderr.write(`${lines.join('\n')}\n`)
-    } else if (!quiet) {
-      const count = state.tools.length
-      stderr.write(style('dim', `${name}: ${count} ${count === 1 ? 'tool' : 'tools'}\n`))
-    }
+  const complain = (name: string, text: string): void => {
+    const [first = 'It failed.', ...others] = toLines(text)
+    const lines = [`${style('red', `${toLine(name)}:`)} ${first}`, ...others.map((line) => style('dim', `  ${line}`))]
+    stderr.write(`${lines.join('\n')}\n`)
+  }
+  return (event) => {
+    if (event.type === 'problem') complain(event.server ?? 'foldout', event.message)
+    if (event.type === 'server/state' && event.state.type === 'failed') complain(event.server, event.state.reason)
+    if (event.type !== 'server/tools' || quiet) return
+    const { tools } = event
+    stderr.write(style('dim', `${toLine(event.server)}: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`))
   }
 }

@@ -7,7 +7,7 @@ import { createStyler, formatTable, toLine } from './text.ts'
 export async function listTools(options: ServerOptions, surroundings: Surroundings): Promise<number> {
   return withServers(options, surroundings, async (session) => {
     surroundings.stdout.write(options.json ? formatJson(session) : formatText(session, surroundings))
-    return session.servers.length === 0 && session.failed.length > 0 ? EXIT.unreachable : EXIT.done
+    return session.servers.length === 0 && session.failed.length > 0 ? EXIT.failed : EXIT.done
   })
 }
 

@@ -35,8 +35,36 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly signal?: AbortSignal
   /** Called with the progress of the call. Absent if the caller did not ask for it. */
   readonly onProgress?: (progress: ToolProgress) => void
+  /** The client that asks, if the call came over MCP. */
+  readonly client?: CallClient
   /** The `_meta` of an MCP request, passed on to the server that runs the call. */
   readonly meta?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The client of an MCP server that a call comes from.
+ *
+ * @example
+ * ```ts
+ * const callers: (string | undefined)[] = []
+ * const whoami: RawTool = {
+ *   name: 'whoami',
+ *   description: 'Says who asks.',
+ *   call: async (_args, { client }: { client?: CallClient }) => {
+ *     callers.push(client?.principal)
+ *     return { content: [] }
+ *   },
+ * }
+ * ```
+ */
+export interface CallClient {
+  /** Different for each connection. Requests without a connection share one. */
+  readonly id: string
+  /** As it calls itself. */
+  readonly name: string | undefined
+  readonly version: string | undefined
+  /** Who it is, as the server's `authorize` says. */
+  readonly principal: string | undefined
 }
 
 /**

@@ -51,6 +51,7 @@ export type {
 export { formatSignature } from '../catalog/signatures/signature.ts'
 export type {
   BrokenTool,
+  CallClient,
   CallContext,
   CallResult,
   CatalogEntry,

@@ -3,7 +3,7 @@ export { toolsFromMcp, type ToolsFromMcpOptions } from '../mcp/client/tools-from
 export type { ServedClient } from '../mcp/server/client.ts'
 export type { McpConnection } from '../mcp/server/connection.ts'
 export type { Authorization, Authorize } from '../mcp/server/http/authorize.ts'
-export type { HttpOptions, ServedHttp } from '../mcp/server/http/http.ts'
+export { listenForMcp, type HttpOptions, type ListenOptions, type ServedHttp } from '../mcp/server/http/http.ts'
 export { serveMcp, type ServedMcp } from '../mcp/server/serve-mcp.ts'
 export type { HttpSessionOptions, ServeMcpOptions } from '../mcp/server/options.ts'
 export type { StdioOptions } from '../mcp/server/stdio/stdio.ts'

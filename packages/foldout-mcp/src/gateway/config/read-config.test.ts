@@ -2,110 +2,170 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseConfig, readConfigs } from './read-config.ts'
+import type { InvalidServer, ServerConfig } from './config.ts'
+import { fillServer, type FilledServer } from './fill-server.ts'
+import { readConfigs, readDefinition } from './read-config.ts'
 
-const parse = (servers: unknown, env: NodeJS.ProcessEnv = {}): ReturnType<typeof parseConfig> =>
-  parseConfig(JSON.stringify({ mcpServers: servers }), '/home/ada/project/.mcp.json', { env })
+const ORIGIN = { file: '.mcp.json', folder: '/home/ada/project' }
+
+function read(servers: unknown): readonly (ServerConfig | InvalidServer)[] {
+  const { servers: valid, invalid } = readDefinition({ mcpServers: servers }, ORIGIN)
+  return [...valid, ...invalid]
+}
+
+async function fill(entry: object, env: NodeJS.ProcessEnv = {}, root?: string): Promise<FilledServer> {
+  const [server] = readDefinition({ mcpServers: { a: entry } }, ORIGIN).servers
+  if (!server) throw new Error('The entry is not valid.')
+  return fillServer(server, { env, root })
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-config-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function write(name: string, text: string): string {
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  return file
+}
 
 describe('a list of servers', () => {
-  it('has servers over stdio, with arguments, variables and folder', () => {
-    expect(
-      parse({ files: { command: 'npx', args: ['-y', 'files', 8080], env: { DEBUG: true }, cwd: 'data' } }),
-    ).toEqual([
-      {
-        kind: 'stdio',
-        name: 'files',
-        command: 'npx',
-        args: ['-y', 'files', '8080'],
-        env: { DEBUG: 'true' },
-        cwd: '/home/ada/project/data',
-      },
-    ])
+  it('has servers over stdio, with arguments, variables and a folder', async () => {
+    const entry = { command: 'npx', args: ['-y', 'files', 8080], env: { DEBUG: true }, cwd: 'data' }
+    expect(await fill(entry)).toEqual({
+      kind: 'stdio',
+      name: 'a',
+      command: 'npx',
+      args: ['-y', 'files', '8080'],
+      env: { DEBUG: 'true' },
+      cwd: '/home/ada/project/data',
+    })
   })
 
-  it('has servers over HTTP, in the formats of different clients', () => {
-    const servers = parse(
-      {
-        a: { url: 'https://a.example/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } },
-        b: { type: 'sse', url: 'https://b.example/sse' },
-        c: { serverUrl: 'http://c.example' },
-        d: { httpUrl: 'http://d.example' },
-      },
-      { TOKEN: 'secret' },
-    )
+  it('has servers over HTTP, in the formats of different clients', async () => {
+    const servers = read({
+      a: { url: 'https://a.example/mcp' },
+      b: { type: 'sse', url: 'https://b.example/sse' },
+      c: { serverUrl: 'http://c.example' },
+      d: { httpUrl: 'http://d.example' },
+    })
     expect(servers.map((server) => 'kind' in server && server.kind)).toEqual(['http', 'sse', 'http', 'http'])
-    expect(servers[0]).toMatchObject({ headers: { Authorization: 'Bearer secret' } })
+    const entry = { url: 'https://a.example/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } }
+    expect(await fill(entry, { TOKEN: 'secret' })).toMatchObject({ headers: { Authorization: 'Bearer secret' } })
   })
 
-  it('fills in environment variables', () => {
-    const [server] = parse(
-      { a: { command: '${HOME}/bin/a', args: ['${PORT:-80}', '${EMPTY:-}', '$HOME'] } },
-      { HOME: '/h' },
-    )
-    expect(server).toMatchObject({ command: '/h/bin/a', args: ['80', '', '$HOME'] })
-  })
-
-  it.each(['${A:-', '${A', '$', '{', '${A:-}'])('reads a long text of %s in no time', (part) => {
-    const start = performance.now()
-    parse({ a: { command: part.repeat(100_000) } })
-    expect(performance.now() - start).toBeLessThan(2_000)
+  it('ignores what other clients keep there', () => {
+    const entry = { command: 'a', type: 'stdio', tools: ['*'], autoApprove: ['x'], alwaysAllow: [], timeout: 60 }
+    expect(read({ a: entry })).toMatchObject([{ kind: 'stdio', overrides: new Map() }])
   })
 
   it('leaves out disabled servers', () => {
-    expect(parse({ a: { command: 'a', disabled: true } })).toEqual([])
+    expect(read({ a: { command: 'a', disabled: true } })).toEqual([])
   })
 
   it.each([
     [{ args: [] }, 'It has neither a command nor a url.'],
     [{ command: 7 }, 'Its command must be a string.'],
-    [{ command: 'a', args: 'b' }, 'Its args must be a list of strings.'],
-    [{ command: 'a', args: [{}] }, 'Its args must hold strings only.'],
-    [{ command: 'a', env: ['A=1'] }, 'Its env must be an object of strings.'],
-    [{ command: 'a', env: { A: null } }, 'Its env must hold strings only.'],
-    [{ url: 'file:///etc/passwd' }, 'Its url must be an address that begins with http:// or https://.'],
-    [{ command: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
+    [{ command: 'a', args: 'b' }, 'Its args must be a list.'],
+    [{ command: 'a', args: [{}] }, 'Its args.0 must be a string, a number or true or false.'],
+    [{ command: 'a', env: ['A=1'] }, 'Its env must be an object.'],
+    [{ command: 'a', env: { A: null } }, 'Its env.A must be a string, a number or true or false.'],
+    [{ command: 'a', start: 'soon' }, 'Its start must be one of lazy, eager.'],
+    [{ command: 'a', tools: { x: { hidden: true } } }, 'Its tools.x has no setting called hidden.'],
     ['npx a', 'The entry is not an object.'],
     [null, 'The entry is not an object.'],
   ])('says what is wrong with %j, and keeps the others', (entry, reason) => {
-    expect(parse({ good: { command: 'a' }, bad: entry })).toMatchObject([{ name: 'good' }, { name: 'bad', reason }])
+    expect(read({ good: { command: 'a' }, bad: entry })).toMatchObject([{ name: 'good' }, { name: 'bad', reason }])
   })
 
   it('accepts any server name', () => {
-    const text =
-      '{"mcpServers": {"__proto__": {"command": "a"}, "constructor": {"command": "b"}, "": {"command": "c"}}}'
-    expect(parseConfig(text, 'x.json').map(({ name }) => name)).toEqual(['__proto__', 'constructor', ''])
-  })
-
-  it('reads a VS Code file, and a file with a byte order mark', () => {
-    expect(parseConfig('\uFEFF{"servers": {"a": {"command": "a"}}}', 'x.json')).toHaveLength(1)
-  })
-
-  it.each([
-    ['{', /^x\.json is not valid JSON: /],
-    ['[]', /^x\.json has no servers\. Give it an object "mcpServers"/],
-    ['{"mcpServers": []}', /has no servers/],
-  ])('refuses the file %s', (text, message) => {
-    expect(() => parseConfig(text, 'x.json')).toThrow(message)
+    const text = '{"__proto__": {"command": "a"}, "constructor": {"command": "b"}, "": {"command": "c"}}'
+    expect(read(JSON.parse(text)).map(({ name }) => name)).toEqual(['__proto__', 'constructor', ''])
   })
 })
 
-describe('several files', () => {
-  let folder: string
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'foldout-config-'))
-    writeFileSync(join(folder, 'a.json'), '{"mcpServers": {"one": {"command": "a"}, "two": {"args": []}}}')
-    writeFileSync(join(folder, 'b.json'), '{"mcpServers": {"two": {"command": "b"}}}')
+describe('variables', () => {
+  it('are filled in when a server is started', async () => {
+    const entry = { command: '${HOME}/bin/a', args: ['${PORT:-80}', '${EMPTY:-}', '$HOME', '${ROOT}/src'] }
+    expect(await fill(entry, { HOME: '/h' }, '/work')).toMatchObject({
+      command: '/h/bin/a',
+      args: ['80', '', '$HOME', '/work/src'],
+    })
   })
-  afterAll(() => rmSync(folder, { recursive: true }))
 
-  it('are merged into one list, in which later files win', async () => {
-    const { servers, invalid } = await readConfigs([join(folder, 'a.json'), join(folder, 'b.json')])
+  it('come from a file too, which the entry outranks', async () => {
+    const envFile = write('.env', 'A=1\nB="two words"\n# a comment\nC=3\n')
+    expect(await fill({ command: 'a', envFile, env: { C: 'own' } })).toMatchObject({
+      env: { A: '1', B: 'two words', C: 'own' },
+    })
+  })
+
+  it.each([
+    [{ command: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
+    [{ command: 'a', cwd: '${ROOT}' }, /It needs \$\{ROOT\}/],
+    [{ command: 'a', envFile: 'missing.env' }, /^Its envFile cannot be read: ENOENT/],
+    [{ url: 'file:///etc/passwd' }, 'Its url must be an address that begins with http:// or https://.'],
+  ])('are missed with a sentence: %j', async (entry, message) => {
+    await expect(fill(entry)).rejects.toThrow(message)
+  })
+
+  it.each(['${A:-', '${A', '$', '{', '${A:-}'])('are found in a long text of %s in linear time', async (part) => {
+    const command = part.repeat(100_000)
+    expect(await fill({ command, args: [] })).toHaveProperty('command')
+  })
+})
+
+describe('files', () => {
+  it('may have comments, trailing commas and a byte order mark', async () => {
+    const file = write(
+      'comments.json',
+      '\uFEFF{\n  // VS Code writes these\n  "servers": {"a": {"command": "a",},},\n}',
+    )
+    expect((await readConfigs([file])).servers).toMatchObject([{ name: 'a' }])
+  })
+
+  it('are merged by server, and later ones win', async () => {
+    const first = write('a.json', '{"mcpServers": {"one": {"command": "a"}, "two": {"args": []}}, "expose": "all"}')
+    const second = write(
+      'b.json',
+      '{"mcpServers": {"two": {"command": "b"}}, "presets": {"work": {"servers": ["two"]}}}',
+    )
+    const { servers, invalid, expose, presets } = await readConfigs([first, second])
     expect(servers).toMatchObject([{ name: 'one' }, { name: 'two', command: 'b' }])
-    expect(invalid).toEqual([])
+    expect({ invalid, expose, presets: [...presets.keys()] }).toEqual({ invalid: [], expose: 'all', presets: ['work'] })
+  })
+
+  it('may be TypeScript', async () => {
+    const file = write(
+      'foldout.config.ts',
+      `interface Entry { command: string }
+const files: Entry = { command: 'server-files' }
+export default { mcpServers: { files }, expose: 'hybrid' as const }`,
+    )
+    expect(await readConfigs([file])).toMatchObject({ servers: [{ name: 'files' }], expose: 'hybrid' })
+  })
+
+  it.each([
+    ['{', /is not valid JSON: .* in line 1\.$/],
+    ['{\n"a": }', /in line 2\.$/],
+    ['[]', /has no servers\. Give it an object "mcpServers"/],
+    ['{"mcpServers": []}', /has no servers/],
+    [
+      '{"mcpServers": {}, "expose": "some"}',
+      /"expose" must be one of auto, all, hybrid, meta-tool, two-phase, code\.$/,
+    ],
+    ['{"mcpServers": {}, "presets": {"a": {"tools": []}}}', /"presets\.a" has no setting called tools\.$/],
+  ])('are refused as a whole only for what concerns all: %s', async (text, message) => {
+    await expect(readConfigs([write('bad.json', text)])).rejects.toThrow(message)
   })
 
   it('must be there', async () => {
     await expect(readConfigs([join(folder, 'c.json')])).rejects.toThrow(/^There is no file .*c\.json\.$/)
+    await expect(readConfigs([join(folder, 'c.ts')])).rejects.toThrow(/^There is no file .*c\.ts\.$/)
     await expect(readConfigs([folder])).rejects.toThrow(/cannot be read/)
+    const broken = write('broken.ts', 'export default {')
+    await expect(readConfigs([broken])).rejects.toThrow(/cannot be loaded/)
   })
 })

@@ -1,23 +1,66 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser'
+import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT } from '../upstreams/limits.ts'
 import { UsageError, type Config, type InvalidServer, type ServerConfig } from './config.ts'
+import { describeMistake, gatewaySchema, serverSchema, type ServerInput } from './schema.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-export interface ReadOptions {
-  readonly env?: NodeJS.ProcessEnv
+const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
+
+/** Reads files with an `mcpServers` object. What two files both say, the later one decides; servers are merged by name. */
+export async function readConfigs(files: readonly string[]): Promise<Config> {
+  const parts: Config[] = []
+  for (const file of files) {
+    const folder = dirname(resolve(file))
+    const definition = MODULES.has(extname(file)) ? await loadModule(file) : parseText(await readText(file), file)
+    parts.push(readDefinition(definition, { file, folder }))
+  }
+  return mergeConfigs(parts)
 }
 
-/** Reads files with an `mcpServers` object. If two servers have the same name, the one in the later file wins. */
-export async function readConfigs(files: readonly string[], options: ReadOptions = {}): Promise<Config> {
-  const servers = new Map<string, ServerConfig | InvalidServer>()
-  for (const file of files) {
-    for (const server of parseConfig(await readText(file), file, options)) servers.set(server.name, server)
+/** Where a definition comes from, for messages and relative paths. */
+export interface DefinitionOrigin {
+  readonly file: string
+  readonly folder: string
+}
+
+/** Reads a definition. An invalid server does not affect the others. */
+export function readDefinition(definition: unknown, { file, folder }: DefinitionOrigin): Config {
+  const entries = findServers(definition, file)
+  const { data, error } = gatewaySchema.safeParse(definition)
+  if (error) throw new UsageError(`${file}: ${describeMistake(error, (field) => `"${field}"`)}`)
+  const servers: ServerConfig[] = []
+  const invalid: InvalidServer[] = []
+  for (const [name, entry] of Object.entries(entries)) {
+    if (isObject(entry) && entry['disabled'] === true) continue
+    try {
+      servers.push(readServer(name, entry, folder))
+    } catch (fault) {
+      invalid.push({ name, reason: (fault as Error).message })
+    }
   }
+  return {
+    servers,
+    invalid,
+    expose: data.expose ?? 'auto',
+    presets: new Map(Object.entries(data.presets ?? {})),
+    instructions: data.instructions,
+  }
+}
+
+function mergeConfigs(parts: readonly Config[]): Config {
+  const servers = new Map<string, ServerConfig | InvalidServer>()
+  for (const part of parts) for (const server of [...part.servers, ...part.invalid]) servers.set(server.name, server)
   const all = [...servers.values()]
   return {
     servers: all.flatMap((server) => ('kind' in server ? [server] : [])),
     invalid: all.flatMap((server) => ('kind' in server ? [] : [server])),
+    expose: parts.findLast(({ expose }) => expose !== 'auto')?.expose ?? 'auto',
+    presets: new Map(parts.flatMap(({ presets }) => [...presets])),
+    instructions: parts.findLast(({ instructions }) => instructions !== undefined)?.instructions,
   }
 }
 
@@ -31,115 +74,92 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Reads the servers of one file. An invalid entry does not affect the others. */
-export function parseConfig(
-  text: string,
-  file: string,
-  { env = process.env }: ReadOptions = {},
-): readonly (ServerConfig | InvalidServer)[] {
-  const entries = findServers(parseJson(text, file), file)
-  return Object.entries(entries).flatMap(([name, entry]): readonly (ServerConfig | InvalidServer)[] => {
-    if (isObject(entry) && entry['disabled'] === true) return []
-    try {
-      return [readServer(name, entry, dirname(resolve(file)), env)]
-    } catch (error) {
-      return [{ name, reason: (error as Error).message }]
-    }
-  })
+/** Accepts comments and trailing commas, which several clients write. */
+function parseText(text: string, file: string): unknown {
+  const errors: ParseError[] = []
+  // Some editors write a byte order mark.
+  const plain = text.replace(/^\uFEFF/, '')
+  const value: unknown = parse(plain, errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (!first) return value
+  const line = plain.slice(0, first.offset).split('\n').length
+  throw new UsageError(`${file} is not valid JSON: ${printParseErrorCode(first.error)} in line ${line}.`)
 }
 
-function parseJson(text: string, file: string): unknown {
+/** TypeScript is compiled on the way in, because Node.js before 22.18 cannot import it. */
+async function loadModule(file: string): Promise<unknown> {
+  const path = resolve(file)
+  await readText(path)
   try {
-    // Some editors write a byte order mark.
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
+    const { createJiti } = await import('jiti')
+    const jiti = createJiti(pathToFileURL(path).href, { moduleCache: false })
+    return await jiti.import(path, { default: true })
   } catch (error) {
-    throw new UsageError(`${file} is not valid JSON: ${(error as Error).message}`)
+    throw new UsageError(`${file} cannot be loaded: ${(error as Error).message}`)
   }
 }
 
-function findServers(config: unknown, file: string): JsonObject {
-  if (isObject(config)) {
+function findServers(definition: unknown, file: string): JsonObject {
+  if (isObject(definition)) {
     // VS Code writes `servers`.
     for (const key of ['mcpServers', 'servers']) {
-      const servers = config[key]
-      if (Object.hasOwn(config, key) && isObject(servers)) return servers
+      const servers = definition[key]
+      if (Object.hasOwn(definition, key) && isObject(servers)) return servers
     }
   }
   throw new UsageError(`${file} has no servers. Give it an object "mcpServers" with one entry per server.`)
 }
 
-function readServer(name: string, entry: unknown, folder: string, env: NodeJS.ProcessEnv): ServerConfig {
+/** Reads one server. Variables are filled in when it is started, because some depend on the client. */
+function readServer(name: string, entry: unknown, folder: string): ServerConfig {
   if (!isObject(entry)) throw new Error('The entry is not an object.')
-  const fill = (text: string): string => fillVariables(text, env)
-  const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl']
-  if (url !== undefined) {
-    const kind = entry['type'] === 'sse' ? 'sse' : 'http'
-    return { kind, name, url: readUrl(url, fill), headers: readRecord(entry, 'headers', fill) }
-  }
-  const cwd = readOptionalString(entry, 'cwd', fill)
+  // Copilot has a list of tools there.
+  const { tools, ...fields } = entry
+  const { data, error } = serverSchema.safeParse(Array.isArray(tools) ? fields : entry)
+  if (error) throw new Error(describeMistake(error, (field) => `Its ${field}`))
+  const common = readCommon(name, data)
+  const url = data.url ?? data.serverUrl ?? data.httpUrl
+  if (url !== undefined && url !== null)
+    return { ...common, kind: data.type === 'sse' ? 'sse' : 'http', url, headers: toStrings(data.headers) }
+  const { command, args, env, envFile, cwd } = data
+  if (!command?.trim()) throw new Error('It has neither a command nor a url.')
   return {
+    ...common,
     kind: 'stdio',
-    name,
-    command: readCommand(entry, fill),
-    args: readArguments(entry, fill),
-    env: readRecord(entry, 'env', fill),
-    cwd: cwd === undefined ? undefined : resolve(folder, cwd),
+    command,
+    args: (args ?? []).map(String),
+    env: toStrings(env),
+    envFile: toPath(folder, envFile),
+    cwd: toPath(folder, cwd),
   }
 }
 
-type Fill = (text: string) => string
-
-function readUrl(value: unknown, fill: Fill): URL {
-  const text = typeof value === 'string' ? fill(value) : ''
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
-  throw new Error('Its url must be an address that begins with http:// or https://.')
+/** A path relative to the configuration file, unless it begins with a variable. */
+function toPath(folder: string, path: string | null | undefined): string | undefined {
+  if (path === undefined || path === null) return undefined
+  return path.startsWith('${') ? path : resolve(folder, path)
 }
 
-function readCommand(entry: JsonObject, fill: Fill): string {
-  const command = readOptionalString(entry, 'command', fill)
-  if (command === undefined || command.trim() === '') throw new Error('It has neither a command nor a url.')
-  return command
+function readCommon(name: string, data: ServerInput) {
+  const { idleSeconds, timeoutSeconds, tools = {} } = data
+  return {
+    name,
+    description: data.description,
+    isRequired: data.required ?? false,
+    start: data.start ?? 'lazy',
+    isIsolated: data.isolate ?? false,
+    idleMs: idleSeconds === undefined ? IDLE_MS : idleSeconds * 1_000 || Infinity,
+    timeoutMs: timeoutSeconds === undefined ? DEFAULT_CALL_TIMEOUT_MS : timeoutSeconds * 1_000,
+    maxConcurrent: data.maxConcurrent ?? MAX_CONCURRENT,
+    overrides: new Map(Object.entries(tools)),
+  } as const
 }
 
-function readArguments(entry: JsonObject, fill: Fill): readonly string[] {
-  const args = entry['args'] ?? []
-  if (!Array.isArray(args)) throw new Error('Its args must be a list of strings.')
-  return args.map((value: unknown) => fill(readScalar(value, 'args')))
-}
-
-function readRecord(entry: JsonObject, field: string, fill: Fill): Readonly<Record<string, string>> {
-  const record = entry[field] ?? {}
-  if (!isObject(record)) throw new Error(`Its ${field} must be an object of strings.`)
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, fill(readScalar(value, field))]))
-}
-
-function readOptionalString(entry: JsonObject, field: string, fill: Fill): string | undefined {
-  const value = entry[field]
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string') throw new Error(`Its ${field} must be a string.`)
-  return fill(value)
-}
-
-/** Accepts numbers and booleans too, because people write ports and flags without quotes. */
-function readScalar(value: unknown, field: string): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new Error(`Its ${field} must hold strings only.`)
+/** People write ports and flags without quotes. */
+function toStrings(record: Readonly<Record<string, unknown>> | null | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(record ?? {}).map(([key, value]) => [key, String(value)]))
 }
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** `${NAME}` and `${NAME:-default}`. A default cannot contain braces, so that matching takes linear time. */
-const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}/g
-
-/** Fills in environment variables, as MCP clients do. Throws if one is not set and has no default. */
-function fillVariables(text: string, env: NodeJS.ProcessEnv): string {
-  return text.replaceAll(VARIABLE, (_, name: string, fallback: string | undefined) => {
-    const value = env[name] || fallback
-    if (value === undefined) throw new Error(`The environment variable ${name} is not set.`)
-    return value
-  })
 }

@@ -11,16 +11,16 @@ export interface RunningProcess {
 }
 
 /**
- * Lists every descendant of this process. A server is often started through `npx` or a shell, and ending only that would leave
- * the server itself running.
+ * Lists a process and all that it has started. A server is often started through `npx` or a shell and may start browsers, and
+ * ending only one of them would leave the others running.
  */
-export async function listDescendants(): Promise<readonly RunningProcess[]> {
+export async function listTree(root: number): Promise<readonly RunningProcess[]> {
   const all = await listProcesses()
-  const found = new Set([process.pid])
+  const found = new Set([root])
   for (const parent of found) {
     for (const child of all) if (child.parent === parent) found.add(child.pid)
   }
-  return all.filter(({ pid }) => pid !== process.pid && found.has(pid))
+  return all.filter(({ pid }) => found.has(pid))
 }
 
 /** Kills the processes that are still running. */

@@ -138,6 +138,7 @@ function callContext(
   return {
     signal: context.mcpReq.signal,
     session: view.getSession(),
+    client: view.client,
     ...(Object.keys(meta).length > 0 ? { meta } : {}),
     ...(onProgress ? { onProgress } : {}),
   }

@@ -5,7 +5,8 @@ import { KEEP_ALIVE_MS, LISTEN_BACKLOG } from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import { loadServerSdk } from '../sdk.ts'
 import type { Endpoint } from './endpoint.ts'
-import { createNodeHandler } from './node-handler.ts'
+import { createNodeHandler, type NodeHandler } from './node-handler.ts'
+import type { ServedMcp } from '../serve-mcp.ts'
 
 /**
  * Where to listen over HTTP, and whom to answer.
@@ -49,22 +50,64 @@ const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 export async function serveOverHttp(
   endpoint: Endpoint,
   options: ServeMcpOptions,
-  { port = 0, host = '127.0.0.1', path = '/mcp', ...allowed }: HttpOptions,
+  { path = '/mcp', ...where }: HttpOptions,
+): Promise<ServedHttp> {
+  const handle = createNodeHandler(endpoint, options)
+  return listenOverHttp((asked) => (asked === path ? handle : undefined), {
+    ...where,
+    path,
+    isAuthorized: options.authorize !== undefined,
+    ...(options.onError ? { onError: options.onError } : {}),
+  })
+}
+
+/** Where `listenForMcp` listens, and what it may take for granted. */
+export interface ListenOptions extends HttpOptions {
+  /** Whether every server has an `authorize` hook, without which other machines are kept out. Default false. */
+  readonly isAuthorized?: boolean
+  /** Called with errors that belong to no request. */
+  readonly onError?: (error: Error) => void
+}
+
+/**
+ * Listens for the clients of several MCP servers at one address, each at a path of its own.
+ *
+ * @example
+ * const servers = new Map([['/mcp/home', serveMcp(home, about)], ['/mcp/work', serveMcp(work, about)]])
+ * const { close } = await listenForMcp(async (path) => servers.get(path), { port: 3000 })
+ */
+export async function listenForMcp(
+  find: (path: string) => Promise<Pick<ServedMcp, 'handle'> | undefined>,
+  options: ListenOptions = {},
+): Promise<ServedHttp> {
+  return listenOverHttp(async (path) => {
+    const served = await find(path)
+    return served && ((request, response) => served.handle(request, response))
+  }, options)
+}
+
+type FindHandler = (path: string) => NodeHandler | undefined | Promise<NodeHandler | undefined>
+
+async function listenOverHttp(
+  find: FindHandler,
+  { port = 0, host = '127.0.0.1', path = '/mcp', isAuthorized = false, onError, ...allowed }: ListenOptions,
 ): Promise<ServedHttp> {
   const hostName = host.includes(':') ? `[${host}]` : host
-  const isAllowed = await createGuard(hostName, allowed, options)
-  const handle = createNodeHandler(endpoint, options)
+  const isAllowed = await createGuard(hostName, allowed, isAuthorized)
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const found = find(request.url?.split('?')[0] ?? '')
+    // Without a wait where none is needed: the client may be gone before the request is read.
+    const handle = found instanceof Promise ? await found : found
+    if (handle) return handle(request, response)
+    response.writeHead(404, { 'content-type': 'text/plain' }).end(`The MCP server is at ${path}.`)
+  }
 
   // Servers over stdio and edge runtimes do without it.
   const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     if (!isAllowed(request, response)) return
-    if (request.url?.split('?')[0] !== path) {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end(`The MCP server is at ${path}.`)
-      return
-    }
-    handle(request, response).catch((error: unknown) => {
-      options.onError?.(error as Error)
+    answer(request, response).catch((error: unknown) => {
+      onError?.(error as Error)
       response.destroy()
     })
   })
@@ -86,10 +129,10 @@ type Guard = (request: IncomingMessage, response: ServerResponse) => boolean
 async function createGuard(
   hostName: string,
   { allowedHosts, allowedOrigins }: Pick<HttpOptions, 'allowedHosts' | 'allowedOrigins'>,
-  { authorize }: ServeMcpOptions,
+  isAuthorized: boolean,
 ): Promise<Guard> {
   const isLocal = LOOPBACK.includes(hostName) || /^127\.\d+\.\d+\.\d+$/.test(hostName)
-  if (!isLocal && !authorize && !allowedHosts)
+  if (!isLocal && !isAuthorized && !allowedHosts)
     throw new FoldoutError(
       'mcp-open',
       `Other machines can reach ${hostName}, and nothing says who may use this server. Give serveMcp() an authorize hook, and http() the names in allowedHosts under which clients reach it.`,

@@ -1,0 +1,48 @@
+import type { CallResult } from 'foldout/catalog'
+import { UsageError } from '../gateway/config/config.ts'
+import { EXIT } from './exit-codes.ts'
+import { withServers, type ServerOptions, type Surroundings } from './session.ts'
+import { createStyler, toLine } from './text.ts'
+
+export interface CallOptions extends ServerOptions {
+  readonly args?: string
+}
+
+/** `foldout call <tool>`: runs one tool and prints its result. Returns the exit code. */
+export async function callTool(tool: string, options: CallOptions, surroundings: Surroundings): Promise<number> {
+  const args = readArguments(options.args)
+  const { stdout, stderr, signal, env } = surroundings
+  return withServers({ ...options, quiet: true }, surroundings, async ({ catalog }) => {
+    const result = await catalog.call(tool, args, {
+      signal,
+      onProgress({ progress, total, message = '' }) {
+        const share = total === undefined ? `${progress}` : `${progress} of ${total}`
+        if (!options.quiet) stderr.write(createStyler(stderr, env)('dim', `${toLine(`${share} ${message}`)}\n`))
+      },
+    })
+    stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result))
+    return result.isError === true ? EXIT.failed : EXIT.done
+  })
+}
+
+function readArguments(text = '{}'): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch (error) {
+    throw new UsageError(`--args is not valid JSON: ${(error as Error).message}`)
+  }
+  throw new UsageError(`--args must be a JSON object, such as '{"city": "Oslo"}'.`)
+}
+
+/** Texts as they are, since the result is what the user asked for; other content by its kind and size. */
+function formatResult({ content, structuredContent }: CallResult): string {
+  const parts = content.map((piece) => {
+    if (piece.type === 'text' && typeof piece['text'] === 'string') return piece['text']
+    const { data, mimeType, uri } = piece as Readonly<Record<string, unknown>>
+    const size = typeof data === 'string' ? `${Math.ceil((data.length * 3) / 4)} bytes` : ''
+    return `[${[piece.type, mimeType, uri, size].filter((part) => typeof part === 'string' && part !== '').join(' ')}]`
+  })
+  if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent, null, 2))
+  return parts.length === 0 ? '' : `${parts.join('\n')}\n`
+}

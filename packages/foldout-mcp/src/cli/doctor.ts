@@ -1,0 +1,103 @@
+import { readConfigs } from '../gateway/config/read-config.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import { untilAborted } from '../gateway/upstreams/connection.ts'
+import { EXIT } from './exit-codes.ts'
+import { getConfigFiles, getGatewayOptions, type ServerOptions, type Surroundings } from './session.ts'
+import { createStyler, toLine, toLines } from './text.ts'
+
+/** What is known of a server after it was tried. */
+interface Examined {
+  readonly name: string
+  readonly isWorking: boolean
+  readonly startMs: number | undefined
+  readonly tools: number
+  /** What is wrong, each with what to do about it. */
+  readonly problems: readonly string[]
+}
+
+/** `foldout doctor`: starts every server and says what is wrong. Returns the exit code. */
+export async function examineServers(options: ServerOptions, surroundings: Surroundings): Promise<number> {
+  const examined = await examine(options, surroundings)
+  const { stdout } = surroundings
+  stdout.write(options.json ? `${JSON.stringify({ servers: examined }, null, 2)}\n` : formatAll(examined, surroundings))
+  return examined.every(({ isWorking }) => isWorking) ? EXIT.done : EXIT.failed
+}
+
+async function examine(options: ServerOptions, { env, signal, stderr }: Surroundings): Promise<readonly Examined[]> {
+  const config = await readConfigs(getConfigFiles(options))
+  const begun = performance.now()
+  const times = new Map<string, number>()
+  // Nothing is required here: the point is to hear about every server.
+  const servers = config.servers.map((server) => ({ ...server, isRequired: false }))
+  const gateway = await createGateway(
+    { ...config, servers },
+    {
+      ...getGatewayOptions(options, env),
+      isFresh: true,
+      onEvent(event) {
+        if (event.type !== 'server/state' || event.state.type === 'starting') return
+        if (!times.has(event.server)) times.set(event.server, Math.round(performance.now() - begun))
+        if (!options.quiet && !options.json) stderr.write(`${toLine(event.server)}: ${event.state.type}\n`)
+      },
+    },
+  )
+  try {
+    await untilAborted(gateway.ready(), signal)
+    const catalog = await gateway.getCatalog()
+    const invalid = config.invalid.map(({ name, reason }) => toFailure(name, reason))
+    const tried = gateway.servers.map(({ name, state, tools }): Examined => {
+      if (state.type === 'failed') return toFailure(name, state.reason)
+      const broken = catalog.broken.filter(({ source }) => source === name)
+      const doubtful = catalog.tools.filter(({ source, problem }) => source === name && problem !== undefined)
+      const problems = [
+        ...broken.map((tool) => `The tool ${tool.name} cannot be used: ${tool.reason}`),
+        ...doubtful.map((tool) => `The tool ${tool.declared} has a problem: ${tool.problem}`),
+      ]
+      return { name, isWorking: true, startMs: times.get(name), tools: tools ?? 0, problems }
+    })
+    return [...invalid, ...tried]
+  } finally {
+    await gateway.close()
+  }
+}
+
+function toFailure(name: string, reason: string): Examined {
+  const advice = advise(reason)
+  return {
+    name,
+    isWorking: false,
+    startMs: undefined,
+    tools: 0,
+    problems: [reason, ...(advice === undefined ? [] : [advice])],
+  }
+}
+
+/** What to do about the most common failures. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [
+    /^Its command was not found/,
+    'Install it, or give the full path: programs with windows often have a shorter PATH than your shell.',
+  ],
+  [
+    /environment variable \w+ is not set/,
+    'Set it before you start foldout, put it into envFile, or give a default: ${NAME:-default}.',
+  ],
+  [/gave no answer within/, 'Try it with a longer --timeout. A first start may have to download a package.'],
+  [/ECONNREFUSED|connect/, 'Check that the server runs, and that its address is right.'],
+  [/401|403|[Uu]nauthorized/, 'The server wants to know who you are: sign in, or give it a token in "headers".'],
+]
+
+function advise(reason: string): string | undefined {
+  return ADVICE.find(([pattern]) => pattern.test(reason))?.[1]
+}
+
+function formatAll(examined: readonly Examined[], { stdout, env }: Surroundings): string {
+  const style = createStyler(stdout, env)
+  const lines = examined.flatMap(({ name, isWorking, startMs, tools, problems }) => {
+    const head = isWorking
+      ? `${style('bold', toLine(name))}: works, ${tools} ${tools === 1 ? 'tool' : 'tools'}, started in ${startMs ?? 0} ms`
+      : `${style('red', toLine(name))}: does not work`
+    return [head, ...problems.flatMap((problem) => toLines(problem).map((line) => `  ${line}`))]
+  })
+  return lines.length === 0 ? 'The configuration has no servers.\n' : `${lines.join('\n')}\n`
+}

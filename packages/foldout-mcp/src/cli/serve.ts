@@ -1,0 +1,86 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import { UsageError } from '../gateway/config/config.ts'
+import type { ExposureName } from '../gateway/config/definition.ts'
+import { readConfigs } from '../gateway/config/read-config.ts'
+import { createGateway, type Gateway } from '../gateway/gateway.ts'
+import { EXPOSURE_NAMES } from '../gateway/serve/expose.ts'
+import { EXIT } from './exit-codes.ts'
+import { createReporter, getConfigFiles, getGatewayOptions, type ServerOptions, type Surroundings } from './session.ts'
+import { toLine } from './text.ts'
+
+export interface ServeOptions extends ServerOptions {
+  readonly http?: number
+  readonly expose?: string
+}
+
+/** How long the first client waits for servers whose tools are not known yet. Later ones are announced. */
+const FIRST_LIST_MS = 10_000
+const WATCH_MS = 500
+
+/** `foldout serve`: the gateway over standard input and output, and over HTTP if asked. Returns when it ends. */
+export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
+  const { signal, env, stderr } = surroundings
+  const files = getConfigFiles(options)
+  const expose = readExposure(options.expose)
+  const report = createReporter({ quiet: true, ...options }, surroundings)
+  const gateway = await createGateway(await readConfigs(files), {
+    ...getGatewayOptions(options, env),
+    ...(expose === undefined ? {} : { expose }),
+    onEvent: report,
+  })
+  const stopWatching = watchConfig(files, gateway, (message) => report({ type: 'problem', server: undefined, message }))
+  try {
+    const ends = [untilStopped(signal)]
+    if (options.http !== undefined) {
+      const { url } = await gateway.http({ port: options.http })
+      stderr.write(`Serving at ${url}\n`)
+    }
+    const { stdin } = process
+    if (options.http === undefined || !stdin.isTTY) {
+      await gateway.ready(FIRST_LIST_MS)
+      const { closed } = await gateway.stdio(options.preset === undefined ? {} : { preset: options.preset })
+      // Standard input of a service is often empty from the start, which does not end the service.
+      const isLast = async (): Promise<void> => {
+        await closed
+        const hasSpoken = 'bytesRead' in stdin && stdin.bytesRead !== 0
+        if (options.http !== undefined && !hasSpoken) await untilStopped(signal)
+      }
+      ends.push(isLast())
+    }
+    await Promise.race(ends)
+    return EXIT.done
+  } finally {
+    stopWatching()
+    await gateway.close()
+  }
+}
+
+function readExposure(name: string | undefined): ExposureName | undefined {
+  if (name === undefined) return undefined
+  const known = EXPOSURE_NAMES.find((exposure) => exposure === name)
+  if (known) return known
+  throw new UsageError(`There is no exposure '${toLine(name)}'. There are: ${EXPOSURE_NAMES.join(', ')}.`)
+}
+
+function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/** Applies changes of the files while the gateway runs. Asks for changes, since editors replace files in many ways. */
+function watchConfig(files: readonly string[], gateway: Gateway, onProblem: (message: string) => void): () => void {
+  const apply = async (): Promise<void> => {
+    try {
+      await gateway.update(await readConfigs(files))
+    } catch (error) {
+      onProblem(`The new configuration is not used: ${(error as Error).message}`)
+    }
+  }
+  const listener = (): void => void apply()
+  for (const file of files) watchFile(file, { interval: WATCH_MS, persistent: false }, listener)
+  return () => {
+    for (const file of files) unwatchFile(file, listener)
+  }
+}

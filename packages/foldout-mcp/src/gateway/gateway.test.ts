@@ -1,0 +1,362 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { CallResult } from 'foldout/catalog'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
+import type { GatewayEvent } from './events.ts'
+import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+
+const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
+
+let folder: string
+let open: Gateway[]
+let events: GatewayEvent[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-gateway-'))
+  open = []
+  events = []
+})
+afterEach(async () => {
+  await Promise.all(open.map((gateway) => gateway.close()))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const ECHO = { name: 'echo', description: 'Repeats what it is told.' }
+
+/** The entry of a fixture that notes each of its starts in a file. */
+function fixture(name: string, options: object = {}, more: ServerDefinition = {}): ServerDefinition {
+  const fields = { tools: [ECHO], starts: join(folder, `${name}.starts`), ...options }
+  return { command: process.execPath, args: [SERVER, JSON.stringify(fields)], ...more }
+}
+
+function countStarts(name: string): number {
+  const file = join(folder, `${name}.starts`)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0
+}
+
+async function create(definition: GatewayDefinition, options: GatewayOptions = {}): Promise<Gateway> {
+  const gateway = await createGateway(definition, {
+    cache: join(folder, 'cache'),
+    onEvent: (event) => events.push(event),
+    ...options,
+  })
+  open.push(gateway)
+  await gateway.ready()
+  return gateway
+}
+
+async function call(gateway: Gateway, tool: string, args: object = {}): Promise<CallResult> {
+  return (await gateway.getCatalog()).call(tool, args)
+}
+
+function getText({ content }: CallResult): string {
+  return content.map((piece) => String(piece['text'])).join('\n')
+}
+
+async function listNames(gateway: Gateway, preset?: string): Promise<readonly string[]> {
+  const catalog = await gateway.getCatalog(preset === undefined ? {} : { preset })
+  return catalog.tools.map(({ qualified }) => qualified)
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  return client
+}
+
+describe('R54 servers', () => {
+  it('are started once for all calls, and not at all while the cache knows their tools', async () => {
+    const servers = { mcpServers: { a: fixture('a') } }
+    const first = await create(servers)
+    expect(await listNames(first)).toEqual(['a/echo'])
+    await Promise.all([call(first, 'echo'), call(first, 'echo')])
+    expect(countStarts('a')).toBe(1)
+    await first.close()
+
+    const second = await create(servers)
+    expect(await listNames(second)).toEqual(['a/echo'])
+    expect(second.servers).toEqual([{ name: 'a', state: { type: 'stopped' }, tools: 1 }])
+    const { hits } = await (await second.getCatalog()).search('repeat')
+    expect(hits.map(({ tool }) => tool.name)).toEqual(['echo'])
+    expect(countStarts('a')).toBe(1)
+    expect(getText(await call(second, 'echo', { word: 'hi' }))).toContain('"args":{"word":"hi"}')
+    expect(countStarts('a')).toBe(2)
+  })
+
+  it('start again after a crash, and the call that was running says that its outcome is unknown', async () => {
+    const tools = [ECHO, { name: 'crash', description: 'Ends.', does: 'crash' }]
+    const gateway = await create({ mcpServers: { a: fixture('a', { tools }) } })
+    expect(getText(await call(gateway, 'crash'))).toBe(
+      "The connection to the server 'a' was lost during the call of 'crash'. Whether it has run is not known.",
+    )
+    await vi.waitFor(() => expect(gateway.servers[0]?.state.type).toBe('failed'))
+    expect((await call(gateway, 'echo')).isError).toBeUndefined()
+    expect(countStarts('a')).toBe(2)
+  })
+
+  it('are left alone for a while if they do not start, with a reason that a model can read', async () => {
+    const gateway = await create({
+      mcpServers: { a: fixture('a'), bad: fixture('bad', { crashes: true, says: 'No key' }) },
+    })
+    const catalog = await gateway.getCatalog()
+    expect(catalog.tools.map(({ name }) => name)).toEqual(['echo'])
+    expect(gateway.servers[1]?.state).toMatchObject({ type: 'failed', reason: expect.stringContaining('No key') })
+  })
+
+  it('do not slow one another: one that hangs leaves the others as they are', async () => {
+    const tools = [{ name: 'hang', description: 'Waits.', does: 'hang' }]
+    const gateway = await create({
+      mcpServers: { slow: fixture('slow', { tools }, { maxConcurrent: 1 }), a: fixture('a') },
+    })
+    const stop = new AbortController()
+    const hung = (await gateway.getCatalog()).call('hang', {}, { signal: stop.signal })
+    const waiting = (await gateway.getCatalog()).call('hang', {}, { signal: stop.signal })
+    expect((await call(gateway, 'echo')).isError).toBeUndefined()
+    stop.abort()
+    await expect(hung).rejects.toThrow()
+    await expect(waiting).rejects.toThrow()
+  })
+
+  it('are restarted when they answer nothing any more', async () => {
+    const tools = [ECHO, { name: 'hang', description: 'Waits.', does: 'hang' }]
+    const gateway = await create({ mcpServers: { a: fixture('a', { tools }, { timeoutSeconds: 0.05 }) } })
+    for (let i = 0; i < 3; i++) expect((await call(gateway, 'hang')).isError).toBe(true)
+    expect(gateway.servers[0]?.state.type).toBe('failed')
+    expect(getText(await call(gateway, 'echo'))).toMatch(
+      /^Tool 'echo' was not run: the server 'a' cannot be started\. It did not answer 3 calls in a row\. It is tried again in \d+ s at the earliest\.$/,
+    )
+  })
+
+  it('stop when nobody has called them for a while, and start again', async () => {
+    const gateway = await create({ mcpServers: { a: fixture('a', {}, { idleSeconds: 0.1 }) } })
+    await call(gateway, 'echo')
+    await vi.waitFor(() => expect(gateway.servers[0]?.state.type).toBe('stopped'), { timeout: 10_000 })
+    expect((await call(gateway, 'echo')).isError).toBeUndefined()
+    expect(countStarts('a')).toBe(2)
+  })
+
+  it('may print garbage between their messages', async () => {
+    const tools = [{ name: 'garbage', description: 'Prints.', does: 'garbage' }]
+    const gateway = await create({ mcpServers: { a: fixture('a', { tools }) } })
+    expect(getText(await call(gateway, 'garbage'))).toBe('after garbage')
+    expect(getText(await call(gateway, 'garbage'))).toBe('after garbage')
+  })
+
+  it('may give very large results', async () => {
+    const tools = [{ name: 'big', description: 'Gives much.', does: 'big' }]
+    const gateway = await create({ mcpServers: { a: fixture('a', { tools }) } })
+    expect(getText(await call(gateway, 'big', { bytes: 50_000_000 })).length).toBe(50_000_000)
+  })
+
+  it('may change their tools while they run, and the cache follows', async () => {
+    const tools = [{ name: 'grow', description: 'Adds a tool.', does: 'grow' }]
+    const servers = { mcpServers: { a: fixture('a', { tools }) } }
+    const gateway = await create(servers)
+    await call(gateway, 'grow')
+    await vi.waitFor(async () => expect(await listNames(gateway)).toEqual(['a/grow', 'a/grown_1']))
+    expect(events).toContainEqual({
+      type: 'server/tools',
+      server: 'a',
+      tools: 2,
+      change: { added: ['grown_1'], removed: [], changed: [] },
+    })
+    await vi.waitFor(() => expect(readCache()).toContain('grown_1'))
+    await gateway.close()
+    expect(await listNames(await create(servers))).toEqual(['a/grow', 'a/grown_1'])
+  })
+
+  it('that are required must start', async () => {
+    const definition = { mcpServers: { a: fixture('a'), bad: fixture('bad', { crashes: true }, { required: true }) } }
+    await expect(create(definition)).rejects.toThrow(/^The server 'bad' is required and does not work: /)
+  })
+
+  it('have a process for each client if they are isolated', async () => {
+    const gateway = await create({ mcpServers: { a: fixture('a', {}, { isolate: true }) } })
+    const { url } = await gateway.http()
+    const clients = await Promise.all([connect(url), connect(url)])
+    const results = await Promise.all(clients.map((client) => client.callTool({ name: 'echo', arguments: {} })))
+    const pids = results.map(({ content }) => JSON.parse((content as { text: string }[])[0]?.text ?? '').pid as number)
+    expect(new Set(pids).size).toBe(2)
+    await Promise.all(clients.map((client) => client.close()))
+  })
+})
+
+function readCache(): string {
+  const cache = join(folder, 'cache')
+  return readdirSync(cache)
+    .map((file) => readFileSync(join(cache, file), 'utf8'))
+    .join('\n')
+}
+
+describe('R54 the cache', () => {
+  it('holds no secrets', async () => {
+    const secret = 'sk-secret-value'
+    await create({ mcpServers: { a: fixture('a', {}, { env: { FIXTURE: secret } }) } })
+    await vi.waitFor(() => expect(readCache()).toContain('echo'))
+    expect(readCache()).not.toContain(secret)
+  })
+
+  it('is ignored where it is damaged, and written anew', async () => {
+    const servers = { mcpServers: { a: fixture('a') } }
+    await (await create(servers)).close()
+    const cache = join(folder, 'cache')
+    for (const file of readdirSync(cache)) writeFileSync(join(cache, file), '{"format": 1, "snapshot"')
+    expect(await listNames(await create(servers))).toEqual(['a/echo'])
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'problem', message: expect.stringContaining('is ignored') }),
+    )
+    await vi.waitFor(() => expect(readCache()).toContain('"echo"'))
+  })
+
+  it('is not believed where its content does not fit its hash', async () => {
+    const servers = { mcpServers: { a: fixture('a') } }
+    await (await create(servers)).close()
+    const cache = join(folder, 'cache')
+    for (const file of readdirSync(cache))
+      writeFileSync(join(cache, file), readFileSync(join(cache, file), 'utf8').replaceAll('"echo"', '"evil"'))
+    expect(await listNames(await create(servers))).toEqual(['a/echo'])
+  })
+
+  it('may be impossible to write', async () => {
+    writeFileSync(join(folder, 'file'), '')
+    const gateway = await create({ mcpServers: { a: fixture('a') } }, { cache: join(folder, 'file', 'cache') })
+    expect(await listNames(gateway)).toEqual(['a/echo'])
+    await vi.waitFor(() =>
+      expect(events).toContainEqual(
+        expect.objectContaining({
+          type: 'problem',
+          message: expect.stringContaining("The tools of 'a' cannot be cached"),
+        }),
+      ),
+    )
+  })
+
+  it('serves two gateways at once', async () => {
+    const servers = { mcpServers: { a: fixture('a'), b: fixture('b') } }
+    mkdirSync(join(folder, 'cache'))
+    const gateways = await Promise.all([create(servers), create(servers), create(servers)])
+    for (const gateway of gateways) expect(await listNames(gateway)).toEqual(['a/echo', 'b/echo'])
+    expect(readdirSync(join(folder, 'cache')).filter((file) => file.endsWith('.tmp'))).toEqual([])
+  })
+})
+
+describe('R51 a configuration', () => {
+  it('changes tools: other names and descriptions, fixed and default parameters, hidden tools', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: { owner: { type: 'string' }, limit: { type: 'number' }, title: { type: 'string' } },
+      required: ['owner', 'limit', 'title'],
+    }
+    const tools = [{ ...ECHO, inputSchema }, { name: 'secret' }]
+    const override = {
+      echo: {
+        name: 'create_issue',
+        description: 'Creates an issue.',
+        core: true,
+        category: 'work',
+        parameters: { owner: { fixed: 'acme' }, limit: { default: 5 } },
+      },
+      secret: { hide: true },
+    }
+    const gateway = await create({ mcpServers: { a: fixture('a', { tools }, { tools: override }) } })
+    const catalog = await gateway.getCatalog()
+    expect(catalog.tools).toMatchObject([
+      {
+        name: 'create_issue',
+        description: 'Creates an issue.',
+        core: true,
+        category: 'work',
+        inputSchema: { properties: { limit: { default: 5 }, title: {} }, required: ['title'] },
+      },
+    ])
+    expect(catalog.tools[0]?.inputSchema['properties']).not.toHaveProperty('owner')
+    const result = JSON.parse(getText(await catalog.call('create_issue', { title: 'Lamp' }))) as { args: object }
+    expect(result.args).toEqual({ owner: 'acme', limit: 5, title: 'Lamp' })
+    expect((await catalog.call('secret', {})).isError).toBe(true)
+  })
+
+  it('has presets, each with servers and tools of its own, at an address of its own', async () => {
+    const tools = [ECHO, { name: 'delete_all', description: 'Deletes.' }]
+    const gateway = await create({
+      mcpServers: { a: fixture('a', { tools }), b: fixture('b') },
+      presets: { safe: { servers: ['a'], exclude: ['*/delete_*'], expose: 'all' } },
+    })
+    expect((await listNames(gateway)).toSorted()).toEqual(['a/delete_all', 'a/echo', 'b/echo'])
+    expect(await listNames(gateway, 'safe')).toEqual(['a/echo'])
+    const { url } = await gateway.http()
+    const client = await connect(`${url}/safe`)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo'])
+    await client.close()
+    await expect(connect(`${url}/other`)).rejects.toThrow()
+    await expect(gateway.getCatalog({ preset: 'other' })).rejects.toThrow(
+      "There is no preset 'other'. There are: safe.",
+    )
+  })
+
+  it('can change while the gateway runs: servers come, change and go, and clients are told', async () => {
+    const gateway = await create({ mcpServers: { a: fixture('a'), b: fixture('b') }, expose: 'all' })
+    const { url } = await gateway.http()
+    const client = await connect(url)
+    expect((await client.listTools()).tools).toHaveLength(2)
+    const told = vi.fn()
+    client.setNotificationHandler('notifications/tools/list_changed', told)
+    await gateway.update({
+      mcpServers: { a: fixture('a'), c: fixture('c', { tools: [{ name: 'count', description: 'Counts.' }] }) },
+      expose: 'all',
+    })
+    await vi.waitFor(async () =>
+      expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['count', 'echo']),
+    )
+    await vi.waitFor(() => expect(told).toHaveBeenCalled())
+    expect(countStarts('a')).toBe(1)
+    await client.close()
+  })
+
+  it('stays as it was if a new one cannot be used', async () => {
+    const gateway = await create({ mcpServers: { a: fixture('a') } })
+    const bad = { mcpServers: { b: fixture('b', { crashes: true }, { required: true }) } }
+    await expect(gateway.update(bad)).rejects.toThrow(/required/)
+    expect(await listNames(gateway)).toEqual(['a/echo'])
+    expect((await call(gateway, 'echo')).isError).toBeUndefined()
+  })
+})
+
+describe('R54 processes', () => {
+  it('are ended with the gateway, with all that they started', async () => {
+    const pids = join(folder, 'pids')
+    const gateway = await create({ mcpServers: { a: fixture('a', { pids, isStubborn: true, isDetached: true }) } })
+    await gateway.close()
+    for (const pid of readPids(pids)) expect(isRunning(pid)).toBe(false)
+  })
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)('are ended when the gateway gets %s', async (signal) => {
+    const pids = join(folder, 'pids')
+    const config = join(folder, 'config.json')
+    writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture('a', { pids, isStubborn: true }) } }))
+    const bin = join(import.meta.dirname, '../../bin/foldout.js')
+    const args = [bin, 'serve', '--config', config, '--cache', join(folder, 'cache')]
+    const gateway = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'inherit'] })
+    await vi.waitFor(() => expect(readPids(pids)).toHaveLength(2), { timeout: 20_000 })
+    gateway.kill(signal)
+    await once(gateway, 'exit')
+    await vi.waitFor(() => expect(readPids(pids).filter(isRunning)).toEqual([]), { timeout: 20_000 })
+  })
+})
+
+function readPids(file: string): readonly number[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').map(Number) : []
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // A process that has ended and that nobody has asked for yet does not run.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

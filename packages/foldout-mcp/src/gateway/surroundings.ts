@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+
+/** Where the tools of servers are kept between starts. */
+export function getCacheFolder(env: NodeJS.ProcessEnv): string {
+  const { XDG_CACHE_HOME: cache, LOCALAPPDATA: local } = env
+  const home = env['HOME'] ?? homedir()
+  if (cache && isAbsolute(cache)) return join(cache, 'foldout')
+  if (process.platform === 'win32' && local) return join(local, 'foldout', 'cache')
+  if (process.platform === 'darwin') return join(home, 'Library', 'Caches', 'foldout')
+  return join(home, '.cache', 'foldout')
+}
+
+/** The version of this package, which is found from its sources as well as from what is built of them. */
+export function readVersion(): string {
+  for (let folder = new URL('..', import.meta.url); ; folder = new URL('..', folder)) {
+    const file = new URL('package.json', folder)
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+  }
+}

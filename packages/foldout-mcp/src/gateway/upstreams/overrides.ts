@@ -1,0 +1,63 @@
+import type { JsonSchema } from 'foldout'
+import type { RawTool } from 'foldout/catalog'
+import type { ParameterOverride, ToolOverride } from '../config/definition.ts'
+
+/** A tool with what the configuration changes about it; nothing if it is hidden. */
+export function applyOverride(tool: RawTool, override: ToolOverride | undefined): RawTool | undefined {
+  if (!override) return tool
+  const { hide, parameters, ...changes } = override
+  if (hide) return undefined
+  const changed = { ...tool, ...changes }
+  return parameters ? withParameters(changed, new Map(Object.entries(parameters))) : changed
+}
+
+function withParameters(tool: RawTool, parameters: ReadonlyMap<string, ParameterOverride>): RawTool {
+  const { call, inputSchema } = tool
+  const fixed = pick(parameters, 'fixed')
+  const defaults = pick(parameters, 'default')
+  return {
+    ...tool,
+    inputSchema: changeSchema(inputSchema ?? { type: 'object' }, parameters),
+    ...(call ? { call: (args, context) => call({ ...defaults, ...args, ...fixed }, context) } : {}),
+  }
+}
+
+function pick(parameters: ReadonlyMap<string, ParameterOverride>, field: 'fixed' | 'default') {
+  const found = [...parameters].filter(([, parameter]) => parameter[field] !== undefined)
+  return Object.fromEntries(found.map(([name, parameter]) => [name, parameter[field]]))
+}
+
+function changeSchema(schema: JsonSchema, parameters: ReadonlyMap<string, ParameterOverride>): JsonSchema {
+  const { properties, required } = schema as { readonly properties?: unknown; readonly required?: unknown }
+  const isOptional = (name: string): boolean => {
+    const parameter = parameters.get(name)
+    return parameter?.fixed !== undefined || parameter?.default !== undefined
+  }
+  return {
+    ...schema,
+    properties: changeProperties(isRecord(properties) ? properties : {}, parameters),
+    ...(Array.isArray(required) ? { required: required.filter((name: string) => !isOptional(name)) } : {}),
+  }
+}
+
+function changeProperties(
+  properties: Readonly<Record<string, unknown>>,
+  parameters: ReadonlyMap<string, ParameterOverride>,
+) {
+  const changed = Object.entries(properties).flatMap(([name, property]) => {
+    const parameter = parameters.get(name)
+    if (!parameter) return [[name, property]]
+    const { fixed, default: fallback, description } = parameter
+    if (fixed !== undefined) return []
+    const change = {
+      ...(fallback === undefined ? {} : { default: fallback }),
+      ...(description === undefined ? {} : { description }),
+    }
+    return [[name, isRecord(property) ? { ...property, ...change } : property]]
+  })
+  return Object.fromEntries(changed) as Readonly<Record<string, unknown>>
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

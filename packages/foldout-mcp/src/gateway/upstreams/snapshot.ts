@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+import type { RawTool } from 'foldout/catalog'
+
+/** A tool as its server defines it, without the way to call it. */
+export type ToolDefinition = Omit<RawTool, 'call' | 'source'>
+
+/** What is known of a server: enough to list and search its tools while it is not running. */
+export interface Snapshot {
+  readonly server: { readonly name?: string; readonly version?: string; readonly title?: string }
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly instructions: string | undefined
+  /** Which protocol it speaks: `legacy` before MCP 2026-07-28, `modern` from then on. */
+  readonly era: 'legacy' | 'modern'
+  readonly tools: readonly ToolDefinition[]
+}
+
+export function toDefinition({ call: _call, source: _source, ...definition }: RawTool): ToolDefinition {
+  return definition
+}
+
+/** Equal for equal snapshots, whatever the order of their fields. */
+export function hashSnapshot(snapshot: Snapshot): string {
+  return createHash('sha256').update(JSON.stringify(snapshot)).digest('hex')
+}

@@ -1,0 +1,209 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+import type { CallContext, CallResult } from 'foldout/catalog'
+import type { ServerConfig } from '../config/config.ts'
+import { fillServer } from '../config/fill-server.ts'
+import type { Variables } from '../config/variables.ts'
+import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** Whether a server runs, and why not. */
+export type UpstreamState =
+  | { readonly type: 'stopped' }
+  | { readonly type: 'starting' }
+  | { readonly type: 'running'; readonly calls: number }
+  | { readonly type: 'failed'; readonly reason: string; readonly retryAt: number }
+
+export interface UpstreamOptions extends Pick<ConnectionOptions, 'timeoutMs' | 'version' | 'guard' | 'onError'> {
+  readonly variables: Variables
+  /** The protocol that the server is known to speak. */
+  getEra(): Snapshot['era'] | undefined
+  onSnapshot(snapshot: Snapshot): void
+  onState(state: UpstreamState): void
+  /** Runs a start when it is this server's turn. */
+  readonly turn: LimitFunction
+}
+
+/**
+ * One server, or one of several processes of it: started when it is needed, stopped when it is idle, left alone for a while after
+ * a failure. It never runs more than its share of calls, so that it slows nobody but its own callers.
+ */
+export class Upstream {
+  readonly #server: ServerConfig
+  readonly #options: UpstreamOptions
+  readonly #limit: LimitFunction
+  readonly #ended = new AbortController()
+  #connection: Promise<Connection> | undefined
+  #failures = 0
+  #timeouts = 0
+  #failed: { readonly reason: string; readonly retryAt: number } | undefined
+  #isRunning = false
+  #idle: ReturnType<typeof setTimeout> | undefined
+
+  constructor(server: ServerConfig, options: UpstreamOptions) {
+    this.#server = server
+    this.#options = options
+    this.#limit = pLimit(server.maxConcurrent)
+  }
+
+  get state(): UpstreamState {
+    if (this.#isRunning) return { type: 'running', calls: this.#limit.activeCount }
+    if (this.#connection) return { type: 'starting' }
+    return this.#failed ? { type: 'failed', ...this.#failed } : { type: 'stopped' }
+  }
+
+  /** Runs a tool. Rejects only if the call is aborted. */
+  async call(tool: string, args: Readonly<Record<string, unknown>>, context: CallContext): Promise<CallResult> {
+    const { name, timeoutMs } = this.#server
+    try {
+      return await this.use(async ({ tools }) => {
+        const call = tools.get(tool)?.call
+        if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
+        const start = performance.now()
+        const result = await call(args, context)
+        const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
+        this.#countTimeout(isTimeout)
+        // It works: the next failure is the first one again.
+        if (!isTimeout && this.#isRunning) this.#failures = 0
+        return result
+      }, context.signal)
+    } catch (error) {
+      context.signal?.throwIfAborted()
+      if (!(error instanceof UpstreamError)) throw error
+      return createErrorResult(`Tool '${tool}' was not run: ${error.message}`)
+    }
+  }
+
+  /**
+   * Does something with the running server, and starts it if need be.
+   *
+   * @throws UpstreamError if it cannot be started, or has too much to do.
+   */
+  async use<Result>(work: (connection: Connection) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted()
+    if (this.#limit.pendingCount >= MAX_WAITING)
+      throw new UpstreamError(`The server '${this.#server.name}' is busy: ${MAX_WAITING} calls wait for it.`)
+    clearTimeout(this.#idle)
+    const turn = this.#limit(async () => {
+      signal?.throwIfAborted()
+      const connection = await this.connect()
+      signal?.throwIfAborted()
+      return work(connection)
+    })
+    const release = (): void => this.#watchIdle()
+    turn.then(release, release)
+    return signal ? untilAborted(turn, signal) : turn
+  }
+
+  /**
+   * Starts the server unless it runs.
+   *
+   * @throws UpstreamError if it does not start, or failed just now.
+   */
+  async connect(): Promise<Connection> {
+    if (this.#connection) return this.#connection
+    if (this.#ended.signal.aborted) throw new UpstreamError(`The server '${this.#server.name}' was removed.`)
+    if (this.#failed && Date.now() < this.#failed.retryAt) throw this.#toPauseError(this.#failed)
+    const opening = this.#options.turn(() => this.#open())
+    this.#connection = opening
+    this.#options.onState(this.state)
+    return opening
+  }
+
+  /** Stops the server until it is needed again. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#idle)
+    const connection = this.#connection
+    this.#connection = undefined
+    this.#isRunning = false
+    await connection?.then(
+      (open) => open.close(),
+      () => undefined,
+    )
+  }
+
+  /** Stops the server for good. */
+  async close(): Promise<void> {
+    this.#ended.abort(new UpstreamError(`The server '${this.#server.name}' was stopped.`))
+    await this.stop()
+  }
+
+  async #open(): Promise<Connection> {
+    const { variables, timeoutMs, version, guard, onError, onSnapshot, getEra, onState } = this.#options
+    try {
+      const filled = await fillServer(this.#server, variables).catch((error: Error) => {
+        throw new UpstreamError(error.message)
+      })
+      const connection = await openConnection(filled, {
+        timeoutMs,
+        callTimeoutMs: this.#server.timeoutMs,
+        signal: this.#ended.signal,
+        version,
+        era: getEra(),
+        guard,
+        onError,
+        onChange: ({ snapshot }) => onSnapshot(snapshot),
+      })
+      this.#isRunning = true
+      this.#failed = undefined
+      void connection.closed.then(() => this.#leave(connection))
+      onSnapshot(connection.snapshot)
+      onState(this.state)
+      this.#watchIdle()
+      return connection
+    } catch (error) {
+      this.#connection = undefined
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#pause(reason)
+      throw error instanceof UpstreamError ? this.#toPauseError(this.#failed ?? { reason, retryAt: 0 }) : error
+    }
+  }
+
+  /** After the connection has ended. A server that ends by itself time and again is left alone, like one that does not start. */
+  #leave(connection: Connection): void {
+    this.#isRunning = false
+    this.#timeouts = 0
+    clearTimeout(this.#idle)
+    const wasOurs = this.#connection !== undefined
+    this.#connection = undefined
+    if (wasOurs && !this.#ended.signal.aborted) {
+      const complaint = connection.getComplaint()
+      this.#pause(complaint === '' ? 'It ended.' : `It ended.\n${complaint}`, 0)
+    } else this.#options.onState(this.state)
+  }
+
+  #pause(reason: string, firstMs = FIRST_PAUSE_MS): void {
+    const pauseMs = this.#failures === 0 ? firstMs : FIRST_PAUSE_MS * 2 ** (this.#failures - 1)
+    this.#failures++
+    this.#failed = { reason, retryAt: Date.now() + Math.min(pauseMs, LONGEST_PAUSE_MS) }
+    this.#options.onState(this.state)
+  }
+
+  #toPauseError({ reason, retryAt }: { readonly reason: string; readonly retryAt: number }): UpstreamError {
+    const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000))
+    return new UpstreamError(
+      `the server '${this.#server.name}' cannot be started. ${reason} It is tried again in ${seconds} s at the earliest.`,
+    )
+  }
+
+  /** A server that answers nothing is restarted. */
+  #countTimeout(isTimeout: boolean): void {
+    this.#timeouts = isTimeout ? this.#timeouts + 1 : 0
+    if (this.#timeouts < MOST_TIMEOUTS) return
+    this.#pause(`It did not answer ${MOST_TIMEOUTS} calls in a row.`)
+    void this.stop()
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idle)
+    const { idleMs } = this.#server
+    if (!this.#isRunning || this.#limit.activeCount + this.#limit.pendingCount > 0 || idleMs === Infinity) return
+    this.#idle = setTimeout(() => void this.stop(), idleMs)
+    this.#idle.unref()
+  }
+}
+
+/** A failure that a model can read. */
+function createErrorResult(text: string): CallResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}
