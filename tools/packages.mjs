@@ -9,6 +9,8 @@ export const PACKAGES = ['foldout', 'foldout-mcp']
 /** Subpaths that are not the name of their file. */
 const SUBPATHS = new Map([
   ['index', '.'],
+  // Named for what it is, since names of entries are unique over all packages.
+  ['gateway', '.'],
   ['testing-suites', './testing/suites'],
 ])
 

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { listPublicExports, type PublicExport } from '../../tools/house/exports.ts'
 import { readSources } from '../../tools/house/sources.ts'
-import { listEntries } from '../../tools/packages.mjs'
+import { listEntries, PACKAGES } from '../../tools/packages.mjs'
 import { addChecks, isDeclared, readExports } from './snippets.ts'
 
 const repository = join(import.meta.dirname, '../..')
@@ -87,7 +87,9 @@ function readPreambles(entry: string): ReadonlyMap<string, { readonly file: stri
 }
 
 const specifiers = new Map(
-  listEntries(join(repository, 'packages/foldout')).map(({ name, subpath }) => [name, subpath.replace('.', 'foldout')]),
+  PACKAGES.flatMap((owner) =>
+    listEntries(join(repository, 'packages', owner)).map(({ name, subpath }) => [name, subpath.replace('.', owner)]),
+  ),
 )
 
 function getSpecifier(entry: string): string {

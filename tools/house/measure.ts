@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { listPublicExports, type PublicExport } from './exports.ts'
 import { countSyntax, type NamedFunction } from './functions.ts'
 import { endsInOf, isParticiple } from './names.ts'
-import { getImportTargets, isEntry, isSuite, resolveImport, type Source } from './sources.ts'
+import { getDynamicTargets, getImportTargets, isEntry, isSuite, resolveImport, type Source } from './sources.ts'
 
 export const LONG_FUNCTION = 80
 export const SMALL_FILE = 60
@@ -123,9 +123,15 @@ function measureEntries(exports: readonly PublicExport[]): readonly EntrySize[] 
   })
 }
 
-/** Finds small files with one importer, which may belong into the importer. An entry does not count as one. */
+/**
+ * Finds small files with one importer, which may belong into the importer. An entry does not count as one, and a file that is
+ * imported when it is needed is a file for that reason.
+ */
 function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
   const importers = new Map<string, Set<string>>()
+  const lazy = new Set(
+    sources.flatMap((source) => getDynamicTargets(source).map((target) => resolveImport(source.path, target))),
+  )
   for (const source of sources) {
     for (const target of getImportTargets(source)) {
       const path = resolveImport(source.path, target)
@@ -135,7 +141,8 @@ function findSmallFiles(sources: readonly Source[]): House['smallFiles'] {
   return (
     sources
       // Limits have a file of their own in every room, however few they are.
-      .filter(({ path, lines }) => lines < SMALL_FILE && !isEntry(path) && !path.endsWith('/limits.ts'))
+      .filter(({ path, lines }) => lines < SMALL_FILE && !path.endsWith('/limits.ts'))
+      .filter(({ path }) => !isEntry(path) && !lazy.has(path))
       .flatMap(({ path, lines }) => {
         const [importer, second] = importers.get(path) ?? []
         return importer === undefined || second !== undefined || isEntry(importer) ? [] : [{ path, lines, importer }]

@@ -55,17 +55,23 @@ export function resolveImport(from: string, target: string): string | undefined 
 }
 
 /** The modules that a file imports or re-exports, as written. */
-export function getImportTargets({ text, module }: Source): readonly string[] {
+export function getImportTargets(source: Source): readonly string[] {
+  const { module } = source
   return [
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
     ...module.staticExports.flatMap(({ entries }) =>
       entries.flatMap(({ moduleRequest }) => (moduleRequest ? [moduleRequest.value] : [])),
     ),
-    ...module.dynamicImports.flatMap(({ moduleRequest }) => {
-      const literal = /^['"](.+)['"]$/.exec(text.slice(moduleRequest.start, moduleRequest.end))
-      return literal?.[1] === undefined ? [] : [literal[1]]
-    }),
+    ...getDynamicTargets(source),
   ]
+}
+
+/** The modules that a file imports when it needs them, as written. */
+export function getDynamicTargets({ text, module }: Source): readonly string[] {
+  return module.dynamicImports.flatMap(({ moduleRequest }) => {
+    const literal = /^['"](.+)['"]$/.exec(text.slice(moduleRequest.start, moduleRequest.end))
+    return literal?.[1] === undefined ? [] : [literal[1]]
+  })
 }
 
 function countLines(text: string): number {

@@ -12,6 +12,7 @@ writeFileSync(
 writeFileSync('README.md', '# Notes\n')
 writeFileSync('use.json', JSON.stringify({ version: 1, tools: [], clients: [] }))
 writeFileSync('recording.json', JSON.stringify(recording))
+writeFileSync('servers.json', JSON.stringify({ mcpServers: { files: { command: 'server-files' } } }))
 const recorder = createFileRecorder('runs.jsonl', { prompt: bound })
 await runAgent(bound, { adapter, onEvent: recorder.onEvent })
 await recorder.saved()

@@ -1,4 +1,4 @@
-import { readConfigs } from '../gateway/config/read-config.ts'
+import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { EXIT } from './exit-codes.ts'
@@ -24,7 +24,7 @@ export async function examineServers(options: ServerOptions, surroundings: Surro
 }
 
 async function examine(options: ServerOptions, { env, signal, stderr }: Surroundings): Promise<readonly Examined[]> {
-  const config = await readConfigs(getConfigFiles(options))
+  const config = await readGatewayConfig(getConfigFiles(options))
   const begun = performance.now()
   const times = new Map<string, number>()
   // Nothing is required here: the point is to hear about every server.

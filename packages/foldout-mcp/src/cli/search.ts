@@ -1,5 +1,6 @@
 import type { CatalogEntry, SearchOutcome } from 'foldout/catalog'
 import { UsageError } from '../gateway/config/config.ts'
+import { dropUndefined } from '../gateway/fields.ts'
 import { EXIT } from './exit-codes.ts'
 import { withServers, type OpenSession, type ServerOptions, type Surroundings } from './session.ts'
 import { createStyler, formatTable, toLine } from './text.ts'
@@ -20,7 +21,7 @@ export async function searchTools(
   if (query.trim() === '') throw new UsageError('Say what the tool should do: foldout search "send an e-mail".')
   return withServers(options, surroundings, async (session) => {
     const { limit } = options
-    const outcome = await session.catalog.search(query, limit === undefined ? {} : { limit })
+    const outcome = await session.catalog.search(query, dropUndefined({ limit }))
     const text = options.json ? formatJson(query, outcome, session) : formatText(query, outcome, surroundings)
     surroundings.stdout.write(text)
     if (session.servers.length === 0 && session.failed.length > 0) return EXIT.failed

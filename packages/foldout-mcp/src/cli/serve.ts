@@ -1,7 +1,8 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ExposureName } from '../gateway/config/definition.ts'
-import { readConfigs } from '../gateway/config/read-config.ts'
+import { readGatewayConfig } from '../gateway/config/read-config.ts'
+import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { EXPOSURE_NAMES } from '../gateway/serve/expose.ts'
 import { EXIT } from './exit-codes.ts'
@@ -23,9 +24,9 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const files = getConfigFiles(options)
   const expose = readExposure(options.expose)
   const report = createReporter({ quiet: true, ...options }, surroundings)
-  const gateway = await createGateway(await readConfigs(files), {
+  const gateway = await createGateway(await readGatewayConfig(files), {
     ...getGatewayOptions(options, env),
-    ...(expose === undefined ? {} : { expose }),
+    ...dropUndefined({ expose }),
     onEvent: report,
   })
   const stopWatching = watchConfig(files, gateway, (message) => report({ type: 'problem', server: undefined, message }))
@@ -38,7 +39,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     const { stdin } = process
     if (options.http === undefined || !stdin.isTTY) {
       await gateway.ready(FIRST_LIST_MS)
-      const { closed } = await gateway.stdio(options.preset === undefined ? {} : { preset: options.preset })
+      const { closed } = await gateway.stdio(dropUndefined({ preset: options.preset }))
       // Standard input of a service is often empty from the start, which does not end the service.
       const isLast = async (): Promise<void> => {
         await closed
@@ -73,7 +74,7 @@ function untilStopped(signal: AbortSignal): Promise<void> {
 function watchConfig(files: readonly string[], gateway: Gateway, onProblem: (message: string) => void): () => void {
   const apply = async (): Promise<void> => {
     try {
-      await gateway.update(await readConfigs(files))
+      await gateway.update(await readGatewayConfig(files))
     } catch (error) {
       onProblem(`The new configuration is not used: ${(error as Error).message}`)
     }

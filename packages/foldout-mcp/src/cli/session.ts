@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Catalog } from 'foldout/catalog'
-import { UsageError, type Config } from '../gateway/config/config.ts'
-import { readConfigs } from '../gateway/config/read-config.ts'
+import { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
+import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import type { GatewayEvent } from '../gateway/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/gateway.ts'
+import { dropUndefined } from '../gateway/fields.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createStyler, toLine, toLines, type Stream } from './text.ts'
 
@@ -52,7 +53,7 @@ export async function withServers<Result>(
   use: (session: OpenSession) => Promise<Result>,
 ): Promise<Result> {
   const { signal, env, stderr } = surroundings
-  const config = await readConfigs(getConfigFiles(options))
+  const config = await readGatewayConfig(getConfigFiles(options))
   const report = createReporter(options, surroundings)
   const gateway = await createGateway(config, { ...getGatewayOptions(options, env), onEvent: report })
   try {
@@ -68,12 +69,8 @@ export async function withServers<Result>(
 
 /** The options of the command line that are the gateway's. */
 export function getGatewayOptions({ cache, timeout, refresh }: ServerOptions, env: NodeJS.ProcessEnv): GatewayOptions {
-  return {
-    env,
-    ...(cache === undefined ? {} : { cache }),
-    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1_000 }),
-    ...(refresh ? { isFresh: true } : {}),
-  }
+  const timeoutMs = timeout === undefined ? undefined : timeout * 1_000
+  return { env, ...dropUndefined({ cache, timeoutMs, isFresh: refresh }) }
 }
 
 /** The files that were named, or the first one that is there under a usual name. */
@@ -86,13 +83,13 @@ export function getConfigFiles({ config = [] }: Pick<ServerOptions, 'config'>): 
   )
 }
 
-async function openSession(gateway: Gateway, config: Config, { preset }: ServerOptions): Promise<OpenSession> {
+async function openSession(gateway: Gateway, config: GatewayConfig, { preset }: ServerOptions): Promise<OpenSession> {
   const failed = gateway.servers.flatMap(({ name, state }) =>
     state.type === 'failed' ? [{ name, error: state.reason }] : [],
   )
   return {
     gateway,
-    catalog: await gateway.getCatalog(preset === undefined ? {} : { preset }),
+    catalog: await gateway.getCatalog(dropUndefined({ preset })),
     servers: gateway.servers.flatMap(({ name, tools }) => (tools === undefined ? [] : [{ name, tools }])),
     failed: [...config.invalid.map(({ name, reason }) => ({ name, error: reason })), ...failed],
   }

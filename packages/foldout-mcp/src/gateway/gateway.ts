@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
 import type { Catalog } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
-import { UsageError, type Config } from './config/config.ts'
+import { UsageError, type GatewayConfig } from './config/config.ts'
 import type { ExposureName, GatewayDefinition } from './config/definition.ts'
 import { readDefinition } from './config/read-config.ts'
 import type { GatewayEvent } from './events.ts'
@@ -50,7 +50,12 @@ export interface ServerStatus {
   readonly tools: number | undefined
 }
 
-/** Which view of the gateway a client gets. */
+/**
+ * Which view of the gateway a client gets.
+ *
+ * @example
+ * const choice: ViewChoice = { preset: 'work' }
+ */
 export interface ViewChoice {
   /** The name of a preset. Default: everything. */
   readonly preset?: string
@@ -74,7 +79,7 @@ export interface Gateway {
   /** Resolves when every server's tools are known, from the cache or from the server itself, or it has failed; or after a time. */
   ready(withinMs?: number): Promise<void>
   /** Applies another configuration while the gateway runs. If it cannot be applied, nothing changes. */
-  update(definition: GatewayDefinition | Config): Promise<void>
+  update(definition: GatewayDefinition | GatewayConfig): Promise<void>
   /** Ends everything that was started. */
   close(): Promise<void>
 }
@@ -91,7 +96,7 @@ export interface Gateway {
  * @throws UsageError if the configuration is wrong, or a required server does not start.
  */
 export async function createGateway(
-  definition: GatewayDefinition | Config,
+  definition: GatewayDefinition | GatewayConfig,
   options: GatewayOptions = {},
 ): Promise<Gateway> {
   const gateway = new RunningGateway(options)
@@ -111,7 +116,7 @@ class RunningGateway implements Gateway {
   readonly #views = new Map<string, Promise<View>>()
   readonly #open = new Set<{ close(): Promise<void> }>()
   readonly #starting = new Set<Promise<void>>()
-  #config: Config | undefined
+  #config: GatewayConfig | undefined
   #updating: Promise<void> = Promise.resolve()
 
   constructor(options: GatewayOptions) {
@@ -159,7 +164,7 @@ class RunningGateway implements Gateway {
     clearTimeout(timer)
   }
 
-  update(definition: GatewayDefinition | Config): Promise<void> {
+  update(definition: GatewayDefinition | GatewayConfig): Promise<void> {
     const next = this.#updating.then(() => this.#update(toConfig(definition)))
     this.#updating = next.catch(() => undefined)
     return next
@@ -172,7 +177,7 @@ class RunningGateway implements Gateway {
     await Promise.allSettled(Array.from(this.#servers.values(), (server) => server.close()))
   }
 
-  async #update(config: Config): Promise<void> {
+  async #update(config: GatewayConfig): Promise<void> {
     const before = this.#config
     const known = new Map(before?.servers.map((server) => [server.name, server]))
     const kept = new Set(
@@ -221,7 +226,7 @@ class RunningGateway implements Gateway {
   }
 
   /** Presets that are gone are closed, and views whose settings changed are made again for the next client. */
-  async #refreshViews(before: Config | undefined, after: Config): Promise<void> {
+  async #refreshViews(before: GatewayConfig | undefined, after: GatewayConfig): Promise<void> {
     for (const [preset, view] of this.#views) {
       const isSame =
         before?.expose === after.expose &&
@@ -264,7 +269,7 @@ class RunningGateway implements Gateway {
     })
   }
 
-  #requireConfig(): Config {
+  #requireConfig(): GatewayConfig {
     if (!this.#config) throw new Error('The gateway has no configuration yet.')
     return this.#config
   }
@@ -294,7 +299,7 @@ class RunningGateway implements Gateway {
   }
 }
 
-function toConfig(definition: GatewayDefinition | Config): Config {
-  if ('servers' in definition && Array.isArray(definition.servers)) return definition as Config
+function toConfig(definition: GatewayDefinition | GatewayConfig): GatewayConfig {
+  if ('servers' in definition && Array.isArray(definition.servers)) return definition
   return readDefinition(definition, { file: 'The configuration', folder: process.cwd() })
 }

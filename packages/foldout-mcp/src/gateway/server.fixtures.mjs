@@ -49,7 +49,7 @@ const answers = {
     serverInfo: { name: 'fixture', version: '1' },
   }),
   'tools/list': () => ({
-    tools: tools.map(({ does: _, ...tool }) => ({ inputSchema: { type: 'object' }, ...tool })),
+    tools: tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool, does: undefined })),
     _meta: { environment: process.env.FIXTURE, folder: process.cwd() },
   }),
   'tools/call': ({ name, arguments: args }) => actions[tools.find((tool) => tool.name === name)?.does ?? 'echo'](args),

@@ -100,7 +100,11 @@ export class GatewayServer {
       onSnapshot: (snapshot) => this.#refresh(snapshot),
       onState: (state) => onEvent({ type: 'server/state', server: this.name, state }),
       onError: (error) =>
-        onEvent({ type: 'problem', server: this.name, message: String((error as Error)?.message ?? error) }),
+        onEvent({
+          type: 'problem',
+          server: this.name,
+          message: error instanceof Error ? error.message : String(error),
+        }),
     })
     this.#upstreams.set(scope, upstream)
     return upstream

@@ -41,7 +41,13 @@ export interface InvalidServer {
   readonly reason: string
 }
 
-export interface Config {
+/**
+ * A configuration that was read: every server with its settings, and the entries that are invalid.
+ *
+ * @example
+ * const config: GatewayConfig = { servers: [], invalid: [], expose: 'auto', presets: new Map(), instructions: undefined }
+ */
+export interface GatewayConfig {
   readonly servers: readonly ServerConfig[]
   readonly invalid: readonly InvalidServer[]
   readonly expose: ExposureName
@@ -49,7 +55,12 @@ export interface Config {
   readonly instructions: string | undefined
 }
 
-/** A mistake in the command or in a file. The message says what the user has to change. */
+/**
+ * A mistake in the command or in a file. The message says what the user has to change.
+ *
+ * @example
+ * const explain = (error: unknown): string => (error instanceof UsageError ? error.message : 'That was not expected.')
+ */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

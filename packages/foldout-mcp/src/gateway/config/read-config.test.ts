@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { InvalidServer, ServerConfig } from './config.ts'
 import { fillServer, type FilledServer } from './fill-server.ts'
-import { readConfigs, readDefinition } from './read-config.ts'
+import { readGatewayConfig, readDefinition } from './read-config.ts'
 
 const ORIGIN = { file: '.mcp.json', folder: '/home/ada/project' }
 
@@ -123,7 +123,7 @@ describe('files', () => {
       'comments.json',
       '\uFEFF{\n  // VS Code writes these\n  "servers": {"a": {"command": "a",},},\n}',
     )
-    expect((await readConfigs([file])).servers).toMatchObject([{ name: 'a' }])
+    expect((await readGatewayConfig([file])).servers).toMatchObject([{ name: 'a' }])
   })
 
   it('are merged by server, and later ones win', async () => {
@@ -132,7 +132,7 @@ describe('files', () => {
       'b.json',
       '{"mcpServers": {"two": {"command": "b"}}, "presets": {"work": {"servers": ["two"]}}}',
     )
-    const { servers, invalid, expose, presets } = await readConfigs([first, second])
+    const { servers, invalid, expose, presets } = await readGatewayConfig([first, second])
     expect(servers).toMatchObject([{ name: 'one' }, { name: 'two', command: 'b' }])
     expect({ invalid, expose, presets: [...presets.keys()] }).toEqual({ invalid: [], expose: 'all', presets: ['work'] })
   })
@@ -144,7 +144,7 @@ describe('files', () => {
 const files: Entry = { command: 'server-files' }
 export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     )
-    expect(await readConfigs([file])).toMatchObject({ servers: [{ name: 'files' }], expose: 'hybrid' })
+    expect(await readGatewayConfig([file])).toMatchObject({ servers: [{ name: 'files' }], expose: 'hybrid' })
   })
 
   it.each([
@@ -158,14 +158,14 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     ],
     ['{"mcpServers": {}, "presets": {"a": {"tools": []}}}', /"presets\.a" has no setting called tools\.$/],
   ])('are refused as a whole only for what concerns all: %s', async (text, message) => {
-    await expect(readConfigs([write('bad.json', text)])).rejects.toThrow(message)
+    await expect(readGatewayConfig([write('bad.json', text)])).rejects.toThrow(message)
   })
 
   it('must be there', async () => {
-    await expect(readConfigs([join(folder, 'c.json')])).rejects.toThrow(/^There is no file .*c\.json\.$/)
-    await expect(readConfigs([join(folder, 'c.ts')])).rejects.toThrow(/^There is no file .*c\.ts\.$/)
-    await expect(readConfigs([folder])).rejects.toThrow(/cannot be read/)
+    await expect(readGatewayConfig([join(folder, 'c.json')])).rejects.toThrow(/^There is no file .*c\.json\.$/)
+    await expect(readGatewayConfig([join(folder, 'c.ts')])).rejects.toThrow(/^There is no file .*c\.ts\.$/)
+    await expect(readGatewayConfig([folder])).rejects.toThrow(/cannot be read/)
     const broken = write('broken.ts', 'export default {')
-    await expect(readConfigs([broken])).rejects.toThrow(/cannot be loaded/)
+    await expect(readGatewayConfig([broken])).rejects.toThrow(/cannot be loaded/)
   })
 })

@@ -3,16 +3,24 @@ import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser'
 import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT } from '../upstreams/limits.ts'
-import { UsageError, type Config, type InvalidServer, type ServerConfig } from './config.ts'
+import { UsageError, type GatewayConfig, type InvalidServer, type ServerConfig } from './config.ts'
 import { describeMistake, gatewaySchema, serverSchema, type ServerInput } from './schema.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
-/** Reads files with an `mcpServers` object. What two files both say, the later one decides; servers are merged by name. */
-export async function readConfigs(files: readonly string[]): Promise<Config> {
-  const parts: Config[] = []
+/**
+ * Reads files with an `mcpServers` object. What two files both say, the later one decides; servers are merged by name.
+ *
+ * @example
+ * const config = await readGatewayConfig(['servers.json'])
+ * config.servers.map(({ name }) => name) // => [ 'files' ]
+ *
+ * @throws UsageError if a file is missing or cannot be understood.
+ */
+export async function readGatewayConfig(files: readonly string[]): Promise<GatewayConfig> {
+  const parts: GatewayConfig[] = []
   for (const file of files) {
     const folder = dirname(resolve(file))
     const definition = MODULES.has(extname(file)) ? await loadModule(file) : parseText(await readText(file), file)
@@ -28,7 +36,7 @@ export interface DefinitionOrigin {
 }
 
 /** Reads a definition. An invalid server does not affect the others. */
-export function readDefinition(definition: unknown, { file, folder }: DefinitionOrigin): Config {
+export function readDefinition(definition: unknown, { file, folder }: DefinitionOrigin): GatewayConfig {
   const entries = findServers(definition, file)
   const { data, error } = gatewaySchema.safeParse(definition)
   if (error) throw new UsageError(`${file}: ${describeMistake(error, (field) => `"${field}"`)}`)
@@ -51,7 +59,7 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   }
 }
 
-function mergeConfigs(parts: readonly Config[]): Config {
+function mergeConfigs(parts: readonly GatewayConfig[]): GatewayConfig {
   const servers = new Map<string, ServerConfig | InvalidServer>()
   for (const part of parts) for (const server of [...part.servers, ...part.invalid]) servers.set(server.name, server)
   const all = [...servers.values()]

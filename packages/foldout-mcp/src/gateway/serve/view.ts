@@ -1,7 +1,7 @@
-import { createCatalog, type Catalog } from 'foldout/catalog'
+import { createCatalog, type Catalog, type RawTool } from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
-import { includesServer, selectTools } from '../patterns.ts'
+import { dropUndefined } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import { createExposure } from './expose.ts'
 
@@ -36,7 +36,7 @@ export async function createView({ preset, servers, ...options }: ViewOptions): 
     version: options.version,
     expose: exposure,
     onError: options.onError,
-    ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+    ...dropUndefined({ instructions: options.instructions }),
   })
   return {
     catalog,
@@ -48,4 +48,37 @@ export async function createView({ preset, servers, ...options }: ViewOptions): 
 
 function describeServer({ config, snapshot, name }: GatewayServer): string {
   return config.description ?? snapshot?.server.title ?? name
+}
+
+/** Whether a text fits a pattern in which `*` stands for any text. Takes linear time for each star. */
+export function matchesPattern(text: string, pattern: string): boolean {
+  const [first = '', ...others] = pattern.split('*')
+  if (others.length === 0) return text === pattern
+  if (!text.startsWith(first)) return false
+  const last = others.pop() ?? ''
+  let from = first.length
+  for (const part of others) {
+    const found = text.indexOf(part, from)
+    if (found === -1) return false
+    from = found + part.length
+  }
+  return text.length - last.length >= from && text.endsWith(last)
+}
+
+/** Whether a preset has a server. */
+function includesServer({ servers = ['*'] }: PresetDefinition, name: string): boolean {
+  return servers.some((pattern) => matchesPattern(name, pattern))
+}
+
+/** The tools of a server that a preset shows. */
+function selectTools(preset: PresetDefinition, server: string, tools: readonly RawTool[]): readonly RawTool[] {
+  if (!includesServer(preset, server)) return []
+  const { include = ['*'], exclude = [] } = preset
+  return tools.filter(({ name }) => {
+    const path = `${server}/${name}`
+    return (
+      include.some((pattern) => matchesPattern(path, pattern)) &&
+      !exclude.some((pattern) => matchesPattern(path, pattern))
+    )
+  })
 }

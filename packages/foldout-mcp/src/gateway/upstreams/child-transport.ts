@@ -4,6 +4,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import spawn from 'cross-spawn'
 import type { FilledStdioServer } from '../config/fill-server.ts'
+import { dropUndefined } from '../fields.ts'
 import { CLOSE_TIMEOUT_MS, MAX_MESSAGE_BYTES } from './limits.ts'
 import { killRemaining, listTree } from './processes.ts'
 import type { ProcessGuard } from './process-guard.ts'
@@ -52,7 +53,7 @@ export class ChildTransport implements Transport {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       detached: HAS_GROUPS,
-      ...(cwd === undefined ? {} : { cwd }),
+      ...dropUndefined({ cwd }),
     })
     this.#child = child
     const { stdin, stdout, stderr, pid } = child
@@ -78,13 +79,13 @@ export class ChildTransport implements Transport {
     if (this.#isClosed || !stdin?.writable) throw new Error('Not connected')
     if (stdin.write(JSON.stringify(message) + NEWLINE_TEXT)) return
     await new Promise<void>((resolve) => {
-      const done = (): void => {
-        stdin.off('drain', done)
-        stdin.off('close', done)
+      const finish = (): void => {
+        stdin.off('drain', finish)
+        stdin.off('close', finish)
         resolve()
       }
-      stdin.once('drain', done)
-      stdin.once('close', done)
+      stdin.once('drain', finish)
+      stdin.once('close', finish)
     })
   }
 
@@ -111,7 +112,7 @@ export class ChildTransport implements Transport {
   #hasExited(withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), withinMs)
-      void this.#exited.then(() => {
+      void this.#exited.finally(() => {
         clearTimeout(timer)
         resolve(true)
       })

@@ -2,6 +2,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
 import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
+import { dropUndefined } from '../fields.ts'
 import { ChildTransport } from './child-transport.ts'
 import { KEPT_STDERR_CHARACTERS } from './limits.ts'
 import type { ProcessGuard } from './process-guard.ts'
@@ -95,10 +96,12 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   async function open(): Promise<Connection> {
     const client = await connect()
     const closed = new Promise<void>((resolve) => {
-      client.onclose = () => {
-        ended.abort()
-        resolve()
-      }
+      Object.assign(client, {
+        onclose() {
+          ended.abort()
+          resolve()
+        },
+      } satisfies Partial<Client>)
     })
     let tools: readonly RawTool[] = []
     const connection: Connection = {
@@ -131,11 +134,7 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
 function takeSnapshot(client: Client, tools: readonly RawTool[]): Snapshot {
   const { name, version, title } = client.getServerVersion() ?? {}
   return {
-    server: {
-      ...(name === undefined ? {} : { name }),
-      ...(version === undefined ? {} : { version }),
-      ...(title === undefined ? {} : { title }),
-    },
+    server: dropUndefined({ name, version, title }),
     capabilities: { ...client.getServerCapabilities() },
     instructions: client.getInstructions(),
     era: client.getProtocolEra?.() === 'modern' ? 'modern' : 'legacy',

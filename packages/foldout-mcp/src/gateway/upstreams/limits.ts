@@ -4,13 +4,13 @@ export const MOST_STARTING = 8
 /** How long a server may take to start and to list its tools. Option `--timeout` of `foldout`. */
 export const DEFAULT_TIMEOUT_MS = 30_000
 
-/** How long a call may go without an answer or progress. Setting `timeoutSeconds` of a server. */
+/** How long a call may go without an answer or progress. Option `timeoutSeconds` of `mcpServers`. */
 export const DEFAULT_CALL_TIMEOUT_MS = 600_000
 
-/** How long a server may go without a call before it is stopped. Setting `idleSeconds` of a server. */
+/** How long a server may go without a call before it is stopped. Option `idleSeconds` of `mcpServers`. */
 export const IDLE_MS = 600_000
 
-/** How many calls a server runs at a time. Setting `maxConcurrent` of a server. */
+/** How many calls a server runs at a time. Option `maxConcurrent` of `mcpServers`. */
 export const MAX_CONCURRENT = 16
 
 /** How many calls may wait for a server that is busy. Further ones are refused. */
@@ -22,8 +22,10 @@ export const KEPT_STDERR_CHARACTERS = 2_000
 /** How long a server may take to end before its processes are killed. */
 export const CLOSE_TIMEOUT_MS = 5_000
 
-/** How long a server that failed is left alone: at first, and at most. The time doubles with each failure. */
+/** How long a server that failed is left alone at first. The time doubles with each failure. */
 export const FIRST_PAUSE_MS = 1_000
+
+/** How long a server that failed is left alone at most. */
 export const LONGEST_PAUSE_MS = 60_000
 
 /** How many calls in a row may time out before the server is restarted. */

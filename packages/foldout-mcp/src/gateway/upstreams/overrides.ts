@@ -1,5 +1,6 @@
 import type { JsonSchema } from 'foldout'
 import type { RawTool } from 'foldout/catalog'
+import { dropUndefined } from '../fields.ts'
 import type { ParameterOverride, ToolOverride } from '../config/definition.ts'
 
 /** A tool with what the configuration changes about it; nothing if it is hidden. */
@@ -49,10 +50,7 @@ function changeProperties(
     if (!parameter) return [[name, property]]
     const { fixed, default: fallback, description } = parameter
     if (fixed !== undefined) return []
-    const change = {
-      ...(fallback === undefined ? {} : { default: fallback }),
-      ...(description === undefined ? {} : { description }),
-    }
+    const change = dropUndefined({ default: fallback, description })
     return [[name, isRecord(property) ? { ...property, ...change } : property]]
   })
   return Object.fromEntries(changed) as Readonly<Record<string, unknown>>

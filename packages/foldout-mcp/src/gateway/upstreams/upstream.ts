@@ -7,7 +7,12 @@ import { openConnection, untilAborted, UpstreamError, type Connection, type Conn
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Whether a server runs, and why not. */
+/**
+ * Whether a server runs, and why not.
+ *
+ * @example
+ * const isBroken = (state: UpstreamState): boolean => state.type === 'failed'
+ */
 export type UpstreamState =
   | { readonly type: 'stopped' }
   | { readonly type: 'starting' }

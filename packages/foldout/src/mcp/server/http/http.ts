@@ -61,7 +61,12 @@ export async function serveOverHttp(
   })
 }
 
-/** Where `listenForMcp` listens, and what it may take for granted. */
+/**
+ * Where `listenForMcp` listens, and what it may take for granted.
+ *
+ * @example
+ * const options: ListenOptions = { port: 3000, host: '0.0.0.0', isAuthorized: true }
+ */
 export interface ListenOptions extends HttpOptions {
   /** Whether every server has an `authorize` hook, without which other machines are kept out. Default false. */
   readonly isAuthorized?: boolean
@@ -73,7 +78,8 @@ export interface ListenOptions extends HttpOptions {
  * Listens for the clients of several MCP servers at one address, each at a path of its own.
  *
  * @example
- * const servers = new Map([['/mcp/home', serveMcp(home, about)], ['/mcp/work', serveMcp(work, about)]])
+ * const about = { name: 'home', version: '1.0.0' }
+ * const servers = new Map([['/mcp', serveMcp(catalog, about)], ['/mcp/all', serveMcp(catalog, { ...about, expose: all() })]])
  * const { close } = await listenForMcp(async (path) => servers.get(path), { port: 3000 })
  */
 export async function listenForMcp(

@@ -13,8 +13,8 @@ export {
   type ServerDefinition,
   type ToolOverride,
 } from '../gateway/config/definition.ts'
-export { UsageError, type Config as GatewayConfig } from '../gateway/config/config.ts'
-export { readConfigs as readGatewayConfig } from '../gateway/config/read-config.ts'
+export { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
+export { readGatewayConfig } from '../gateway/config/read-config.ts'
 export type { GatewayEvent, ToolChange } from '../gateway/events.ts'
 export {
   createGateway,

@@ -1,0 +1,3 @@
+import { createGateway } from 'foldout-mcp'
+
+export const gateway = await createGateway({ mcpServers: {} })
