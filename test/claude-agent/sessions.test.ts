@@ -40,7 +40,7 @@ describe('the real executable with an output', () => {
     ])
   })
 
-  it('takes an answer in text where the model gives none in the form', async () => {
+  it('accepts an answer as text if the model does not use the structured form', async () => {
     provider.mock.on({}, { content: '{"city":"Oslo"}' })
     const { evaluation } = createEvaluation({ tools: [] })
     const result = await adapt().evaluate({ ...evaluation, output })
@@ -65,14 +65,14 @@ describe('a session of the real executable', () => {
     return JSON.stringify(provider.requests.at(-1)?.messages)
   }
 
-  it('goes on with the next message', async () => {
+  it('continues with the next message', async () => {
     const sent = await converse()
     expect(sent).not.toContain('<conversation>')
     expect(sent).toContain('One.')
     expect(sent).toContain('Second.')
   })
 
-  it('is replaced by a transcript where it is gone', async () => {
+  it('is replaced by a transcript if it is gone', async () => {
     const sent = await converse(() => rmSync(join(provider.home, 'config/projects'), { recursive: true }))
     expect(sent).toContain('<conversation>')
     expect(sent).toContain('One.')

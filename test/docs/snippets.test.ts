@@ -29,7 +29,7 @@ describe('snippets of the README and the guide', () => {
 
   const runnable = pages.flatMap(readSnippets).filter(({ runs }) => runs)
   it.each(runnable.map((snippet) => [`${snippet.page}:${snippet.line}`, snippet] as const))(
-    '%s runs and gives what it states',
+    '%s runs and returns what it states',
     async (_, snippet) => {
       await expect(import(findFile(snippet))).resolves.toBeDefined()
     },

@@ -48,7 +48,7 @@ describe('a chat with a model whose thinking is bound to its conversation', () =
     ['read_section', 'plain'],
     ['open_sections', 'auto'],
     ['open_sections', 'plain'],
-  ])('goes on after an opening: %s, tools added %s', async (opener, toolAdditions) => {
+  ])('continues after an opening: %s, tools added %s', async (opener, toolAdditions) => {
     server = await startStrictServer([
       call(opener, OPENINGS[opener]),
       call('refund'),

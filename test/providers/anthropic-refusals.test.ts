@@ -30,7 +30,7 @@ async function start(
   return anthropic({ model: 'claude-opus-5-5', apiKey: 'test', baseURL: server.url, ...options })
 }
 
-describe('anthropic thinking, which is bound to what it followed', () => {
+describe('anthropic thinking, which is bound to the messages before it', () => {
   const first: readonly Reply[] = [{ content: [thinking('Where?'), use('toolu_1')] }, { content: [text('There.')] }]
   const second: Reply = { content: [thinking('Hm.'), text('Yes.')] }
   const look = [toolNamed('look')]
@@ -40,7 +40,7 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     return JSON.parse(JSON.stringify([user('Hello.'), ...recorded])) as Message[]
   }
 
-  it('is sent back where nothing changed, over user turns too', async () => {
+  it('is sent back if nothing changed, across user turns too', async () => {
     const adapter = await start([...first, second, second])
     const one = [...(await went(adapter)), user('And?')]
     const two = await ask(adapter, { tools: look, messages: one })
@@ -54,7 +54,7 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     ['the tools', {}, { tools: [...look, toolNamed('dig')] }],
     ['the description of a tool', {}, { tools: [{ ...toolNamed('look'), description: 'Looks.' }] }],
     ['the way tools are added', { toolAdditions: 'plain' }, { tools: look, system: 'You are plain.' }],
-  ])('is left out where %s changed, and nothing is refused', async (_, options, asked) => {
+  ])('is left out if %s changed, and nothing is refused', async (_, options, asked) => {
     const adapter = await start([...first, second, second], options)
     const one = [...(await went(adapter)), user('And?')]
     const two = await ask(adapter, { ...asked, messages: one })
@@ -67,7 +67,7 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     expect(hasThinking(3)).toBe(true)
   })
 
-  it('is left out where a message before it changed, or the model', async () => {
+  it('is left out if a message before it or the model changed', async () => {
     const adapter = await start([...first, second, second])
     const [, ...rest] = await went(adapter)
     await ask(adapter, { tools: look, messages: [user('Hi.'), ...rest, user('And?')] })
@@ -77,14 +77,14 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     expect([server?.refused, hasThinking(3)]).toEqual([[], false])
   })
 
-  it('is left out when tools are added in the plain way', async () => {
+  it('is left out when tools are added in plain mode', async () => {
     const adapter = await start([...first, { content: [text('Done.')] }], { toolAdditions: 'plain' })
     await ask(adapter, { tools: look, results: () => ({ text: 'Found.', adds: toolNamed('dig') }) })
     expect(server?.refused).toEqual([])
     expect(hasThinking(1)).toBe(false)
   })
 
-  it('is sent back when tools are added where they belong', async () => {
+  it('is sent back when tools are added inline', async () => {
     const adapter = await start([...first, { content: [text('Done.')] }])
     await ask(adapter, { tools: look, results: () => ({ text: 'Found.', adds: toolNamed('dig') }) })
     expect(server?.refused).toEqual([])
@@ -95,7 +95,7 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     'messages.1.content.0: `thinking` block is bound to a different conversation',
     '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.',
     'messages.1.content.0: Invalid `signature` in `thinking` block',
-  ])('is left out of a second request once it was refused: %s', async (refusal) => {
+  ])('is left out of a second request after a refusal: %s', async (refusal) => {
     const refusals: Refusal[] = [({ body }) => (JSON.stringify(body.messages).includes('Where?') ? refusal : undefined)]
     const adapter = await start([...first, second, second], { refusals })
     const one = [...(await went(adapter)), user('And?')]
@@ -108,7 +108,7 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     expect([3, 4].map(hasThinking)).toEqual([false, true])
   })
 
-  it('is sent once more only, where that does not help', async () => {
+  it('is retried only once if that does not help', async () => {
     const refusals: Refusal[] = [
       ({ body }) => (body.messages.length > 1 ? 'thinking blocks cannot be modified' : undefined),
     ]
@@ -117,7 +117,7 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     expect(server?.requests).toHaveLength(3)
   })
 
-  it('is kept for models with a budget for it, which want it back', async () => {
+  it('is kept for models with a thinking budget, which require it', async () => {
     const adapter = await start([...first, second], {
       model: 'claude-opus-4-5',
       parameters: { thinking: { type: 'enabled', budget_tokens: 2048 } },
@@ -141,7 +141,7 @@ describe('anthropic thinking, which is bound to what it followed', () => {
     expect(hasThinking(2)).toBe(true)
   })
 
-  it('is told as it comes, apart from the answer', async () => {
+  it('is emitted as it arrives, separate from the answer', async () => {
     const { events, result } = await ask(await start([second]))
     expect(events.filter(({ type }) => type.endsWith('/delta'))).toEqual([
       { type: 'reasoning/delta', text: 'Hm.' },
@@ -168,7 +168,7 @@ describe('anthropic refusals', () => {
     'You have reached your specified API usage limits.',
     'Bad request',
     '',
-  ])('are final where they name no feature of the adapter: %s', async (message) => {
+  ])('are final if they name no feature of the adapter: %s', async (message) => {
     const replies: Reply[] = [{ content: [use('toolu_1', 'open')] }]
     const adapter = await start(replies, {
       refusals: [({ body }) => (body.messages.length > 1 ? message : undefined)],
@@ -221,7 +221,7 @@ describe('anthropic refusals', () => {
     expect(server?.requests).toHaveLength(5)
   })
 
-  it('of references too lead to the plain way, and only then there is a warning', async () => {
+  it('of references too lead to plain mode, and only then to a warning', async () => {
     const adapter = await start([{ content: [use('toolu_1', 'open')] }, { content: [text('Done.')] }], {
       refusals: [
         ({ body }) =>
@@ -263,7 +263,7 @@ describe('anthropic limits of a reply', () => {
       : undefined
   const reply: Reply = { content: [text('Yes.')] }
 
-  it('are lowered to what the provider names, once and for all', async () => {
+  it('are lowered to what the provider says, permanently', async () => {
     const adapter = await start([reply, reply], { refusals: [tooMuch] })
     await ask(adapter)
     await ask(adapter)
@@ -288,12 +288,12 @@ describe('anthropic limits of a reply', () => {
   })
 })
 
-describe('anthropic replies that stop before their end', () => {
+describe('anthropic replies that stop early', () => {
   const search: Block = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'Oslo' } }
   const found: Block = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
   const compaction: Block = { type: 'compaction', content: 'They said hello.', encrypted_content: 'c2VjcmV0' }
 
-  it('go on where the provider paused them', async () => {
+  it('continue where the provider paused them', async () => {
     const adapter = await start([
       { content: [thinking('Search.'), text('I search. '), search], stop: 'pause_turn' },
       { content: [found, thinking('Good.'), text('It rains.')] },
@@ -315,7 +315,7 @@ describe('anthropic replies that stop before their end', () => {
     ])
   })
 
-  it('are taken as they are when they are paused forever', async () => {
+  it('are accepted as they are if they are paused forever', async () => {
     const paused: Reply = { content: [text('.')], stop: 'pause_turn' }
     const adapter = await start(Array.from({ length: 50 }, () => paused))
     const { result } = await ask(adapter)
@@ -323,7 +323,7 @@ describe('anthropic replies that stop before their end', () => {
     expect(server?.requests).toHaveLength(21)
   })
 
-  it('go on after a compaction, which is sent back as it came', async () => {
+  it('continue after a compaction, which is sent back unchanged', async () => {
     const adapter = await start([{ content: [compaction], stop: 'compaction' }, { content: [text('Hello again.')] }])
     const { result } = await ask(adapter)
     expect(result).toMatchObject({ type: 'final', text: 'Hello again.' })
@@ -362,7 +362,7 @@ describe('anthropic messages without text', () => {
 })
 
 describe('anthropic caching', () => {
-  it('marks for an hour where that is asked for', async () => {
+  it('caches for an hour on request', async () => {
     await ask(await start([{ content: [text('Yes.')] }], { cache: { ttl: '1h' } }), { tools: [toolNamed('look')] })
     const marks = JSON.stringify(getRequest(0).body).match(/"cache_control":\{[^}]*\}/g)
     expect(new Set(marks)).toEqual(new Set(['"cache_control":{"type":"ephemeral","ttl":"1h"}']))
@@ -393,7 +393,7 @@ describe('anthropic tools', () => {
       expect(sent).toMatchObject({ input_schema: { type: 'object', properties: expect.anything() } })
   })
 
-  it('may be some of the provider, which come first and stay as they are', async () => {
+  it("may include the provider's own, which come first and unchanged", async () => {
     const search = { type: 'web_search_20260318', name: 'web_search', max_uses: 2 } as const
     const found: Block = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
     const call: Block = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'Oslo' } }
@@ -409,7 +409,7 @@ describe('anthropic tools', () => {
     expect(server?.refused).toEqual([])
   })
 
-  it('of the provider are not changed where they are marked for the cache', async () => {
+  it('of the provider are not changed if they have a cache mark', async () => {
     const search = Object.freeze({ type: 'web_search_20260318', name: 'web_search' } as const)
     await ask(await start([{ content: [text('Yes.')] }], { serverTools: [search] }))
     expect(getRequest(0).body.tools).toEqual([{ ...search, cache_control: { type: 'ephemeral' } }])

@@ -61,20 +61,20 @@ describe('schemas of tools that OpenAI would refuse', () => {
   const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done.' }] }
   const response = [{ type: 'response.completed', response: { status: 'completed', output: [said] } }]
 
-  it('are sent to Chat Completions in a form that it takes', async () => {
+  it('are sent to Chat Completions in a form that it accepts', async () => {
     await using server = await startRefusingServer([onToolSchemas], done)
     expect(await compatible(server.url).evaluate(conversation({ tools }))).toMatchObject({ text: 'Done.' })
   })
 
-  it('are sent to Responses in a form that it takes', async () => {
+  it('are sent to Responses in a form that it accepts', async () => {
     await using server = await startRefusingServer([onToolSchemas], response)
     const adapter = openai({ model: 'gpt-5', apiKey: 'k', baseURL: server.url })
     expect(await adapter.evaluate(conversation({ tools }))).toMatchObject({ text: 'Done.' })
   })
 })
 
-describe('what a compatible server gave and wants back', () => {
-  it('R39 is the reasoning of DeepSeek, also after a trip through JSON, and only to the server that gave it', async () => {
+describe('what a compatible server sent and expects back', () => {
+  it('R39 is the reasoning of DeepSeek, even after a round trip through JSON, and only for the server that sent it', async () => {
     const thinks = reply({ reasoning_content: 'Let me ' }, { reasoning_content: 'see.' }, call())
     await using server = await startRefusingServer([onMissingReasoning], thinks, done, done)
     const talk = conversation({ tools: TOOLS })
@@ -92,7 +92,7 @@ describe('what a compatible server gave and wants back', () => {
     expect(other.requests).toHaveLength(1)
   })
 
-  it('is empty reasoning, where the calls are those of another model', async () => {
+  it('is empty reasoning if the calls are those of another model', async () => {
     await using server = await startRefusingServer([onMissingReasoning], done, done)
     const adapter = compatible(server.url)
     for (const expected of [2, 3]) {
@@ -105,7 +105,7 @@ describe('what a compatible server gave and wants back', () => {
     expect(known.requests).toHaveLength(1)
   })
 
-  it('is not reasoning, if the server refuses the field that it gave itself', async () => {
+  it('is not reasoning if the server refuses the field that it sent itself', async () => {
     const thinks = reply({ reasoning_content: 'Hm.' }, call())
     await using server = await startRefusingServer([onPassedReasoning], thinks, done)
     const talk = conversation({ tools: TOOLS })
@@ -125,14 +125,14 @@ describe('what a compatible server gave and wants back', () => {
     expect(server.requests[1]?.messages?.[2]?.tool_calls?.[1]).not.toHaveProperty('extra_content')
   })
 
-  it('is a signature that Google provides, where the calls are those of another model', async () => {
+  it('is a signature that Google provides if the calls are those of another model', async () => {
     await using server = await startRefusingServer([onMissingSignature], done)
     const address = 'https://generativelanguage.googleapis.com/v1beta/openai'
     await at(address, server.url).evaluate(conversation({ tools: TOOLS, messages: ran }))
     expect(server.requests).toHaveLength(1)
   })
 
-  it('is the details of reasoning, put together from their parts', async () => {
+  it('is the details of reasoning, assembled from their parts', async () => {
     const part = (rest: object): object => ({
       reasoning: 'same text',
       reasoning_details: [{ type: 'reasoning.text', index: 0, ...rest }],
@@ -158,7 +158,7 @@ describe('what a compatible server gave and wants back', () => {
   })
 })
 
-describe('what compatible servers send otherwise than OpenAI', () => {
+describe('what compatible servers send differently from OpenAI', () => {
   it('content in a list is joined, and its thinking is not part of the answer', async () => {
     const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }
     const parts = reply(
@@ -224,7 +224,7 @@ describe('structured output beside tools', () => {
     { role: 'user', text: fault },
   ]
 
-  it('is asked of a compatible server only if there are no tools, or to fix an answer', async () => {
+  it('is requested from a compatible server only without tools, or to fix an answer', async () => {
     await using server = await startRefusingServer([], answer, answer, answer, answer)
     const adapter = compatible(server.url)
     await adapter.evaluate(conversation({ output: OUTPUT }))
@@ -235,7 +235,7 @@ describe('structured output beside tools', () => {
     expect(server.requests.map((body) => 'response_format' in body)).toEqual([true, false, true, false])
   })
 
-  it('is asked of OpenAI in every request', async () => {
+  it('is requested from OpenAI every time', async () => {
     await using server = await startRefusingServer([], answer)
     const address = 'https://api.openai.com/v1'
     const adapter = openai({
@@ -253,7 +253,7 @@ describe('structured output beside tools', () => {
     'json mode cannot be combined with tool/function calling',
     "Function calling with a response mime type: 'application/json' is unsupported",
     'Cannot use custom grammar constraints with tools.',
-  ])('is not asked again where it is refused: %s', async (message) => {
+  ])('is not requested again after a refusal: %s', async (message) => {
     await using server = await startRefusingServer([onFormatBesideTools(message)], answer, answer, answer)
     const adapter = compatible(server.url)
     const talk = conversation({ output: OUTPUT, tools: TOOLS, messages: repair })
@@ -300,9 +300,9 @@ describe('calls that were cut off before their arguments came', () => {
   })
 })
 
-describe('what is refused for good', () => {
+describe('permanent refusals', () => {
   it.each(['violat', 'reasoning_content ', 'model ', 'tool call id ', 'missing '])(
-    'is read in linear time, if it repeats %j without end',
+    'are read in linear time if they repeat %j endlessly',
     async (word) => {
       await using server = await startRefusingServer([() => word.repeat(1_000_000)])
       const talk = conversation({ tools: TOOLS, messages: ran })
@@ -317,7 +317,7 @@ describe('what is refused for good', () => {
     'Invalid prompt: your prompt was flagged as potentially violating our usage policy.',
     'The model `gpt-9` does not exist or you do not have access to it.',
     'Incorrect API key provided.',
-  ])('is sent once: %s', async (message) => {
+  ])('are not retried: %s', async (message) => {
     await using server = await startRefusingServer([() => message])
     const address = 'https://api.openai.com/v1'
     const talk = conversation({

@@ -34,7 +34,7 @@ describe('Responses', () => {
     expect(server.requests[1]?.input?.map(({ id }) => id)).toEqual([undefined, 'rs_1', 'msg_1', undefined])
   })
 
-  it('R39 a reply of nothing but reasoning is not sent back', async () => {
+  it('R39 does not send back a reply that is only reasoning', async () => {
     await using server = await startRefusingServer(
       [onLoneReasoning],
       responds('incomplete', reasoning),
@@ -48,7 +48,7 @@ describe('Responses', () => {
     expect(server.requests[1]?.input).toHaveLength(2)
   })
 
-  it('R39 keeps the phase of a message, without the ids that stand for reasoning', async () => {
+  it('R39 keeps the phase of a message, without the ids of reasoning', async () => {
     const first = responds('completed', says('I look.', 'commentary'), calls)
     await using server = await startRefusingServer([], first, responds('completed', says('Done.', 'final_answer')))
     const talk = conversation({ tools: TOOLS })
@@ -60,7 +60,7 @@ describe('Responses', () => {
     expect(talk.recorded.at(-1)).toMatchObject({ text: 'Done.', native: { content: [{ phase: 'final_answer' }] } })
   })
 
-  it('offers tools of the provider beside ours', async () => {
+  it("offers the provider's tools beside its own", async () => {
     await using server = await startRefusingServer([], responds('completed', says('Done.')), done)
     const parameters = { tools: [{ type: 'web_search' }] }
     await openai({ model: 'gpt-5', apiKey: 'k', baseURL: server.url, parameters }).evaluate(

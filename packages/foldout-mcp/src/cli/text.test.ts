@@ -32,7 +32,7 @@ describe('tables', () => {
   it('may be empty', () => {
     expect(formatTable([])).toEqual([])
   })
-  it('shorten at the end', () => {
+  it('are shortened at the end', () => {
     expect(shorten('abc', 3)).toBe('abc')
     expect(shorten('abcd', 3)).toBe('ab…')
   })

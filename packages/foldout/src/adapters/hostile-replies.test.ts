@@ -19,7 +19,7 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
     return talk.calls[0] ?? []
   }
 
-  it('R37 arguments of four million characters that are not JSON are handed on as they are', async () => {
+  it('R37 four million characters of arguments that are not JSON are passed on unchanged', async () => {
     const text = `{"city": "${'x'.repeat(4_000_000)}`
     const [read] = await call({ id: 'a', name: 'weather', text })
     expect(read?.arguments).toBeUndefined()
@@ -29,7 +29,7 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
   it.each([
     ['lists', '[', ']'],
     ['objects', '{"a":', '}'],
-  ])('R37 arguments nested in 100,000 %s are not read', async (_what, open, close) => {
+  ])('R37 arguments nested in 100,000 %s are not parsed', async (_what, open, close) => {
     const text = `{"city": ${open.repeat(100_000)}${open === '[' ? '' : '1'}${close.repeat(100_000)}}`
     const outcome = await call({ id: 'a', name: 'weather', text }).then(
       ([read]) => [read?.arguments, typeof read?.malformed],
@@ -40,14 +40,14 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
     expect(outcome).toEqual(isSdk ? refused : [undefined, 'string'])
   })
 
-  it('R37 arguments with the keys of an object prototype stay what they are', async () => {
+  it('R37 arguments with keys of Object.prototype are unchanged', async () => {
     const text = '{"__proto__":{"x":1},"constructor":"y"}'
     const [read] = await call({ id: 'a', name: 'weather', text })
     // The SDK refuses such keys, so there it is for the model to write something else.
     expect(read?.malformed ?? JSON.stringify(read?.arguments)).toBe(text)
   })
 
-  it('R37 thousands of calls in one reply all get an id that only they have', async () => {
+  it('R37 thousands of calls in one reply get unique ids', async () => {
     // The SDK needs a millisecond for each.
     const length = isSdk ? 1_000 : 10_000
     const odd = ['', '__proto__', 'constructor', 'toString', 'same', 'call_1_0', 'call_1_1']
@@ -62,12 +62,12 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
     expect(read.every(({ id }) => id !== '')).toBe(true)
   })
 
-  it('R37 a tool of a name that every object has is called by that name', async () => {
+  it('R37 a tool named like a property of Object.prototype can be called', async () => {
     const [read] = await call({ id: 'constructor', name: 'constructor', text: '{}' })
     expect(read).toMatchObject({ id: 'constructor', name: 'constructor' })
   })
 
-  it('R38 a reply without end is given up as soon as the signal aborts', async () => {
+  it('R38 an endless reply is abandoned as soon as the signal aborts', async () => {
     const server = serve([{ endless: 'and ' }])
     const controller = new AbortController()
     const reason = new Error('The user left.')
@@ -85,7 +85,7 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
     expect(deltas).toBe(shown)
   })
 
-  it('a reply that is larger than any model writes is not read to its end', async () => {
+  it('a reply larger than any model writes is not read to its end', async () => {
     const server = serve([{ endless: 'x'.repeat(1024 * 1024) }])
     await expect(server.adapter.evaluate(conversation())).rejects.toMatchObject({
       name: 'AdapterError',

@@ -55,7 +55,7 @@ describe('pictures in the result of a tool', () => {
     ])
   })
 
-  it('R37 of a kind that Anthropic does not take leave the text', () => {
+  it('R37 of a kind that Anthropic does not accept are left out, and the text is kept', () => {
     const [user, assistant, result] = messages as [Message, Message, Message & { role: 'tool' }]
     const other = { ...result, images: [{ mimeType: 'image/tiff', data: 'x' }] }
     const wire = toWireConversation({ ...request, messages: [user, assistant, other] }, wiring)

@@ -31,13 +31,13 @@ async function attempt(failures: readonly unknown[], options: Partial<RetryOptio
 }
 
 describe('retries of requests', () => {
-  it.each([408, 409, 429, 500, 502, 503, 529])('sends again after status %i', async (status) => {
+  it.each([408, 409, 429, 500, 502, 503, 529])('retries after status %i', async (status) => {
     const { outcome, events, delays, calls } = await attempt([apiError(status, `${status} busy`)])
     expect({ outcome, calls }).toEqual({ outcome: 'done', calls: 2 })
     expect(events).toEqual([{ type: 'request/retried', attempt: 1, delayMs: delays[0], reason: `${status} busy` }])
   })
 
-  it.each([400, 401, 403, 404, 413, 422])('does not send again after status %i', async (status) => {
+  it.each([400, 401, 403, 404, 413, 422])('does not retry after status %i', async (status) => {
     const error = apiError(status, `${status} No such model.`)
     const { outcome, events, calls } = await attempt([error])
     expect({ events, calls }).toEqual({ events: [], calls: 1 })
@@ -60,7 +60,7 @@ describe('retries of requests', () => {
     ],
     ['a status told in the stream', apiError(undefined, 'Bad gateway', { code: '502' })],
     ['a refusal that asks for a retry', apiError(400, 'Again', { headers: new Headers({ 'x-should-retry': 'true' }) })],
-  ])('sends again after %s', async (_what, error) => {
+  ])('retries after %s', async (_what, error) => {
     expect(await attempt([error])).toMatchObject({ outcome: 'done', calls: 2 })
   })
 
@@ -68,12 +68,12 @@ describe('retries of requests', () => {
     ['a used up quota', apiError(429, 'Quota', { code: 'insufficient_quota' })],
     ['an error told to be final', apiError(500, 'No', { headers: { 'X-Should-Retry': 'false' } })],
     ['an unknown error in the stream', apiError(undefined, 'Odd', { type: 'invalid_request_error' })],
-  ])('does not send again after %s', async (_what, error) => {
+  ])('does not retry after %s', async (_what, error) => {
     expect(await attempt([error])).toMatchObject({ outcome: { code: 'adapter-refused' }, calls: 1 })
   })
 
   it.each([new TypeError('x is not a function'), new FoldoutError('peer-missing', 'Install it.')])(
-    'leaves anything that is not a failed request as it is: %s',
+    'rethrows anything that is not a failed request: %s',
     async (error) => {
       const { outcome, calls } = await attempt([error])
       expect(outcome).toBe(error)
@@ -81,7 +81,7 @@ describe('retries of requests', () => {
     },
   )
 
-  it('waits as long as the provider asks, however it asks', async () => {
+  it('waits as long as the provider says, in any format', async () => {
     vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z') })
     try {
       const { delays } = await attempt(
@@ -107,7 +107,7 @@ describe('retries of requests', () => {
     ['more than a number holds', '1e400'],
     ['a time in the past', '-5'],
     ['a date that is none', 'Thu, 99 Foo 2026'],
-  ])('waits as without advice if the advice is %s', async (_what, advice) => {
+  ])('ignores an invalid delay: %s', async (_what, advice) => {
     const headers = [{ 'retry-after': advice }, { 'retry-after-ms': advice }]
     const { delays } = await attempt(headers.map((each) => apiError(429, 'x', { headers: new Headers(each) })))
     expect(delays).toHaveLength(2)
@@ -127,7 +127,7 @@ describe('retries of requests', () => {
     for (const delay of delays) expect(delay >= 0 && delay <= 120_000).toBe(true)
   })
 
-  it('sends again after an error of the adapter’s own that says so, and not after others', async () => {
+  it("retries after an adapter's own error if it is marked retryable, and not after others", async () => {
     const create = (code: AdapterErrorCode): AdapterError =>
       new AdapterError(code, 'Hm.', { adapter: 'acme', status: 503, retryAfterMs: 7 })
     const again = await attempt([create('adapter-unavailable'), create('adapter-stream-cut')])
@@ -136,14 +136,14 @@ describe('retries of requests', () => {
     expect((await attempt([final])).outcome).toBe(final)
   })
 
-  it('tells who failed, how, and how long to wait', async () => {
+  it('reports who failed, how, and how long to wait', async () => {
     const headers = new Headers({ 'retry-after': '7200' })
     const { outcome } = await attempt([apiError(429, 'Daily limit.', { headers })])
     expect(outcome).toBeInstanceOf(AdapterError)
     expect(outcome).toMatchObject({ adapter: 'acme', status: 429, retryAfterMs: 7_200_000 })
   })
 
-  it('gives the request of a failed attempt up', async () => {
+  it('aborts the request of a failed attempt', async () => {
     const signals: AbortSignal[] = []
     const work: Attempt<string> = async (_emit, signal) => {
       signals.push(signal)
@@ -156,7 +156,7 @@ describe('retries of requests', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('otherwise waits twice as long each time, less up to a quarter, up to 8 s', async () => {
+  it('otherwise doubles the delay each time, with up to a quarter of jitter, up to 8 s', async () => {
     const { delays } = await attempt(Array<Error>(7).fill(apiError(500, 'busy')), { retries: 7 })
     expect(delays).toHaveLength(7)
     for (const [i, most] of [500, 1000, 2000, 4000, 8000, 8000, 8000].entries()) {
@@ -179,14 +179,14 @@ describe('retries of requests', () => {
     })
   })
 
-  it('does not wait for hours, and says that the provider asks to', async () => {
+  it('does not wait for hours, and says that the provider asked for it', async () => {
     const error = apiError(429, 'Daily limit.', { headers: new Headers({ 'retry-after': '7200' }) })
     const { outcome, delays } = await attempt([error])
     expect(delays).toEqual([])
     expect(outcome).toMatchObject({ code: 'adapter-unavailable', message: expect.stringContaining('wait 7200 s') })
   })
 
-  it('does not ask again once text was shown, but does after other events', async () => {
+  it('does not retry once text was shown, but does after other events', async () => {
     const events: ModelEvent[] = []
     const options = {
       adapter: 'acme',
@@ -216,7 +216,7 @@ describe('retries of requests', () => {
 describe('R38 an abort ends a request', () => {
   const reason = new Error('The user left.')
 
-  it('R38 with its reason, at once, also if the work does not listen, and nothing is told afterwards', async () => {
+  it('R38 at once, with its reason, even if the work ignores the signal, and nothing is emitted afterwards', async () => {
     const controller = new AbortController()
     const events: ModelEvent[] = []
     let tell: (event: ModelEvent) => void = () => undefined

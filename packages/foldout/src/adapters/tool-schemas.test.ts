@@ -9,7 +9,7 @@ const city = { type: 'object', properties: { city: { type: 'string' } }, require
 const place = { type: 'object', properties: { lat: { type: 'number' }, kind: { const: 'b' } }, required: ['kind'] }
 
 describe('schemas of tools', () => {
-  it('leaves a schema that every provider takes as it is', () => {
+  it('leaves a schema that every provider accepts unchanged', () => {
     const schema = { type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } }, required: ['a'] }
     expect(JSON.stringify(openai(schema))).toBe(JSON.stringify(schema))
     expect(JSON.stringify(toToolParameters(schema, 'anthropic'))).toBe(JSON.stringify(schema))
@@ -49,7 +49,7 @@ describe('schemas of tools', () => {
     ['null beside the object', { type: ['object', 'null'] }],
     ['not an object', { type: 'string' }],
     ['properties that are not an object', { type: 'object', properties: [] }],
-  ])('sends an object with properties where there is %s', (_what, schema) => {
+  ])('sends an object with properties if there is %s', (_what, schema) => {
     expect(openai(schema)).toEqual({ type: 'object', properties: {} })
     expect(toToolParameters(schema, 'anthropic')).toEqual({ type: 'object', properties: {} })
   })
@@ -115,7 +115,7 @@ describe('schemas of tools', () => {
     expect(JSON.stringify(openai(JSON.parse(text) as JsonSchema))).toBe(text.replace('"array"}', '"array","items":{}}'))
   })
 
-  it('gives an object without alternatives at the top for anything a server may send', () => {
+  it('turns any schema of a server into an object without alternatives at the top', () => {
     const keyword = fc.constantFrom(
       'type',
       'properties',

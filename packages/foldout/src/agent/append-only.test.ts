@@ -119,7 +119,7 @@ describe('R42 a conversation', () => {
     expect(messages.flatMap((message) => (message.role === 'tool' && message.isError ? [message] : []))).toEqual([])
   })
 
-  it('R42 R39 goes on from a handed-over state in a session that has nothing open', async () => {
+  it('R42 R39 continues from a given state in a session that has nothing open', async () => {
     const adapter = scriptedAdapter([read('vault'), answer('First.'), calls('take'), answer('Second.')])
     const first = await runAgent(bound, { adapter, input: 'One.' })
     const given = JSON.parse(JSON.stringify(first.state)) as typeof first.state
@@ -199,7 +199,7 @@ describe('R42 a conversation', () => {
     expect(last.messages.map(({ role: who }) => who)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
   })
 
-  it('R42 goes on with values that are equal, whatever their kind', async () => {
+  it('R42 continues with equal values of any kind', async () => {
     const params = z.object({
       since: z.date(),
       list: z.array(z.string()),
@@ -217,7 +217,7 @@ describe('R42 a conversation', () => {
     expectAppended(adapter.requests)
   })
 
-  it('R42 is rendered again when an opening restarts the run, and goes on from there', async () => {
+  it('R42 is rendered again when an opening restarts the run, and continues from there', async () => {
     const disclosure = openSections()
     const open = (key: string) => calls('open_sections', { section_keys: [key], reason: 'Needed.' })
     const session = createSession()
@@ -256,7 +256,7 @@ describe('R42 a conversation', () => {
     expect(adapter.requests[0]!.system).toContain('All of garden.')
   })
 
-  it('R42 leaves out an added tool that does not exist any more, and says so', async () => {
+  it('R42 leaves out an added tool that no longer exists, and says so', async () => {
     const first = await runAgent(bound, { adapter: scriptedAdapter([read('garden'), answer('First.')]), input: 'One.' })
     const messages = first.state.messages.map((message) =>
       message.role === 'tools' ? { ...message, names: [...message.names, 'gone'] } : message,

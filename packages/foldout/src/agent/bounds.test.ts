@@ -23,7 +23,7 @@ const copy = (state: RunState | undefined): RunState => JSON.parse(JSON.stringif
 
 describe('R38 bounds and stops', () => {
   it.each([{ maxTurns: 1 }, { stopWhen: () => true }] as Partial<AgentOptions>[])(
-    'are asked after replies that end in a restart: %o',
+    'are checked after replies that end in a restart: %o',
     async (bound) => {
       const { run, adapter, session } = prepare([open('a'), open('b'), says('Done.')], {
         sections,
@@ -57,7 +57,7 @@ describe('R38 bounds and stops', () => {
     },
   )
 
-  it('are asked after answers that have to be fixed', async () => {
+  it('are checked after answers that have to be fixed', async () => {
     const bound = definePrompt({
       ns: 't',
       key: 't',
@@ -73,7 +73,7 @@ describe('R38 bounds and stops', () => {
     expect(adapter.requests[1]!.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   })
 
-  it('are asked once for each reply, and an answer completes the run all the same', async () => {
+  it('are checked once per reply, and an answer still completes the run', async () => {
     const seen: number[] = []
     const { run } = prepare([calls('look'), open('a'), calls('look'), says('Done.')], {
       sections,
@@ -94,7 +94,7 @@ describe('R38 bounds and stops', () => {
 })
 
 describe('R34 R39 an opening that was accepted', () => {
-  it('is not lost when there may be no more restarts', async () => {
+  it('is not lost when no more restarts are allowed', async () => {
     const { run, session } = prepare([open('a'), says('never')], {
       sections,
       disclosure: openSections(),
@@ -114,7 +114,7 @@ describe('R34 R39 an opening that was accepted', () => {
     expect(result).toMatchObject({ expansions: 1, state: { pending: [] } })
   })
 
-  it('is not lost when a batch was not made yet, in a session that keeps the run', async () => {
+  it('is not lost if its batch is still pending, in a session that keeps the run', async () => {
     const session = createSession({ slices: [agentRun, flag] })
     const options = { sections, disclosure: openSections(), opening: 'batched', session } as const
     await prepare([open('a'), open('b'), says('never')], { ...options, stopWhen: (turns) => turns.length === 2 }).run()
@@ -131,7 +131,7 @@ describe('R34 R39 an opening that was accepted', () => {
     expect(adapter.requests[0]!.system).toContain('All of b.')
   })
 
-  it('is not made twice where the caller has made it', async () => {
+  it('is not applied twice if the caller has applied it', async () => {
     const session = createSession({ slices: [agentRun, flag] })
     const { bound } = prepare([], { sections })
     const adapter = scriptedAdapter([open('a'), says('Done.')])
@@ -143,7 +143,7 @@ describe('R34 R39 an opening that was accepted', () => {
     expect(await evaluatePrompt(bound, options)).toMatchObject({ text: 'Done.', expansions: 0, state: { pending: [] } })
   })
 
-  it('R33 under the batched policy calls behind it run, and it says when it opens', async () => {
+  it('R33 lets the calls after it run under the batched policy, and says when it opens', async () => {
     const { run, getResults } = prepare(
       [callsAll(['open_sections', { section_keys: ['a'] }], ['look', {}]), says('wait'), says('Done.')],
       { sections, disclosure: openSections(), opening: 'batched' },
@@ -155,7 +155,7 @@ describe('R34 R39 an opening that was accepted', () => {
 })
 
 describe('R38 limits and usage', () => {
-  it('count what one input costs, with the totals beside', async () => {
+  it('count what one input costs, and the totals separately', async () => {
     const session = createSession({ slices: [agentRun, flag] })
     const usage = { inputTokens: 90, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 }
     for (const turn of [1, 2, 3, 4]) {
@@ -176,7 +176,7 @@ describe('R38 limits and usage', () => {
     }
   })
 
-  it('go on counting where a run is resumed without new input', async () => {
+  it('keep counting when a run is resumed without new input', async () => {
     const { run, session } = prepare([calls('look'), says('never')], { sections, maxTurns: 1 })
     const { state } = await run()
     const { bound } = prepare([], { sections })
@@ -193,7 +193,7 @@ describe('R39 a completed run without new input', () => {
   const script = () => scriptedAdapter([calls('look'), says('Sure: {"yes":true}')])
   const silent = scriptedAdapter([])
 
-  it('gives its result again from its state, also after JSON, and asks nobody', async () => {
+  it('returns its result again from its state, even after JSON, without a request', async () => {
     const first = await runAgent(bound, { adapter: script(), input: 'Go.' })
     const again = await runAgent(bound, { adapter: silent, state: copy(first.state) })
     expect(again).toMatchObject({
@@ -206,7 +206,7 @@ describe('R39 a completed run without new input', () => {
     expect(silent.requests).toEqual([])
   })
 
-  it('gives its result again from a session, also in another process', async () => {
+  it('returns its result again from a session, even in another process', async () => {
     const store = createMemoryStore()
     const session = await openSession({ store, id: 'run', slices: [agentRun] })
     await runAgent(bound, { adapter: script(), session, input: 'Go.' })
@@ -218,7 +218,7 @@ describe('R39 a completed run without new input', () => {
     expect(await runAgent(bound, { adapter: silent, session: compacted })).toMatchObject({ output: { yes: true } })
   })
 
-  it('takes the answer of a run that was left right after it was given', async () => {
+  it('takes the answer of a run that was abandoned right after it', async () => {
     const { state } = await runAgent(bound, { adapter: script(), input: 'Go.' })
     const left = { ...copy(state), status: 'running' as const, answer: null }
     expect(await runAgent(bound, { adapter: silent, state: left })).toMatchObject({
@@ -242,7 +242,7 @@ describe('R34 errors', () => {
     expect(Object.keys(error as object)).not.toContain('messages')
   })
 
-  it('carry it also where a render, a stop condition or an output fails', async () => {
+  it('carry it even if a render, a stop condition or an output fails', async () => {
     const broken = defineSection({
       key: 'x',
       title: 'X',

@@ -54,7 +54,7 @@ describe('R37 the id of a call', () => {
     expect(JSON.parse(JSON.stringify(result.state))).toMatchObject({ finished: [] })
   })
 
-  it.each(['constructor', '__proto__'])('may be %o in a turn that was left', async (id) => {
+  it.each(['constructor', '__proto__'])('may be %o in an abandoned turn', async (id) => {
     const { bound } = prepare([], { sections: [show('door', named('look'))] })
     const state = {
       ...createSession({ slices: [agentRun] }).get(agentRun),
@@ -80,7 +80,7 @@ describe('R37 the id of a call', () => {
 })
 
 describe('R37 the calls of one reply', () => {
-  it('are not taken for calls of a turn that was left, though they have the same id', async () => {
+  it('are not mistaken for calls of an abandoned turn with the same id', async () => {
     const { bound } = prepare([], { sections: [show('door', named('look'))] })
     const { state } = await runAgent(bound, { adapter: scriptedAdapter([says('Hello.')]), input: 'Hi.' })
     const stale = { role: 'tool' as const, callId: 'call-1-1', name: 'look', text: 'stale', isError: false }
@@ -89,7 +89,7 @@ describe('R37 the calls of one reply', () => {
     expect(messages.find(({ role }) => role === 'tool')).toMatchObject({ text: 'look done.' })
   })
 
-  it('may have arguments that a tool cannot say the target of, and that a strategy cannot read', async () => {
+  it('may have arguments whose target a tool cannot name, and that a strategy cannot read', async () => {
     const through = defineTool({
       name: 'through',
       description: 'Runs another.',
@@ -109,7 +109,7 @@ describe('R37 the calls of one reply', () => {
     }
   })
 
-  it('run 16 at a time, or as many as the caller says', async () => {
+  it('run 16 at a time by default, or as many as configured', async () => {
     for (const [options, most] of [
       [{}, 16],
       [{ maxParallelCalls: 3 }, 3],
@@ -122,7 +122,7 @@ describe('R37 the calls of one reply', () => {
     }
   })
 
-  it('are run up to a bound, in time that grows with their number; the rest are answered', async () => {
+  it('run up to a limit, in linear time; the rest are answered', async () => {
     const { tool, count } = counting()
     const { run, getResults, events } = prepare(
       [callsAll(...Array.from({ length: 8000 }, () => ['work', {}] as const)), says('Done.')],
@@ -155,7 +155,7 @@ describe('R39 a session', () => {
       },
     })
 
-  it('has one live run: a second is refused and changes nothing', async () => {
+  it('has one live run: a second one is refused and changes nothing', async () => {
     const session = createSession({ slices: [agentRun, flag] })
     const { bound } = prepare([], { sections })
     const events: string[] = []
@@ -188,7 +188,7 @@ describe('R39 a session', () => {
     expect(inner.requests[0]?.messages).toEqual([{ role: 'user', text: 'Do it.' }])
   })
 
-  it('is free again after a run that failed or was refused', async () => {
+  it('accepts a new run after one that failed or was refused', async () => {
     const session = createSession({ slices: [flag] })
     const { bound } = prepare([], { sections })
     await getError(runAgent(bound, { adapter: scriptedAdapter([]), session }))
@@ -197,7 +197,7 @@ describe('R39 a session', () => {
     expect(await runAgent(bound, { adapter: slow(), session })).toMatchObject({ text: 'Done.' })
   })
 
-  it('that is opened twice has one live run, too', async () => {
+  it('that is opened twice still has one live run', async () => {
     const store = createMemoryStore()
     const { bound } = prepare([], { sections })
     const one = await openSession({ store, id: 'run', slices: [agentRun] })
@@ -243,14 +243,14 @@ describe('R33 usage', () => {
     [true, true],
     [true, false],
     [false, true],
-  ])('is counted once, told: %s, returned: %s', async (tells, returns) => {
+  ])('is counted once, as an event: %s, returned: %s', async (tells, returns) => {
     const result = await runAgent(bound, { adapter: adapter(tells, returns), input: 'Go.' })
     const expected = { inputTokens: 14, outputTokens: 6, cachedInputTokens: 4, cacheWriteTokens: 2 }
     expect(result.usage).toEqual(expected)
     expect(result.state.totalUsage).toEqual(expected)
   })
 
-  it('holds limits also for an adapter that only returns it', async () => {
+  it('enforces limits even for an adapter that only returns it', async () => {
     const halting = { ...adapter(false, true), supportsDynamicTools: false }
     const first = await runAgent(bound, { adapter: halting, input: 'Go.' })
     const { state } = first
@@ -264,7 +264,7 @@ describe('R33 usage', () => {
 })
 
 describe('R39 a long run', () => {
-  it('takes no longer for a message the more of them there are', () => {
+  it('takes constant time per message, however many there are', () => {
     const session = createSession({ slices: [agentRun] })
     session.dispatch(agentRun.events.started({ messages: [] }))
     const measure = (messages: number): number => {

@@ -58,12 +58,12 @@ describe('R38 a deadline', () => {
     })
   })
 
-  it('far away is no deadline for a timer', async () => {
+  it('in the far future does not overflow a timer', async () => {
     const { run } = prepare([calls('look'), says('Done.')], { sections, deadline: new Date(8.64e15) })
     expect(await run()).toMatchObject({ status: 'completed' })
   })
 
-  it('tells tools that it has passed, and what came of them is in the state', async () => {
+  it('aborts tools when it passes, and the state has their results', async () => {
     let reason: unknown
     const listening = defineTool({
       name: 'listening',
@@ -88,7 +88,7 @@ describe('R38 a deadline', () => {
     ])
   })
 
-  it('that has passed ends nothing that was said later', async () => {
+  it('that has passed does not end a later run', async () => {
     let wake: (value: unknown) => void = () => undefined
     const late = chatAdapter({
       name: 'late',
@@ -115,7 +115,7 @@ describe('R38 a deadline', () => {
 })
 
 describe('R39 a stream', () => {
-  it('that is left early cancels the run and its tools', async () => {
+  it('that is abandoned early cancels the run and its tools', async () => {
     const done: string[] = []
     const refund = defineTool({
       name: 'refund',
@@ -144,7 +144,7 @@ describe('R39 a stream', () => {
     })
   })
 
-  it('that is left by an error, or before anything came, cancels the run too', async () => {
+  it('that is abandoned by an error, or before the first event, cancels the run too', async () => {
     const { bound } = prepare([], { sections })
     const stream = streamAgent(bound, { adapter: deafModel, input: 'Go.' })
     await expect(
@@ -158,7 +158,7 @@ describe('R39 a stream', () => {
     await expect(unread.result).rejects.toBeInstanceOf(RunAbortedError)
   })
 
-  it('that is read to its end leaves the result alone', async () => {
+  it('that is read to its end does not affect the result', async () => {
     const { bound } = prepare([], { sections })
     const stream = streamAgent(bound, { adapter: scriptedAdapter([says('Done.')]), input: 'Go.' })
     for await (const event of stream) if (event.type === 'run/finished') break
@@ -167,7 +167,7 @@ describe('R39 a stream', () => {
 })
 
 describe('R40 a listener', () => {
-  it('that rejects ends nothing', async () => {
+  it('that rejects does not end the run', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     onTestFinished(() => void process.off('unhandledRejection', unhandled))
@@ -185,7 +185,7 @@ describe('R40 a listener', () => {
 })
 
 describe('R38 abort listeners', () => {
-  it('do not gather on the signal of a long run, whatever tools leave behind', async () => {
+  it('do not accumulate on the signal of a long run, whatever tools leave behind', async () => {
     const warnings: Error[] = []
     const onWarning = (warning: Error): void => void warnings.push(warning)
     process.on('warning', onWarning)

@@ -11,7 +11,7 @@ const conversation = [
 ]
 
 describe('R39 a session', () => {
-  it('remembers its conversation without being told to', async () => {
+  it('remembers its conversation by default', async () => {
     const session = createSession()
     const adapter = scriptedAdapter([says('First.'), says('Second.')])
     await runAgent(bound, { adapter, session, input: 'One.' })
@@ -20,7 +20,7 @@ describe('R39 a session', () => {
     expect(adapter.requests[1]?.messages).toMatchObject(conversation)
   })
 
-  it('remembers it in a store and over compaction', async () => {
+  it('remembers it in a store and after compaction', async () => {
     const store = createMemoryStore()
     const adapter = scriptedAdapter([says('First.'), says('Second.'), says('Third.')])
     const first = await openSession({ store, id: 'chat' })
@@ -36,7 +36,7 @@ describe('R39 a session', () => {
     expect(adapter.requests[2]?.messages).toHaveLength(5)
   })
 
-  it('remembers it in a snapshot, and takes one that has no conversation', async () => {
+  it('remembers it in a snapshot, and accepts one without a conversation', async () => {
     const session = createSession({ slices: [flag] })
     const adapter = scriptedAdapter([says('First.'), says('Second.')])
     await runAgent(bound, { adapter, session, input: 'One.' })

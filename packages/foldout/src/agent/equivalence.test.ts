@@ -66,7 +66,7 @@ async function run(sections: readonly Shape[], steps: readonly (readonly string[
 }
 
 describe('R31 runs', () => {
-  it('R31 R34 after any openings have shown the same texts and offered the same tools, whichever strategy, adapter and policy', async () => {
+  it('R31 R34 show the same texts and offer the same tools after any openings, with every strategy, adapter and policy', async () => {
     await fc.assert(
       fc.asyncProperty(shapesAndOpenings, async ([sections, steps]) => {
         const reference = await run(sections, steps, ways[0]!)

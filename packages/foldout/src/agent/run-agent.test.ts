@@ -78,7 +78,7 @@ describe('a run', () => {
     adapter.assertDone()
   })
 
-  it('R35 injects the tools of an opened section where the adapter can, and leaves the history and the prefix alone', async () => {
+  it('R35 adds the tools of an opened section if the adapter can, and leaves the history and the prefix unchanged', async () => {
     const { run, adapter, events, session } = setup([
       calls('read_section', { section_key: 'cart' }),
       calls('add', { item: 'apple' }),
@@ -111,7 +111,7 @@ describe('a run', () => {
     expect(types(events).filter((type) => type === 'tools/injected')).toHaveLength(1)
   })
 
-  it('R34 R35 restarts where the adapter cannot, with all the model has learned', async () => {
+  it('R34 R35 restarts if the adapter cannot, with everything the model has learned', async () => {
     const { run, adapter, events, session } = setup(
       [
         calls('read_section', { section_key: 'rules' }),
@@ -141,7 +141,7 @@ describe('a run', () => {
     })
   })
 
-  it('R33 calls behind a halting opening are not executed, and further openings are merged', async () => {
+  it('R33 does not run calls after a halting opening, and merges further openings', async () => {
     const { run, adapter, session } = setup(
       [
         callsAll(
@@ -193,7 +193,7 @@ describe('a run', () => {
     )
   })
 
-  it('R34 gives up after maxExpansions, with a state that goes on', async () => {
+  it('R34 gives up after maxExpansions, with a state that can be resumed', async () => {
     const script = [
       calls('open_sections', { section_keys: ['cart'], reason: '' }),
       calls('open_sections', { section_keys: ['rules'], reason: '' }),
@@ -209,7 +209,7 @@ describe('a run', () => {
     })
   })
 
-  it('R34 conservative opens one section at a time and says which are left', async () => {
+  it('R34 conservative opens one section at a time, and says which are left', async () => {
     const { run, adapter, session } = setup(
       [calls('open_sections', { section_keys: ['cart', 'rules'], reason: '' }), says('Done.')],
       {
@@ -258,7 +258,7 @@ describe('tool calls', () => {
       message.role === 'tool' ? [{ text: message.text, isError: message.isError }] : [],
     )
 
-  it('R36 a tool that is not disclosed yet answers with how to get it; an unknown one with the nearest', async () => {
+  it('R36 a call of a folded tool is answered with how to open it, and an unknown one with the nearest name', async () => {
     const { run, adapter } = setup([callsAll(['add', { item: 'x' }], ['lok', {}]), says('Done.')])
     await run()
     expect(results(adapter)).toEqual([
@@ -273,7 +273,7 @@ describe('tool calls', () => {
     expect(results(opening.adapter)[0]!.text).toContain('Call `open_sections` with section_keys ["cart"] first.')
   })
 
-  it('R36 a tool once disclosed stays callable for the session', async () => {
+  it('R36 an added tool stays callable for the session', async () => {
     const session = createSession({ slices: [cart] })
     const { run } = setup([calls('read_section', { section_key: 'cart' }), says('First.')], { session })
     const first = await run()
@@ -301,7 +301,7 @@ describe('tool calls', () => {
     expect(session.get(cart)).toEqual(['fig'])
   })
 
-  it('R37 bad arguments and malformed ones are answered with what is wrong, and the loop goes on', async () => {
+  it('R37 bad and malformed arguments are answered with what is wrong, and the run continues', async () => {
     const { run, adapter } = setup([
       calls('read_section', { section_key: 'cart' }),
       {
@@ -357,7 +357,7 @@ describe('tool calls', () => {
     expect(results(adapter)[0]).toEqual({ text: "Tool 'slow' took too long and was stopped.", isError: true })
   })
 
-  it('R37 calls of one turn run side by side, their results in order; one may insist on being alone', async () => {
+  it('R37 calls of one turn run concurrently, with results in order; an exclusive one runs alone', async () => {
     const log: string[] = []
     const timed = (name: string, ms: number, exclusive = false) =>
       defineTool({
@@ -405,7 +405,7 @@ describe('tool calls', () => {
 })
 
 describe('limits', () => {
-  it('R38 token limits and the deadline are looked at before each request and call', async () => {
+  it('R38 token limits and the deadline are checked before each request and call', async () => {
     const over = setup([calls('look'), says('x')], { limits: { totalTokens: 15 } })
     const error = await over.run().catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({
@@ -420,7 +420,7 @@ describe('limits', () => {
     expect(late).toMatchObject({ kind: 'deadline' })
   })
 
-  it('R38 an abort ends the run with a state that goes on', async () => {
+  it('R38 an abort ends the run with a state that can be resumed', async () => {
     const controller = new AbortController()
     const stop = defineTool({
       name: 'stop',
@@ -455,8 +455,8 @@ describe('limits', () => {
   })
 })
 
-describe('a run that was left in the middle of a turn', () => {
-  it('R39 finishes the turn before it hears the user', async () => {
+describe('a run that was abandoned in the middle of a turn', () => {
+  it('R39 finishes the turn before it takes new input', async () => {
     const stopped = await setup([calls('look'), says('x')], { stopWhen: () => true }).run()
     const messages = stopped.state.messages.slice(0, 2)
     const { adapter, run } = setup([says('Done.')], { state: { ...stopped.state, messages }, input: 'And more.' })
@@ -478,7 +478,7 @@ describe('output', () => {
     output: Answer,
   }).bind()
 
-  it('R17 is parsed and typed, after repairs where they are needed', async () => {
+  it('R17 is parsed and typed, after repairs if needed', async () => {
     const adapter = scriptedAdapter([
       says('I think yes.'),
       says('{"verdict":"maybe"}'),
@@ -507,7 +507,7 @@ describe('output', () => {
 })
 
 describe('events', () => {
-  it('R40 tell of render, request, calls, injection and end, in order', async () => {
+  it('R40 report render, request, calls, added tools and end, in order', async () => {
     const { run, events } = setup([calls('read_section', { section_key: 'cart' }), says('Done.')])
     await run()
     expect(types(events)).toEqual([
@@ -539,7 +539,7 @@ describe('events', () => {
     expect(await run()).toMatchObject({ status: 'completed' })
   })
 
-  it('R40 a listener of the session that throws does not end the run either, and is told of', async () => {
+  it('R40 a session listener that throws does not end the run either, and is reported', async () => {
     const { run, events, session } = setup([
       calls('read_section', { section_key: 'cart' }),
       calls('add', { item: 'apple' }),

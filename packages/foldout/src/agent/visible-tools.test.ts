@@ -74,7 +74,7 @@ describe.each([
     expect(getResults().at(-1)).toBe('take done.')
   })
 
-  it('R36 is not hinted at as folded, and reading it again is no dead end', async () => {
+  it('R36 is not described as folded, and reading it again works', async () => {
     const { run, adapter, getResults } = prepare(
       [calls(opener), calls('read_section', { section_key: 'vault' }), calls('take'), says('Done.')],
       { sections: [...sections, fold('other')] },
@@ -90,7 +90,7 @@ describe('R36 what was disclosed', () => {
   const sections = [show('door', named('look')), fold('vault', named('take'))]
 
   it.each([readSection(), openSections(), openOrRead()])(
-    'R36 R39 stays callable after a resume, also in a session that does not have it open: $name',
+    'R36 R39 stays callable after a resume, even in a session that does not have it open: $name',
     async (disclosure) => {
       const first = prepare([], { sections, disclosure })
       const [call] = disclosure.getCalls?.(first.bound.render({ disclosure }).view, ['vault']) ?? []
@@ -108,7 +108,7 @@ describe('R36 what was disclosed', () => {
   )
 
   it.each([readSection(), openSections(), openOrRead()])(
-    'R36 disclosure tools stay callable when nothing is folded any more: $name',
+    'R36 disclosure tools stay callable when nothing is folded anymore: $name',
     async (disclosure) => {
       const first = prepare([], { sections, disclosure })
       const [call] = disclosure.getCalls?.(first.bound.render({ disclosure }).view, ['vault']) ?? []

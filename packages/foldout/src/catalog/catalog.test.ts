@@ -10,7 +10,7 @@ const namesIn = (catalog: Catalog): string[] => catalog.tools.map(({ name }) => 
 const from = (source: string, ...names: string[]): RawTool[] => names.map((name) => tool(name, { source }))
 
 describe('R43 a catalog', () => {
-  it('R43 tells what it has, by name', () => {
+  it('R43 lists its tools by name', () => {
     const catalog = createCatalog(
       [...from('mail', 'send', 'search'), ...from('git', 'search', 'commit'), tool('now', { category: 'time' })],
       { sources: { mail: 'Letters of all kinds', toString: 'no source' } },
@@ -24,7 +24,7 @@ describe('R43 a catalog', () => {
     expect(createCatalog([tool('a', { source: 'toString' })]).sources[0]!.description).toBeUndefined()
   })
 
-  it('R43 takes tools in and lets them go, and names follow', () => {
+  it('R43 adds and removes tools, and updates names', () => {
     const catalog = createCatalog(from('mail', 'search'))
     const first = catalog.tools
     catalog.add(from('git', 'search'))
@@ -39,14 +39,14 @@ describe('R43 a catalog', () => {
     expect(catalog.categories).toEqual(['mail'])
   })
 
-  it('R43 lets a tool go by a name that another one had', () => {
+  it('R43 removes a tool by a name that another one had before', () => {
     const catalog = createCatalog([...from('git', 'search'), ...from('mail', 'search')])
     catalog.add(from('x', 'git__search'))
     expect(catalog.remove('git__search')).toBe(true)
     expect(catalog.tools.map(({ qualified }) => qualified)).toEqual(['git/search', 'mail/search'])
   })
 
-  it('R43 replaces the tools of one source, those of defineTool and the broken ones too', async () => {
+  it('R43 replaces the tools of one source, including those of defineTool and broken ones', async () => {
     const now = defineTool({ name: 'now', description: 'Tells the time.', execute: () => ok('noon') })
     const catalog = createCatalog([...from('a', 'x', 'y'), ...from('b', 'x'), { source: 'a' } as RawTool])
     expect(catalog.broken).toHaveLength(1)
@@ -59,7 +59,7 @@ describe('R43 a catalog', () => {
     expect(catalog.broken).toEqual([])
   })
 
-  it('R43 tells those who listen that it has changed, and they cannot break it', () => {
+  it('R43 notifies listeners of changes, and they cannot break it', () => {
     const catalog = createCatalog([])
     const events: CatalogEvent[] = []
     catalog.subscribe(() => {
@@ -76,7 +76,7 @@ describe('R43 a catalog', () => {
   })
 })
 
-describe('R43 a name is understood', () => {
+describe('R43 a name is resolved', () => {
   const catalog = createCatalog([
     ...from('git', 'search', 'create_branch', 'getFile'),
     ...from('mail', 'search', 'Get_File'),
@@ -100,16 +100,16 @@ describe('R43 a name is understood', () => {
     ['getFile', 'git/getFile'],
     ['Get_File', 'mail/Get_File'],
     ['listUsers', 'y/listUsers'],
-  ])('R43 as the model sees it, qualified, as declared, or nearly so: %s', (name, qualified) =>
+  ])("R43 if it is the model's, the qualified or the declared name, or close to one: %s", (name, qualified) =>
     expect(resolved(name)).toBe(qualified),
   )
 
-  it('R43 where more than one tool could be meant, they are named', () => {
+  it('R43 to a list of tools if it is ambiguous', () => {
     expect(resolved('search')).toEqual(['ambiguous', 'git__search', 'mail__search'])
     expect(resolved('get-file')).toEqual(['ambiguous', 'Get_File', 'getFile'])
   })
 
-  it('R46 where there is none, the nearest are named, the same whatever the order', () => {
+  it('R46 to the nearest names if it is unknown, in any order of tools', () => {
     expect(resolved('create_brunch')).toEqual(['unknown', 'create_branch'])
     const near = (names: string[]) => createCatalog(names.map((name) => tool(name))).resolve('paint_x')
     const names = ['paint_b', 'paint_a', 'paint_d', 'paint_c']
@@ -118,14 +118,14 @@ describe('R43 a name is understood', () => {
     expect(resolved('launch_the_rocket')).toEqual(['unknown'])
   })
 
-  it('R43 a tool that has gone is not', () => {
+  it('R43 not to a tool that was removed', () => {
     const live = createCatalog([tool('gone_tool'), tool('other')])
     live.remove('gone_tool')
     for (const name of ['gone_tool', 'goneTool']) expect(live.resolve(name)).toMatchObject({ unknown: name })
   })
 })
 
-describe('R49 what was there before', () => {
+describe('R49 tools that were removed', () => {
   const identity = fc.tuple(
     fc.constantFrom('a', 'a_b', 'a b', 'b', undefined),
     fc.constantFrom('x', 'a__x', 'x.x', 'x_x', 'X', 'use_tool'),
@@ -136,7 +136,7 @@ describe('R49 what was there before', () => {
       return [name, qualified, isUnknown(found) ? undefined : found.qualified]
     })
 
-  it('R49 leaves no trace in a catalog', () => {
+  it('R49 leave no trace in a catalog', () => {
     fc.assert(
       fc.property(fc.array(identity), fc.array(identity), (tools, others) => {
         const make = (given: typeof tools) =>
@@ -172,7 +172,7 @@ describe('R48 searches', () => {
     expect(third.hits.map(({ tool: { name } }) => name)).not.toContain('water_garden')
   })
 
-  it('R48 know tools under the name that they have now', async () => {
+  it('R48 return tools under their current names', async () => {
     const catalog = createCatalog(from('mail', 'send_letter'))
     expect((await catalog.search('send letter')).hits[0]!.tool.name).toBe('send_letter')
     catalog.add(from('post', 'send_letter'))
@@ -184,7 +184,7 @@ describe('R48 searches', () => {
     expect((await catalog.search('send letter')).hits.map(({ tool: { name } }) => name)).toEqual(['send_letter'])
   })
 
-  it('R45 need words', async () => {
+  it('R45 need a query', async () => {
     const catalog = createCatalog(tools)
     for (const query of ['', '  \n'])
       await expect(catalog.search(query)).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe('R48 searches', () => {
       })
   })
 
-  it('R45 can be explained, for tools that were not offered too', async () => {
+  it('R45 can be explained, even for tools that were not found', async () => {
     const catalog = createCatalog(tools)
     expect(await catalog.explain('water the garden', 'water_garden')).toMatchObject({
       words: expect.arrayContaining([expect.objectContaining({ word: 'garden' })]),
@@ -202,7 +202,7 @@ describe('R48 searches', () => {
     expect(await catalog.explain('water the garden', 'nothing_like_it')).toBeUndefined()
   })
 
-  it('R45 that failed are tried anew', async () => {
+  it('R45 are retried after a failure', async () => {
     let failures = 1
     const catalog = createCatalog(tools, {
       embed: async (texts) => {
@@ -228,7 +228,7 @@ describe('R46 a call', () => {
   const call = vi.fn(async () => said('sent'))
   const catalog = createCatalog([tool('send', { source: 'mail', inputSchema, call }), { name: 'known_only' }])
 
-  it('R46 with wrong arguments says where, what and what the schema has there, and runs nothing', async () => {
+  it('R46 with wrong arguments says what is wrong and where, quotes the schema, and runs nothing', async () => {
     call.mockClear()
     expect(await catalog.call('send', { to: 'a@b.de', lines: [{ text: 'x' }, { text: 5 }], copies: 9 })).toEqual(
       failed(
@@ -244,7 +244,7 @@ describe('R46 a call', () => {
     expect(call).not.toHaveBeenCalled()
   })
 
-  it('R46 shows three places of the schema at most', async () => {
+  it('R46 quotes at most three places of the schema', async () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     const wide = createCatalog([
       tool('wide', {
@@ -279,7 +279,7 @@ describe('R46 a call', () => {
     expect(call.mock.calls).toEqual([[args, context]])
   })
 
-  it('R46 of a tool that throws, gives nothing or cannot be run is answered', async () => {
+  it('R46 of a tool that throws, returns nothing or cannot run is answered', async () => {
     const odd = createCatalog([
       tool('throws', {
         call: async () => {
@@ -353,7 +353,7 @@ describe('R46 a call', () => {
     expect(getText(await createCatalog([own as never]).call('own', {}))).toBe('kept')
   })
 
-  it('R46 that is aborted rejects at once, though the tool does not listen', async () => {
+  it('R46 rejects at once on abort, even if the tool ignores it', async () => {
     const deaf = createCatalog([
       tool('deaf', { call: () => new Promise(() => {}) }),
       tool('heeding', {
@@ -384,7 +384,7 @@ describe('R46 approval', () => {
       },
     })
 
-  it('R46 is asked with the inner tool and its arguments, whatever it is called through', async () => {
+  it('R46 is asked with the inner tool and its arguments, whichever meta tool runs it', async () => {
     const exposed = hybrid().expose(
       catalogWith(() => true),
       { id: 'c', takesListChanges: true },

@@ -51,7 +51,7 @@ const identities: fc.Arbitrary<readonly Identity[]> = fc.uniqueArray(fc.oneof(cr
 })
 
 describe('R43 names', () => {
-  it('R43 are the declared ones where these are unique and fit', () => {
+  it('R43 are the declared ones if these are unique and fit', () => {
     expect(
       getNames([
         ['git', 'commit'],
@@ -65,7 +65,7 @@ describe('R43 names', () => {
     })
   })
 
-  it('R43 begin with the source where two sources share one', () => {
+  it('R43 begin with the source if two sources share one', () => {
     expect(
       getNames([
         ['git', 'search'],
@@ -95,7 +95,7 @@ describe('R43 names', () => {
     })
   })
 
-  it('R43 that pass 64 characters keep what the tool does, and end in a hash', () => {
+  it('R43 over 64 characters keep what the tool does, and end in a hash', () => {
     const long = 'list_all_repository_collaborators_with_permissions'
     expect(
       getNames([
@@ -110,7 +110,7 @@ describe('R43 names', () => {
     })
   })
 
-  it('R43 of other scripts and of characters that providers refuse can be told apart', () => {
+  it('R43 in other scripts and with characters that providers refuse stay distinct', () => {
     const names = getNames([
       ['w', '天气预报'],
       ['w', '天气'],
@@ -144,7 +144,7 @@ describe('R43 names', () => {
     expect(names[`evil/${taken}`]).not.toBe(taken)
   })
 
-  it('R43 that are qualified tell apart sources and names with slashes', () => {
+  it('R43 that are qualified distinguish sources and names with slashes', () => {
     const same: Identity[] = [
       ['a', 'b/c'],
       ['a/b', 'c'],
@@ -168,7 +168,7 @@ describe('R43 names', () => {
     )
   })
 
-  it('R43 R49 depend neither on the order of the tools nor on what was there before', () => {
+  it('R43 R49 depend neither on the order of the tools nor on removed ones', () => {
     fc.assert(
       fc.property(identities, identities, fc.func(fc.integer()), (tools, others, order) => {
         const staying = new Set(tools.map(([from, name]) => getQualifiedName(from, name)))
@@ -192,7 +192,7 @@ describe('R43 names', () => {
     )
   })
 
-  it('R43 of many tools that share one cost what each of them costs', () => {
+  it('R43 of many tools that share one take linear time', () => {
     const table = createNameTable()
     const touched = Array.from({ length: 1_000 }, (_, at) => table.add(`s${at}`, 'search').length)
     expect(touched.slice(0, 4)).toEqual([1, 2, 1, 1])

@@ -31,7 +31,7 @@ describe('edit distance', () => {
 
   const word = fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 12 }), fc.string())
 
-  it('is what the definition says, or out of reach', () => {
+  it('matches its definition, or exceeds the limit', () => {
     fc.assert(
       fc.property(word, word, fc.integer({ min: 0, max: 14 }), (a, b, most) => {
         const distance = getPlainDistance(a, b)

@@ -12,7 +12,7 @@ const hostileError = Object.defineProperties(new Error('x'), {
   name: { get: throwing },
 })
 
-describe('messages of what was thrown', () => {
+describe('messages of thrown values', () => {
   it.each([
     ['an error', new Error('Broken.'), 'Broken.', 'Error'],
     ['an error with a code', Object.assign(new Error('Gone.'), { code: 'ENOENT' }), 'Gone.', 'ENOENT'],

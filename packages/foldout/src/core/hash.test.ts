@@ -19,7 +19,7 @@ describe('sha256Hex', () => {
         throw new Error('not here')
       },
     ],
-  ])('R16 works where the runtime %s', async (_, getBuiltinModule) => {
+  ])('R16 works if the runtime %s', async (_, getBuiltinModule) => {
     vi.resetModules()
     const spy = vi.spyOn(process, 'getBuiltinModule').mockImplementation(getBuiltinModule as never)
     if (!getBuiltinModule) Object.defineProperty(process, 'getBuiltinModule', { value: undefined, configurable: true })
@@ -31,7 +31,7 @@ describe('sha256Hex', () => {
 })
 
 describe('canonicalJson', () => {
-  it('R16 is the same for equal values, in whatever order their keys are', () => {
+  it('R16 is the same for equal values, in any order of keys', () => {
     const values = [
       { a: 1, b: { c: [1, { d: 2, e: 3 }], f: null } },
       { b: { f: null, c: [1, { e: 3, d: 2 }] }, a: 1 },

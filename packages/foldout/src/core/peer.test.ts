@@ -5,7 +5,7 @@ const failing = (message: string, code: string) => () =>
   Promise.reject<never>(Object.assign(new Error(message), { code }))
 
 describe('importPeer', () => {
-  it('gives the module that is there', async () => {
+  it('returns an installed module', async () => {
     const { default: fc } = await importPeer('fast-check', () => import('fast-check'))
     expect(fc.assert).toBeTypeOf('function')
   })
@@ -22,7 +22,7 @@ describe('importPeer', () => {
     })
   })
 
-  it('R25 says how a package really is missing', async () => {
+  it('R25 says how to install a package that is really missing', async () => {
     const name = 'foldout-no-such-package'
     await expect(importPeer(name, () => import(/* @vite-ignore */ name))).rejects.toMatchObject({
       code: 'peer-missing',
@@ -32,7 +32,7 @@ describe('importPeer', () => {
   it.each([
     ["Cannot find module '@libsql/linux-x64-gnu'", 'MODULE_NOT_FOUND'],
     ['invalid ELF header', 'ERR_DLOPEN_FAILED'],
-  ])('R25 tells a package that is broken from one that is missing: %j', async (message, code) => {
+  ])('R25 distinguishes a broken package from a missing one: %j', async (message, code) => {
     await expect(importPeer('libsql', failing(message, code))).rejects.toMatchObject({
       code: 'peer-broken',
       message: `The package 'libsql' cannot be loaded, though it seems to be installed. Install it again: npm install libsql. The reason: ${message}`,
@@ -52,7 +52,7 @@ describe('checkPeer', () => {
     )
   })
 
-  it('R25 says nothing where a package is there, or nothing can be resolved', () => {
+  it('R25 accepts a package that is installed, or a runtime that cannot resolve any', () => {
     for (const resolve of [() => 'file:///libsql', undefined, failWith('Not supported.', 'ERR_UNSUPPORTED')]) {
       expect(() => checkPeer('libsql', resolve)).not.toThrow()
     }

@@ -30,7 +30,7 @@ describe('R4 placeholders', () => {
       expect(parseTemplate(source).names).toEqual(names))
   }
 
-  it('R4 are found alike by the compiler', () => {
+  it('R4 are found by the compiler too', () => {
     type Found = { [T in keyof typeof cases]: PlaceholderNames<T> }
     type Expected = { [T in keyof typeof cases]: (typeof cases)[T][number] }
     expectTypeOf<Found>().toEqualTypeOf<Expected>()
@@ -41,7 +41,7 @@ describe('R4 placeholders', () => {
     expect(fill('$ $$ $a $$$${a}', { a: 'x' })).toBe('$ $$ $a $$${a}')
   })
 
-  it('R4 values are inserted once and as they are', () => {
+  it('R4 values are inserted once and verbatim', () => {
     expect(fill('${a} ${b}', { a: '${b} $${c} $& $1', b: 'x' })).toBe('${b} $${c} $& $1 x')
   })
 
@@ -70,7 +70,7 @@ describe('R4 placeholders', () => {
 })
 
 describe('R4 indentation', () => {
-  it('R4 is removed as far as it is common, and the edges are stripped', () => {
+  it('R4 is removed as far as all lines share it, and the edges are trimmed', () => {
     const source = `
 
       Hello \${who},
@@ -81,7 +81,7 @@ describe('R4 indentation', () => {
     expect(fill(source, { who: 'you' })).toBe('Hello you,\n  indented\n\nend')
   })
 
-  it('R4 of a value is left alone', () => {
+  it('R4 of a value is kept', () => {
     expect(fill('\n    a\n    ${block}\n  ', { block: '      deep\n    less\n' })).toBe('a\n      deep\n    less\n')
   })
 
@@ -89,7 +89,7 @@ describe('R4 indentation', () => {
     expect(fill('\n      a\n    ${x}\n', { x: 'b' })).toBe('a\nb')
   })
 
-  it('R4 whitespace alone is nothing', () => {
+  it('R4 a blank template is empty', () => {
     expect(fill(' \n\t\n ', {})).toBe('')
   })
 })
@@ -104,7 +104,7 @@ describe('md', () => {
     expect(fill(template, { who: 'you', what: '${who}' })).toBe('Hello you,\n  indented ${who}')
   })
 
-  it('R4 takes a literal `${` and a dollar sign before a placeholder', () => {
+  it('R4 accepts a literal `${` and a dollar sign before a placeholder', () => {
     expect(fill(md`a \${b} costs $${'price'}`, { price: 5 })).toBe('a ${b} costs $5')
   })
 

@@ -4,7 +4,7 @@ import { getEditDistance } from './edit-distance.ts'
 import { nameSome, nearest, shorten, cutText, cutWithCount } from './text.ts'
 
 describe('R46 the nearest words', () => {
-  it('R46 are those with the fewest letters to change, whatever their case, ties in the order given', () => {
+  it('R46 are those with the fewest letters to change, ignoring case, with ties in the given order', () => {
     expect(nearest('Guide', ['gide', 'other', 'GUIDES', 'guild'])).toEqual(['gide', 'GUIDES', 'guild'])
     expect(nearest('Guide', ['gide', 'other', 'GUIDES', 'guild'], 1)).toEqual(['gide'])
     expect(nearest('x', [])).toEqual([])
@@ -15,7 +15,7 @@ describe('R46 the nearest words', () => {
     ['order_refund', ['refund_order', 'order_status'], ['refund_order']],
     ['examples', ['context.examples', 'context'], ['context.examples']],
     ['get_weather_in_town', ['get_weather', 'get_town_hall'], ['get_weather']],
-  ])('R46 of %s are also those with the same words', (asked, known, near) => {
+  ])('R46 of %s include those with the same words', (asked, known, near) => {
     expect(nearest(asked, known)).toEqual(near)
   })
 
@@ -26,11 +26,11 @@ describe('R46 the nearest words', () => {
     ['qwxzzy', ['a', 'qq', 'tools']],
     ['zz', ['fizz_buzz_zz']],
     ['', ['a', 'ab', 'abc']],
-  ])('R46 of %s, far from everything, are none', (asked, known) => {
+  ])('R46 of %s, which is far from everything, do not exist', (asked, known) => {
     expect(nearest(asked, known)).toEqual([])
   })
 
-  it('R46 spelled alike are those that comparing with every word finds', () => {
+  it('R46 are the same as by comparing with every word', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'C', '_'), maxLength: 8 })
     fc.assert(
       fc.property(word, fc.array(word, { maxLength: 30 }), (asked, known) => {
@@ -43,7 +43,7 @@ describe('R46 the nearest words', () => {
     )
   })
 
-  it('R46 of an endless word are found at once', () => {
+  it('R46 of a very long word are found quickly', () => {
     const known = Array.from({ length: 1_000 }, (_, at) => `tool_${at}`)
     expect(nearest('x'.repeat(1_000_000), known)).toEqual([])
     expect(nearest('_'.repeat(1_000_000), [...known, '_'.repeat(150)])).toEqual(['_'.repeat(150)])
@@ -51,12 +51,12 @@ describe('R46 the nearest words', () => {
 })
 
 describe('R45 words for messages', () => {
-  it('R45 are some of many', () => {
+  it('R45 list some of many', () => {
     expect(nameSome(['a', 'b', 'c'], 3)).toBe('a, b, c')
     expect(nameSome(['a', 'b', 'c', 'd'], 2)).toBe('a, b and 2 more')
   })
 
-  it('R45 are cut where they are long', () => {
+  it('R45 are cut if they are long', () => {
     expect(shorten('x'.repeat(80))).toBe('x'.repeat(80))
     expect(shorten('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
     expect(shorten('abcdef', 3)).toBe('abc…')

@@ -39,7 +39,7 @@ describe('visible text', () => {
     expect(toVisibleText('a\r\nb\rc\u2028d\u0085e')).toBe('a\nb\nc\nd\ne')
   })
 
-  it('once clean, a text stays as it is', () => {
+  it('does not change a clean text', () => {
     const odd = fc.constantFrom(
       '\u200D',
       '\u200C',
@@ -64,7 +64,7 @@ describe('visible text', () => {
     )
   })
 
-  it('escapes in a regular expression what it would leave out of a text', () => {
+  it('escapes in a regular expression what it would remove from a text', () => {
     const pattern = '^[^\u200B\u{E0041}]+$'
     expect(toVisiblePattern(pattern)).toBe('^[^\\u{200b}\\u{e0041}]+$')
     expect(new RegExp(toVisiblePattern(pattern), 'u').test('a\u200B')).toBe(false)

@@ -10,7 +10,7 @@ import { createMemoryFilesystem } from './memory-filesystem.ts'
 const numbered = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')
 
 describe('fileTools', () => {
-  it('R19 has the usual tools, and only those that read where asked', () => {
+  it('R19 has the usual tools, or only those that read', () => {
     expect(fileTools().map((tool) => tool.name)).toEqual([
       'list_files',
       'read_file',
@@ -23,7 +23,7 @@ describe('fileTools', () => {
     expect(fileTools({ readOnly: true }).map((tool) => tool.name)).toEqual(['list_files', 'read_file', 'glob', 'grep'])
   })
 
-  it('R19 describes every field and takes no others', async () => {
+  it('R19 describes every field and accepts no others', async () => {
     for (const { inputSchema, description } of tools.values()) {
       expect(description).not.toBe('')
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
@@ -67,13 +67,13 @@ describe('fileTools', () => {
 describe('list_files', () => {
   const files = createMemoryFilesystem({ 'src/a.ts': 'x', 'src/deep/b.ts': '', 'README.md': '12' })
 
-  it('R19 lists a folder with paths that can be given back', async () => {
+  it('R19 lists a folder with paths that other tools accept', async () => {
     expect(await call(files, 'list_files', {})).toBe('README.md (2 bytes)\nsrc/')
     expect(await call(files, 'list_files', { path: 'src' })).toBe('src/a.ts (1 byte)\nsrc/deep/')
     expect(await call(files, 'list_files', { path: 'src/' })).toBe('src/a.ts (1 byte)\nsrc/deep/')
   })
 
-  it('R19 says what is empty, no folder or not there', async () => {
+  it('R19 says if a folder is empty, a file or missing', async () => {
     expect(await call(createMemoryFilesystem(), 'list_files', { path: '.' })).toBe('The root is empty.')
     const root = await hostFolder()
     await mkdir(join(root, 'a'))
@@ -107,7 +107,7 @@ describe('read_file', () => {
   })
   const read = (args: Record<string, unknown>): Promise<string> => call(files, 'read_file', args)
 
-  it('R19 gives a whole file as it is', async () => {
+  it('R19 returns a whole file unchanged', async () => {
     expect(await read({ path: './a.txt' })).toBe('one\ntwo\r\nthree\n')
     expect(await read({ path: 'no-break.txt' })).toBe('one\ntwo')
     expect(await read({ path: 'break' })).toBe('\n')
@@ -116,7 +116,7 @@ describe('read_file', () => {
     expect(await read({ path: 'empty', start_line: 3 })).toBe("'empty' is empty.")
   })
 
-  it('R19 gives the lines asked for, and says which they are', async () => {
+  it('R19 returns the requested lines, and says which they are', async () => {
     expect(await read({ path: 'long', start_line: 2, end_line: 3 })).toBe('long (lines 2-3 of 4500)\nline 2\nline 3')
     expect(await read({ path: 'a.txt', start_line: 3 })).toBe('a.txt (lines 3-3 of 3)\nthree')
     expect(await read({ path: 'a.txt', end_line: 1 })).toBe('a.txt (lines 1-1 of 3)\none')
@@ -125,7 +125,7 @@ describe('read_file', () => {
     )
   })
 
-  it('R19 refuses lines that are not there', async () => {
+  it('R19 refuses lines that do not exist', async () => {
     expect(await read({ path: 'a.txt', start_line: 4 })).toBe("FAILED: 'a.txt' has 3 lines; there is no line 4.")
     expect(await read({ path: 'break', start_line: 2 })).toBe("FAILED: 'break' has 1 line; there is no line 2.")
     expect(await read({ path: 'a.txt', start_line: 3, end_line: 2 })).toBe(
@@ -143,7 +143,7 @@ describe('read_file', () => {
     expect(third[0]).toBe('long (lines 4001-4500 of 4500)')
   })
 
-  it('R19 stops after 100,000 characters, between lines where it can', async () => {
+  it('R19 stops after 100,000 characters, between lines if possible', async () => {
     expect(await read({ path: 'wide' })).toBe(`wide (lines 1-1 of 3; read on with start_line 2)\n${'x'.repeat(60_000)}`)
     expect(await read({ path: 'wide', start_line: 2 })).toBe(`wide (lines 2-3 of 3)\n${'y'.repeat(60_000)}\nend`)
     expect(await read({ path: 'giant' })).toBe(
@@ -154,7 +154,7 @@ describe('read_file', () => {
     )
   })
 
-  it('R19 loses no line, however a file is read on', async () => {
+  it('R19 loses no line, however a file is read in parts', async () => {
     const line = fc.oneof(
       fc.string({ maxLength: 5 }),
       fc.integer({ min: 0, max: 60_000 }).map((n) => 'z'.repeat(n)),
@@ -218,18 +218,18 @@ describe('edit_file', () => {
     expect(await edit('a b c', { old_text: ' b', new_text: '' })).toEqual(["Edited 'f': replaced 1 occurrence.", 'a c'])
   })
 
-  it('R19 takes texts as they are, not as patterns', async () => {
+  it('R19 takes texts literally, not as patterns', async () => {
     expect((await edit('a.c abc', { old_text: 'a.c', new_text: '$& $1 $$' }))[1]).toBe('$& $1 $$ abc')
   })
 
-  it('R19 replaces all where asked', async () => {
+  it('R19 replaces all occurrences on request', async () => {
     expect(await edit('a a a', { old_text: 'a', new_text: 'aa', replace_all: true })).toEqual([
       "Edited 'f': replaced 3 occurrences.",
       'aa aa aa',
     ])
   })
 
-  it('R19 changes nothing where it is not clear what', async () => {
+  it('R19 changes nothing if the text is ambiguous', async () => {
     expect(await edit('a a a', { old_text: 'a', new_text: 'b' })).toEqual([
       "FAILED: old_text occurs 3 times in 'f'. Include more of the surrounding text until it occurs once, or set replace_all.",
       'a a a',
@@ -250,12 +250,12 @@ describe('edit_file', () => {
     ])
   })
 
-  it('R19 keeps the line breaks that a file has', async () => {
+  it('R19 keeps the line breaks of a file', async () => {
     expect((await edit('a\r\nb\r\nc', { old_text: 'a\nb', new_text: 'x\ny\nz' }))[1]).toBe('x\r\ny\r\nz\r\nc')
     expect((await edit('a\r\nb\nc', { old_text: 'b\nc', new_text: 'x\ny' }))[1]).toBe('a\r\nx\ny')
   })
 
-  it('R19 makes both of two edits of one host file at the same time', async () => {
+  it('R19 applies two concurrent edits of one host file', async () => {
     const files = createHostFilesystem(await hostFolder())
     await files.write('f', 'one two')
     await Promise.all([

@@ -46,14 +46,14 @@ describe('glob', () => {
     expect(await glob(pattern)).toBe(answer)
   })
 
-  it('R19 takes no part of a pattern as a regular expression', async () => {
+  it('R19 takes no part of a pattern for a regular expression', async () => {
     const trap = createMemoryFilesystem({ ['a'.repeat(28)]: '' })
     for (const pattern of ['(a+)+b', '\\\\(a+)+b', '+(a|aa)b']) {
       expect(await call(trap, 'glob', { pattern })).toBe(`No file matches '${pattern}'.`)
     }
   })
 
-  it('R19 answers quickly to patterns that grow when they are written out', async () => {
+  it('R19 is quick with patterns that expand to many', async () => {
     const trap = createMemoryFilesystem({ ['a'.repeat(100)]: '', [`${'a/'.repeat(100)}b`]: '' })
     const start = performance.now()
     for (const part of ['{?,?}', '{*,*}', '*a', '**/', '?*', '[a-c]', '{a,{b,c}}', '(a|a)', '+(a)', '{1..9999}'])
@@ -93,7 +93,7 @@ describe('glob', () => {
     expect(lines.slice(-2)).toEqual(['', '(The first 1000 of 1234 files. Narrow the pattern to see the others.)'])
   })
 
-  it('R19 does not run in circles through links, and shows nothing outside', async () => {
+  it('R19 does not follow links in circles, and shows nothing outside', async () => {
     const around = await hostFolder()
     const root = join(around, 'root')
     await mkdir(join(root, 'a'), { recursive: true })
@@ -111,7 +111,7 @@ describe('glob', () => {
     )
   })
 
-  it('R38 ends when the call is cancelled', async () => {
+  it('R38 ends when the call is canceled', async () => {
     const signal = AbortSignal.abort(new Error('Cancelled.'))
     expect(await call(files, 'glob', { pattern: '**' }, signal)).toBe("FAILED: Tool 'glob' was cancelled.")
     expect(await call(files, 'grep', { pattern: 'a' }, signal)).toBe("FAILED: Tool 'grep' was cancelled.")
@@ -128,7 +128,7 @@ describe('grep', () => {
   })
   const grep = (args: Record<string, unknown>): Promise<string> => call(files, 'grep', args)
 
-  it('R19 gives path, line and text, in order', async () => {
+  it('R19 returns path, line and text, in order', async () => {
     expect(await grep({ pattern: 'one' })).toBe('a-b.ts:1: one\na-b.ts:3: last one\nsrc/c.ts:1:   one\nsrc/d.md:1: one')
     expect(await grep({ pattern: 'ONE', ignore_case: true, path: 'a.ts' })).toBe('a.ts:1: const One = 1')
     expect(await grep({ pattern: '^one$', path: 'src/' })).toBe('src/d.md:1: one')
@@ -177,7 +177,7 @@ describe('grep', () => {
     )
   })
 
-  it('R19 passes over files that are no text', async () => {
+  it('R19 skips binary files', async () => {
     const root = await hostFolder()
     await writeFile(join(root, 'image'), new Uint8Array([0xff, 0x61]))
     await writeFile(join(root, 'text'), 'a')
@@ -189,13 +189,13 @@ describe('grep', () => {
     ['^(a|a)*$', `${'a'.repeat(5_000)}b`],
     ['(x+x+)+y', 'x'.repeat(5_000)],
     ['\\s+$', `${' '.repeat(9_000)}x`],
-  ])('R19 searches for %s without end in sight for other engines', async (pattern, line) => {
+  ])('R19 searches quickly for %s, which takes other engines forever', async (pattern, line) => {
     const start = performance.now()
     expect(await call(createMemoryFilesystem({ a: line }), 'grep', { pattern })).toMatch(/^No line matches\./)
     expect(performance.now() - start).toBeLessThan(2_000)
   })
 
-  it('R19 says which patterns it cannot search by', async () => {
+  it('R19 says which patterns it does not support', async () => {
     expect(await grep({ pattern: '(o)n\\1' })).toBe(
       'FAILED: The pattern refers back to a group, which grep does not support. Use a simpler pattern.',
     )
@@ -205,7 +205,7 @@ describe('grep', () => {
     )
   })
 
-  it('R38 lets others run and ends when the call is cancelled', async () => {
+  it('R38 yields to other work, and ends when the call is canceled', async () => {
     const many = createMemoryFilesystem(
       Object.fromEntries(
         Array.from({ length: 40 }, (_, index) => [`f${index}`, `${'word '.repeat(20)}\n`.repeat(5_000)]),
@@ -227,7 +227,7 @@ describe('grep', () => {
     expect(longest).toBeLessThan(100)
   })
 
-  it('R19 shows what would forge a line, in names and in lines', async () => {
+  it('R19 escapes characters that would forge a line, in names and in lines', async () => {
     const trap = createMemoryFilesystem({
       'a\nb.txt:1: forged': 'x\ry\u2028z',
       'c\u202ed\u{e0041}\r': 'x',

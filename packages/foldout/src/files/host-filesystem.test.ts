@@ -81,7 +81,7 @@ describe('hostFilesystem', () => {
     expect(() => createHostFilesystem(file)).toThrow(FilesystemError)
   })
 
-  it('R19 says when the root is gone meanwhile', async () => {
+  it('R19 says if the root was removed in the meantime', async () => {
     const { files, root } = await createPlace()
     await rm(root, { recursive: true })
     expect(await refusal(files.list(''))).toEqual([
@@ -94,7 +94,7 @@ describe('hostFilesystem', () => {
     expect((await empty()).begin).toBeUndefined()
   })
 
-  it('R19 takes a root that is itself reached through a link', async () => {
+  it('R19 accepts a root that is a link', async () => {
     const { root, around } = await createPlace()
     await symlink('root', join(around, 'link-to-root'))
     await createHostFilesystem(join(around, 'link-to-root')).write('a/b', 'x')
@@ -139,7 +139,7 @@ describe('hostFilesystem', () => {
       'up/root-beside/new.txt',
     ]
 
-    it.each(leadingOut)('R19 neither reads, writes, lists nor looks at %s', async (path) => {
+    it.each(leadingOut)('R19 does not read, write, list or stat %s', async (path) => {
       const { files, root, beside } = await withLinks()
       const before = await picture(root)
       const out = ['outside', `'${path}' leads out of the root through a link. Use a path inside the root.`]
@@ -151,7 +151,7 @@ describe('hostFilesystem', () => {
       expect(await picture(root)).toEqual(before)
     })
 
-    it('R19 goes through a link up and back in again, which leads nowhere else', async () => {
+    it('R19 follows a link that leads up and back in', async () => {
       const { files } = await withLinks()
       expect(await files.read('up/root/in/plain.txt')).toBe('plain')
     })
@@ -166,7 +166,7 @@ describe('hostFilesystem', () => {
     )
 
     it.each(['folder', 'file', 'in/folder', 'dangling', 'dangling-folder', 'up'])(
-      'R19 removes the link %s and not what it leads to',
+      'R19 removes the link %s and not its target',
       async (path) => {
         const { files, root, beside } = await withLinks()
         await files.remove(path)
@@ -175,14 +175,14 @@ describe('hostFilesystem', () => {
       },
     )
 
-    it('R19 removes links in a folder and not what they lead to', async () => {
+    it('R19 removes links in a folder and not their targets', async () => {
       const { files, root, beside } = await withLinks()
       await files.remove('in')
       await expect(lstat(join(root, 'in'))).rejects.toThrow('ENOENT')
       expect(await picture(beside)).toEqual(SECRETS)
     })
 
-    it('R19 leaves them out of lists', async () => {
+    it('R19 are left out of lists', async () => {
       const { files } = await withLinks()
       expect(await files.list('')).toEqual([{ path: 'in', kind: 'folder', size: 0 }])
       expect(await files.list('in')).toEqual([{ path: 'in/plain.txt', kind: 'file', size: 5 }])
@@ -222,7 +222,7 @@ describe('hostFilesystem', () => {
       expect(await picture(root)).toEqual({ link: '-> real/a' })
     })
 
-    it('R19 writes what a link to nothing leads to', async () => {
+    it('R19 writes the missing target of a link', async () => {
       const { files, root } = await createPlace()
       await symlink('not/yet.txt', join(root, 'link'))
       expect(await files.stat('link')).toBeUndefined()
@@ -234,7 +234,7 @@ describe('hostFilesystem', () => {
     it.each([
       ['self', 'self'],
       ['winding', 'missing/../winding'],
-    ])('R19 ends on a link to itself: %s', async (name, target) => {
+    ])('R19 does not loop on a link to itself: %s', async (name, target) => {
       const { files, root } = await createPlace()
       await symlink(target, join(root, name))
       expect(await refusal(files.read(name))).toEqual(['failed', `'${name}' could not be read (ELOOP).`])
@@ -283,7 +283,7 @@ describe('hostFilesystem', () => {
     expect((await stat(join(root, 'run.sh'))).mode & 0o777).toBe(0o751)
   })
 
-  it('R19 refuses to read what is no text, so that no edit can spoil it', async () => {
+  it('R19 refuses to read binary files, so that no edit can corrupt them', async () => {
     const { files, root } = await createPlace()
     await writeFile(join(root, 'image.png'), new Uint8Array([0x89, 0x50, 0xff, 0xfe]))
     expect(await refusal(files.read('image.png'))).toEqual([
@@ -292,7 +292,7 @@ describe('hostFilesystem', () => {
     ])
   })
 
-  it.skipIf(process.platform === 'win32')('R19 leaves pipes alone, which would never end', async () => {
+  it.skipIf(process.platform === 'win32')('R19 refuses pipes, which would never end', async () => {
     const { files, root } = await createPlace()
     execFileSync('mkfifo', [join(root, 'pipe')])
     const sentence = ['failed', "'pipe' is neither a file nor a folder and cannot be used."]
@@ -301,13 +301,13 @@ describe('hostFilesystem', () => {
     expect(await files.list('')).toEqual([])
   })
 
-  it.skipIf(process.platform === 'win32')('R19 leaves out names that no path can give', async () => {
+  it.skipIf(process.platform === 'win32')('R19 leaves out names that no path can contain', async () => {
     const { files, root } = await createPlace()
     for (const name of ['a\\b', 'C:', 'good']) await writeFile(join(root, name), '')
     expect((await files.list('')).map((entry) => entry.path)).toEqual(['good'])
   })
 
-  it('R19 tells nothing of where the root lies', async () => {
+  it('R19 does not reveal where the root is', async () => {
     const { files, root } = await createPlace()
     const long = 'x'.repeat(300)
     for (const operation of ['read', 'list', 'stat', 'remove'] as const) {
@@ -408,7 +408,7 @@ describe('hostFilesystem under any operations', () => {
 })
 
 describe('R19 large and odd files of a host', () => {
-  it('R19 reads lines of a large file without holding it', async () => {
+  it('R19 reads lines of a large file without loading it', async () => {
     const { files, root } = await createPlace()
     await writeFile(join(root, 'large.txt'), `first\n${'x'.repeat(60_000_000)}\r\nthird ü\n`)
     const before = process.memoryUsage().rss
@@ -428,7 +428,7 @@ describe('R19 large and odd files of a host', () => {
     ])
   })
 
-  it('R19 gives the same lines as a read of the whole, whatever the range', async () => {
+  it('R19 returns the same lines as a read of the whole file, for any range', async () => {
     const { files, root } = await createPlace()
     const line = fc.string({ unit: fc.constantFrom('a', 'ü', '😀', '\r', ' '), maxLength: 5 })
     await fc.assert(

@@ -22,11 +22,11 @@ async function contents(files: Filesystem, folder = ''): Promise<Record<string, 
 }
 
 describe('memoryFilesystem', () => {
-  it('R19 begins with the files given', async () => {
+  it('R19 starts with the given files', async () => {
     expect(await contents(createMemoryFilesystem({ './a/b': 'x', c: 'y' }))).toEqual({ 'a/b': 'x', c: 'y' })
   })
 
-  it('R19 refuses files that cannot be together', () => {
+  it('R19 refuses files that cannot coexist', () => {
     expect(() => createMemoryFilesystem({ a: '', 'a/b': '' })).toThrow(
       "'a/b' cannot be written: 'a' is a file, not a folder. Choose another path.",
     )
@@ -35,7 +35,7 @@ describe('memoryFilesystem', () => {
 })
 
 describe('transactions of createMemoryFilesystem', () => {
-  it('R20 shows changes inside at once and outside when committed', async () => {
+  it('R20 shows changes inside at once, and outside when committed', async () => {
     const files = createMemoryFilesystem({ old: '1', gone: '2' })
     const { filesystem, commit } = begin(files)
     await filesystem.write('new/x', '3')
@@ -65,7 +65,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(await contents(filesystem)).toEqual({ a: '1' })
   })
 
-  it('R20 commits side by side without undoing what others changed', async () => {
+  it('R20 commits concurrently without undoing other changes', async () => {
     const files = createMemoryFilesystem({ 'f/a': '0', 'f/b': '0', 'f/c': '0' })
     const one = begin(files)
     const two = begin(files)
@@ -80,7 +80,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(await contents(files)).toEqual({ 'f/a': '1', 'f/c': '0', 'f/d': '2' })
   })
 
-  it('R20 removes of a folder only what was in it when it was removed', async () => {
+  it('R20 removes from a folder only what was in it at the time', async () => {
     const files = createMemoryFilesystem({ 'f/a': '' })
     const one = begin(files)
     const two = begin(files)
@@ -103,7 +103,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(await contents(files)).toEqual({ a: '1' })
   })
 
-  it('R20 refuses to commit over a change of a file it has read, and changes nothing', async () => {
+  it('R20 refuses to commit over a change to a file it has read, and changes nothing', async () => {
     const files = createMemoryFilesystem({ a: '0', b: '0' })
     const one = begin(files)
     const two = begin(files)
@@ -118,7 +118,7 @@ describe('transactions of createMemoryFilesystem', () => {
     two.abandon()
   })
 
-  it('R20 commits what was only read though others changed it', async () => {
+  it('R20 commits even if files that were only read have changed', async () => {
     const files = createMemoryFilesystem({ a: '0' })
     const one = begin(files)
     await one.filesystem.read('a')
@@ -128,7 +128,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(await contents(files)).toEqual({ a: '2', b: '1' })
   })
 
-  it('R20 refuses to commit a file where a folder has come to be, and the other way round', async () => {
+  it('R20 refuses to commit a file over a new folder, and vice versa', async () => {
     const files = createMemoryFilesystem()
     const one = begin(files)
     const two = begin(files)
@@ -179,7 +179,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(() => outer.commit()).toThrow("'a' was changed by another call at the same time")
   })
 
-  it('R20 ends once, and takes no changes after that', async () => {
+  it('R20 ends once, and accepts no changes after that', async () => {
     const files = createMemoryFilesystem({ a: '0' })
     const transaction = begin(files)
     const inner = begin(transaction.filesystem)
@@ -194,7 +194,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(() => transaction.commit()).toThrow('This transaction was already committed; it cannot be committed now.')
   })
 
-  it('R20 does by a commit exactly what doing it outside would have done, and nothing by abandoning', async () => {
+  it('R20 does the same by a commit as outside a transaction, and nothing when abandoned', async () => {
     const path = fc.constantFrom('a', 'b', 'a/b', 'a/c', 'a/b/c', 'd/e/f', 'd/e')
     const change = fc.record({ path, text: fc.option(fc.string({ maxLength: 3 }), { nil: undefined }) })
     const make = async (files: Filesystem, changes: readonly { path: string; text: string | undefined }[]) => {

@@ -85,7 +85,7 @@ describe('R41 tokens', () => {
     expect(counted).toBe(after)
   })
 
-  it('R41 a suffix can say what opening costs', () => {
+  it('R41 a suffix can show what opening costs', () => {
     const child = defineSection({ key: 'c', title: 'C', template: 'x y z' })
     const b = bound(
       defineSection({
@@ -131,14 +131,14 @@ describe('R41 a budget', () => {
     expect(b.render({ budget: { tokens: 200 } }).summarized).toEqual(['some', 'least'])
   })
 
-  it('R41 of equal priority, what saves most goes first, then what comes later', () => {
+  it('R41 folds first what saves most among equal priorities, then what comes later', () => {
     expect(
       bound(section('a', 100), section('b', 120), section('c', 100)).render({ budget: { tokens: 300 } }).summarized,
     ).toEqual(['b'])
     expect(bound(section('a', 100), section('b', 100)).render({ budget: { tokens: 190 } }).summarized).toEqual(['b'])
   })
 
-  it('R41 never folds what was asked to be full, what lies around it, or what has no summary', () => {
+  it('R41 never folds sections requested in full, their parents, or sections without a summary', () => {
     const inner = section('inner', 100)
     const b = bound(
       section('outer', 100, { children: [inner] }),
@@ -171,7 +171,7 @@ describe('R41 a budget', () => {
     expect(b.render({ session }).summarized).toEqual(['a'])
   })
 
-  it('R41 is kept whenever it can be, the same way each time', () => {
+  it('R41 is met whenever possible, the same way each time', () => {
     fc.assert(
       fc.property(shapes, fc.integer({ min: 0, max: 400 }), (sections, tokens) => {
         const rendered = getBound(sections).render({ budget: { tokens } })

@@ -485,7 +485,7 @@ describe('R17 outputSpec', () => {
     expect(outputSpec(z.object({ when: z.date() })).jsonSchema['properties']).toEqual({ when: {} })
   })
 
-  it('R17 takes alternatives that are all of one container, and what does not name its type', () => {
+  it('R17 accepts alternatives with one container, and schemas without a type', () => {
     expect(outputSpec(z.union([Point, z.object({ r: z.number() })])).container).toBe('object')
     expect(outputSpec({ properties: { a: {} } }).container).toBe('object')
     expect(outputSpec({ items: {} }).container).toBe('array')
@@ -504,7 +504,7 @@ describe('R17 outputSpec', () => {
     [{ const: null }, 'null'],
     [{}, 'anything'],
     [{ $ref: '#' }, 'anything'],
-  ])('R17 refuses what is no object or array at the top (%#)', (schema, what) => {
+  ])('R17 refuses schemas that are not an object or array at the top (%#)', (schema, what) => {
     expect(() => outputSpec(schema)).toThrow(
       new PromptValidationError(
         `The output must be an object or an array, but its schema says ${what}. Put it in a field of an object.`,
@@ -518,7 +518,7 @@ describe('R17 outputSpec', () => {
     ['object', 'a string'],
     [[Point], 'an array'],
     [() => Point, 'a function'],
-  ])('R17 refuses what is no schema: %s', (schema, what) => {
+  ])('R17 refuses anything that is not a schema: %s', (schema, what) => {
     expect(() => outputSpec(schema as never)).toThrow(
       new PromptValidationError(
         `The output is ${what}, not a schema. Use a schema of zod, valibot, arktype or a similar library, or a JSON Schema.`,
@@ -714,7 +714,7 @@ describe('a field of another branch of a union', () => {
     )
   })
 
-  it('R17 is refused where no field tells the branches apart and the library takes one of them', () => {
+  it('R17 is refused if no field distinguishes the branches and the library picks one', () => {
     const schema = z.union([z.object({ a: z.number() }), z.object({ b: z.number() })])
     expect(parseOutput(schema, '{"b":1}')).toEqual({ b: 1 })
     expect(() => parseOutput(schema, '{"a":1,"b":1}')).toThrow(
@@ -722,7 +722,7 @@ describe('a field of another branch of a union', () => {
     )
   })
 
-  it('R17 is taken where the schema lets several branches hold, and nothing is dropped', () => {
+  it('R17 is accepted if several branches may match, and nothing is dropped', () => {
     const contact = (name: string) => ({ properties: { [name]: { type: 'string' } }, required: [name] })
     const schema = { type: 'object', anyOf: [contact('mail'), contact('phone')] }
     expect(parseOutput(schema, '{"mail":"a","phone":"b"}')).toEqual({ mail: 'a', phone: 'b' })
@@ -733,13 +733,13 @@ describe('a field of another branch of a union', () => {
     expect(parseOutput(both, '{"a":1,"c":2}')).toEqual({ a: 1, c: 2 })
   })
 
-  it('R17 is not what a branch has left out of its own on purpose', () => {
+  it('R17 is not a field that a branch leaves out on purpose', () => {
     const branch = z.object({ kind: z.literal('a'), raw: z.string() }).transform(({ kind }) => ({ kind }))
     const schema = z.union([branch, z.object({ kind: z.literal('b') })])
     expect(parseOutput(schema, '{"kind":"a","raw":"x"}')).toEqual({ kind: 'a' })
   })
 
-  it('R17 may be taken by a branch that takes any', () => {
+  it('R17 is accepted by a branch that accepts any field', () => {
     const schema = z.discriminatedUnion('kind', [zCircle.loose(), zSquare])
     expect(parseOutput(schema, '{"kind":"circle","r":1,"side":2}')).toEqual({ kind: 'circle', r: 1, side: 2 })
     expect(() => parseOutput(schema, '{"kind":"square","r":1,"side":2}')).toThrow(

@@ -24,7 +24,7 @@ describe('keys and paths', () => {
     expect(() => definePrompt({ ns: 'ok', key, sections: [] })).toThrow(PromptValidationError)
   })
 
-  it.each(['a', '0', 'step-1', 'a_b', 'a'.repeat(64)])('R3 takes the key %j as it is', (key) => {
+  it.each(['a', '0', 'step-1', 'a_b', 'a'.repeat(64)])('R3 accepts the key %j', (key) => {
     expect(
       prompt(defineSection({ key, title: 'T', template: 'x' }))
         .bind()
@@ -51,7 +51,7 @@ describe('keys and paths', () => {
     ).toEqual(['x', 'x.a', 'y', 'y.a'])
   })
 
-  it('R3 takes a tree of 100 levels and refuses a deeper one, however deep', () => {
+  it('R3 accepts 100 levels of sections and refuses more', () => {
     const nest = (levels: number): AnySection => {
       let section: AnySection = defineSection({ key: 's', title: 'T', template: 'The bottom.' })
       for (let i = 1; i < levels; i++) section = defineSection({ key: 's', title: 'T', children: [section] })
@@ -124,7 +124,7 @@ describe('definitions', () => {
     expect(thrownBy(() => prompt(badSummary))).toMatchObject({ path: 'bad', placeholder: 'b' })
   })
 
-  it('R27 a suffix of its own may name only the section key', () => {
+  it('R27 a custom suffix may contain only the section key', () => {
     expect(() => defineSection({ key: 'a', title: 'A', summary: 's', summarySuffix: 'Read ${other}' })).toThrow(
       'it can only contain ${section_key}',
     )

@@ -23,7 +23,7 @@ describe('types', () => {
     visibility: ({ n }) => (expectTypeOf(n).toEqualTypeOf<number>(), 'full'),
   })
 
-  it('R8 bind takes what all sections need together, as the schemas take it', () => {
+  it('R8 bind takes the values that all sections need, in the input form of their schemas', () => {
     const prompt = definePrompt({
       ns: 't',
       key: 't',
@@ -45,12 +45,12 @@ describe('types', () => {
     >()
   })
 
-  it('R8 a prompt without values is bound without any', () => {
+  it('R8 a prompt without values needs none to bind', () => {
     const prompt = definePrompt({ ns: 't', key: 't', sections: [defineSection({ key: 'a', title: 'A' })] })
     expectTypeOf(prompt.bind).toBeCallableWith()
   })
 
-  it('R8 sections put together at run time take any values', () => {
+  it('R8 sections assembled at run time accept any values', () => {
     const sections: AnySection[] = [leaf]
     expectTypeOf(definePrompt({ ns: 't', key: 't', sections }).bind).toBeCallableWith({ anything: 1 })
   })
@@ -65,7 +65,7 @@ describe('types', () => {
     expectTypeOf(prompt.bind().render().output.parse).returns.toEqualTypeOf<{ answer: string; sure?: boolean }>()
   })
 
-  it("R18 a tool's params are what its schema gives out, and unknown for a raw JSON Schema", () => {
+  it("R18 a tool's params have the output type of its schema, or unknown for a raw JSON Schema", () => {
     defineTool({
       name: 'a',
       description: '',
@@ -100,7 +100,7 @@ describe('types', () => {
     expectTypeOf<keyof Needs>().toEqualTypeOf<'a' | 'last'>()
   })
 
-  it('R2 defineParams declares by type alone', () => {
+  it('R2 defineParams declares params by type alone', () => {
     const section = defineSection({
       key: 'a',
       title: 'A',

@@ -71,7 +71,7 @@ function setup(script: readonly ScriptStep[], given: Setup = {}) {
 const answers = (messages: readonly { readonly role: string }[]): string[] =>
   messages.flatMap((message) => (message.role === 'tool' ? [(message as unknown as { text: string }).text] : []))
 
-describe('a catalog on a section', () => {
+describe('a catalog in a section', () => {
   it('R44 lists what the exposure lists and explains the flow', () => {
     const { bound } = setup([])
     const rendered = bound.render()
@@ -127,7 +127,7 @@ describe('a catalog on a section', () => {
     expect(answers((await run()).messages)).toEqual(['7'])
   })
 
-  it('R46 tells of the inner tool and its arguments', async () => {
+  it('R46 reports the inner tool and its arguments', async () => {
     const { run, events } = setup([calls('use_tool', { name: 'measure_3' }), says('Done.')])
     await run()
     const target = { name: 'measure_3', arguments: {} }
@@ -135,7 +135,7 @@ describe('a catalog on a section', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'tool/invoked', name: 'use_tool', target }))
   })
 
-  it('R44 R35 adds a tool whose definition was given to the conversation, where the adapter can', async () => {
+  it('R44 R35 adds a tool after its definition was returned, if the adapter can', async () => {
     const { run, adapter, events, session, bound } = setup(
       [
         calls('get_tool_definition', { name: 'set_lamp' }),
@@ -156,7 +156,7 @@ describe('a catalog on a section', () => {
     expect(rendered.trace).toEqual([])
   })
 
-  it('R44 goes on with use_tool where tools cannot be added, without a restart', async () => {
+  it('R44 continues with use_tool if tools cannot be added, without a restart', async () => {
     const { run, adapter } = setup(
       [
         calls('get_tool_definition', { name: 'set_lamp' }),
@@ -171,7 +171,7 @@ describe('a catalog on a section', () => {
     expect(answers(messages)[1]).toBe('Lamp a is at 1.')
   })
 
-  it('R44 joins a tool that was used through auto(), also in a section below another', async () => {
+  it('R44 adds a tool that was used through auto(), even in a nested section', async () => {
     const { run, adapter, events } = setup([calls('use_tool', { name: 'measure_3' }), calls('measure_3'), says('.')], {
       expose: auto(),
       nested: true,
@@ -194,7 +194,7 @@ describe('a catalog on a section', () => {
     expect(adapter.requests.at(-1)!.tools.slice(-5)).toEqual([1, 2, 3, 4, 5].map((number) => `measure_${number}`))
   })
 
-  it('R44 stops offering tools to a conversation that cannot take them', async () => {
+  it('R44 stops offering tools to a conversation that cannot add them', async () => {
     const catalog = createCatalog([setLamp, listRooms, ...others])
     const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
     const { run, adapter, catalog: used } = setup([...steps, says('.')], { catalog, expose: auto(), dynamic: false })
@@ -227,7 +227,7 @@ describe('a catalog on a section', () => {
     expect(answers(messages)[1]).toBe('1')
   })
 
-  it('R44 finds tools that came after the prompt was defined', async () => {
+  it('R44 finds tools that were added after the prompt was defined', async () => {
     const { run, catalog } = setup([calls('use_tool', { name: 'late' }), says('.')])
     catalog.add([defineTool({ name: 'late', description: 'Came late.', execute: () => ok('Here.') })])
     expect(answers((await run()).messages)).toEqual(['Here.'])
@@ -239,7 +239,7 @@ describe('a catalog on a section', () => {
     )
   })
 
-  it('R35 several definitions in one turn join together, each once', async () => {
+  it('R35 adds several definitions of one turn together, each once', async () => {
     const { run, adapter, events } = setup(
       [
         callsAll(

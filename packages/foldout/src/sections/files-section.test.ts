@@ -29,7 +29,7 @@ You have text files. Their paths are relative to the root, with \`/\` between th
     ])
   })
 
-  it('R19 speaks only of reading where files are only to be read', () => {
+  it('R19 mentions only reading if files are read-only', () => {
     const section = filesSection({ key: 'library', title: 'Library', readOnly: true })
     const rendered = definePrompt({ ns: 'test', key: 'files', sections: [section] })
       .bind({})

@@ -62,7 +62,7 @@ describe('skills', () => {
     expect(fields).toBe('# references/fields.md\n\nFields are named `a.b`.')
   })
 
-  it('R50 name a file that is no text or too long without showing it', async () => {
+  it('R50 name a binary or long file without showing it', async () => {
     const bound = await getPrompt({
       'skills/pdf-forms/logo.png': 'a\u0000b',
       'skills/pdf-forms/big.csv': 'x'.repeat(300_000),
@@ -81,7 +81,7 @@ describe('skills', () => {
     ['a bad name', '---\nname: My Skill\ndescription: d\n---\n', "its front matter needs a 'name'"],
     ['no description', '---\nname: x\n---\n', "its front matter needs a 'description'"],
     ['a name that is taken', '---\nname: pdf-forms\ndescription: d\n---\n', 'has the same name'],
-  ])('R50 say what is wrong with one, and the others are there: %s', async (_, text, fault) => {
+  ])('R50 say what is wrong with a broken one, and keep the others: %s', async (_, text, fault) => {
     const filesystem = files({ 'skills/z/SKILL.md': text })
     await expect(skillSections(filesystem, { folder: 'skills' })).rejects.toThrow(`skills/z/SKILL.md: `)
     const broken: FoldoutError[] = []
@@ -90,13 +90,13 @@ describe('skills', () => {
     expect(broken.map(({ message }) => message)).toEqual([expect.stringContaining(fault)])
   })
 
-  it('R50 keep files apart whose names give one key', async () => {
+  it('R50 distinguish files whose names give the same key', async () => {
     const bound = await getPrompt({ 'skills/pdf-forms/a.b': '1', 'skills/pdf-forms/a-b': '2' })
     const { nodes } = bound.render({ visibility: { 'pdf-forms': 'full' } })
     expect(nodes.map(({ path }) => path)).toContain('pdf-forms.a-b-2')
   })
 
-  it('R50 with no text show their description when they are open', async () => {
+  it('R50 without text show their description when they are open', async () => {
     const bound = await getPrompt({ 'skills/z/SKILL.md': '---\nname: bare\ndescription: Only this.\n---\n' })
     const { text } = bound.render({ visibility: { bare: 'full' } })
     expect(text).toContain('bare\n\nOnly this.')
@@ -109,7 +109,7 @@ describe('skills', () => {
     ['aliases', (n: number) => `a: &a [x]\n${Array.from({ length: n }, (_, i) => `k${i}: *a`).join('\n')}`],
     ['blank lines', (n: number) => '\n \n'.repeat(n)],
     ['dashes', (n: number) => `k: ${'-'.repeat(n)}\n---x\n-- -`],
-  ])('R50 with 16,000 %s in the front matter are read or refused in time', async (_, make) => {
+  ])('R50 with 16,000 %s in the front matter are read or refused quickly', async (_, make) => {
     const start = performance.now()
     const text = `---\nname: x\ndescription: d\n${make(16_000)}\n---\nBody.`
     const read = await readSkill(text, 'SKILL.md').catch((error: FoldoutError) => error.code)
@@ -117,7 +117,7 @@ describe('skills', () => {
     expect(performance.now() - start).toBeLessThan(5_000)
   })
 
-  it('R50 are refused with front matter or a file without bounds, or with too many files', async () => {
+  it('R50 are refused if the front matter or a file is too long, or if there are too many files', async () => {
     const long = `---\nname: x\ndescription: d\nk: ${'v'.repeat(300_000)}\n---\n`
     await expect(readSkill(long, 'SKILL.md')).rejects.toThrow('its front matter is longer than 262,144 characters')
     const huge = files({ 'skills/pdf-forms/SKILL.md': `${SKILL}${'x'.repeat(2_000_000)}` })
@@ -141,7 +141,7 @@ describe('skills', () => {
     expect(text).not.toContain('\n## 9 Forged')
   })
 
-  it('R50 may have folders in folders, as deep as they like', async () => {
+  it('R50 may have nested folders of any depth', async () => {
     const bound = await getPrompt({ [`skills/pdf-forms/${'d/'.repeat(400)}deep.txt`]: 'x' })
     expect(bound.render({ visibility: { 'pdf-forms': 'full' } }).nodes.length).toBeGreaterThan(3)
   })

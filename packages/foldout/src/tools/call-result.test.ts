@@ -4,8 +4,8 @@ import { fail, ok } from './result.ts'
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }
 
-describe('an answer of a catalog in a conversation', () => {
-  it('R46 is its text, with pictures beside it and the whole answer as its value', () => {
+describe('the answer of a catalog in a conversation', () => {
+  it('R46 is its text, with images beside it and the whole answer as its value', () => {
     const answer = { content: [{ type: 'text', text: 'A chart.' }, image], _meta: { a: 1 } }
     expect(toToolResult(answer)).toEqual({
       ok: true,
@@ -28,24 +28,24 @@ describe('an answer of a catalog in a conversation', () => {
     expect(toToolResult({ content: [content] }).message).toBe(text)
   })
 
-  it('R46 says structured content that has no words', () => {
+  it('R46 shows structured content that has no text', () => {
     expect(toToolResult({ content: [], structuredContent: { a: 1 } }).message).toBe('{"a":1}')
     expect(toToolResult({ content: [] }).message).toBe('Done.')
   })
 
-  it('R46 passes over what is not a piece of content', () => {
+  it('R46 ignores what is not content', () => {
     const answer = { content: [null, 5, {}, { type: 'text', text: 'Here.' }] } as unknown as CallResult
     expect(toToolResult(answer)).toMatchObject({ ok: true, message: 'Here.', answer })
   })
 
-  it('R46 fails where the tool failed', () => {
+  it('R46 fails if the tool failed', () => {
     const answer = { content: [{ type: 'text', text: 'No.' }], isError: true }
     expect(toToolResult(answer)).toEqual({ ok: false, message: 'No.', answer })
   })
 })
 
-describe('a result of a tool as an answer', () => {
-  it('R46 has the text, the pictures and, where it is declared, the value', () => {
+describe('the result of a tool as an answer', () => {
+  it('R46 has the text, the images and, if it is declared, the value', () => {
     const images = [{ mimeType: 'image/png', data: 'iVBORw0KGgo=' }]
     const content = [{ type: 'text', text: 'A chart.' }, image]
     expect(toCallResult({ ...ok('A chart.', { a: 1 }), images })).toEqual({ content })
@@ -56,7 +56,7 @@ describe('a result of a tool as an answer', () => {
     expect(toCallResult(fail('No.'))).toEqual({ content: [{ type: 'text', text: 'No.' }], isError: true })
   })
 
-  it('R46 comes back as it was after both ways, failures too', () => {
+  it('R46 survives the round trip, failures too', () => {
     const content = [image, { type: 'resource_link', uri: 'a:b', name: 'b' }, { type: 'of-the-future', x: [1] }]
     for (const isError of [true, false]) {
       const answer = { content, structuredContent: [1], isError, _meta: { kept: true } }

@@ -120,7 +120,7 @@ describe('executeTool', () => {
   it.each([
     ['the first ends first', ['a', 'b']],
     ['the second ends first', ['b', 'a']],
-  ])('R20 lets two tools at the same time both take effect: %s', async (_, order) => {
+  ])('R20 applies two concurrent tools: %s', async (_, order) => {
     const context = createContext()
     const gates = { a: gate(), b: gate() }
     const run = (item: 'a' | 'b') =>
@@ -154,7 +154,7 @@ describe('executeTool', () => {
   })
 
   it.each(['the failing one ends first', 'the failing one ends last'])(
-    'R20 R24 undoes of two tools at the same time only what the failing one did: %s',
+    'R20 R24 undoes only the failing one of two concurrent tools: %s',
     async (order) => {
       const context = createContext()
       const success = gate()
@@ -191,7 +191,7 @@ describe('executeTool', () => {
     },
   )
 
-  it('R20 R24 undoes with a failing tool what a tool inside it did', async () => {
+  it('R20 R24 undoes a nested tool with the failing tool around it', async () => {
     const context = createContext()
     const outer = changing('outer', async (inside) => {
       const result = await executeTool(
@@ -208,7 +208,7 @@ describe('executeTool', () => {
     expect(await getState(context)).toEqual({ cart: [], notes: ['outer', 'inner'], files: ['kept.txt'] })
   })
 
-  it('R20 goes on when a tool inside fails, without what that one did', async () => {
+  it('R20 continues when a nested tool fails, without its changes', async () => {
     const context = createContext()
     const outer = changing('outer', async (inside) => {
       await executeTool(
@@ -226,7 +226,7 @@ describe('executeTool', () => {
     })
   })
 
-  it('R20 refuses what a tool does after its call has ended', async () => {
+  it('R20 refuses changes by a tool after its call has ended', async () => {
     const context = createContext()
     const late = gate()
     let finished: Promise<void> | undefined
@@ -244,7 +244,7 @@ describe('executeTool', () => {
     expect(await getState(context)).toEqual({ cart: [], notes: ['a'], files: ['kept.txt'] })
   })
 
-  it('R20 tells the model of the later of two calls that changed one file at the same time, and undoes it', async () => {
+  it('R20 undoes the later of two concurrent changes to one file, and tells the model', async () => {
     const context = createContext(createMemoryFilesystem({ 'f.txt': 'one two' }))
     const edit = fileTools().find((tool) => tool.name === 'edit_file')!
     const results = await Promise.all([

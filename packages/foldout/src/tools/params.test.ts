@@ -18,7 +18,7 @@ const context = {
   prompt: undefined,
 }
 
-describe('R18 params of tools, as all providers take them', () => {
+describe('R18 params of tools, as all providers accept them', () => {
   it('shows a union of objects as one object, and checks by the union', async () => {
     const params = z.union([z.object({ id: z.string() }), z.object({ name: z.string(), size: z.number().optional() })])
     expect(shown(params)).toEqual({
@@ -63,7 +63,7 @@ describe('R18 params of tools, as all providers take them', () => {
     })
   })
 
-  it('has no alternatives at the outermost level, whatever is given', () => {
+  it('has no alternatives at the top level, whatever is given', () => {
     const $defs = { a: { anyOf: [{ $ref: '#/$defs/a' }, { required: ['x'] }] } }
     const schemas: readonly JsonSchema[] = [
       { type: 'object', properties: { a: {}, b: {} }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
@@ -89,7 +89,7 @@ describe('R18 params of tools, as all providers take them', () => {
     }
   })
 
-  it('keeps a schema of an object as it is', () => {
+  it('does not change the schema of an object', () => {
     const schema = { type: 'object', properties: { a: { anyOf: [{ type: 'string' }, { type: 'null' }] } } }
     expect(shown(schema)).toEqual(schema)
   })
@@ -111,7 +111,7 @@ describe('R18 params of tools, as all providers take them', () => {
     )
   })
 
-  it('R37 tells wrong arguments in the same words, whatever library the schema is of', async () => {
+  it('R37 describes wrong arguments in the same words for every schema library', async () => {
     const params = z.strictObject({ region: z.enum(['north', 'south']), count: z.number().int().max(5).optional() })
     const told = async (args: unknown): Promise<string> =>
       (await executeTool(define(params), args, context)).message.split('. Its arguments are')[0] ?? ''
@@ -124,7 +124,7 @@ describe('R18 params of tools, as all providers take them', () => {
     expect(await told(['x'])).toBe("Wrong arguments for tool 'tool': the value must be an object, not a list")
   })
 
-  it('R37 tells what only the library knows', async () => {
+  it('R37 passes on messages that only the library knows', async () => {
     const params = z.object({ a: z.string().refine((text) => text === 'x', 'Say x.') })
     expect((await executeTool(define(params), { a: 'y' }, context)).message).toContain(
       "'tool': a: Say x. Its arguments",

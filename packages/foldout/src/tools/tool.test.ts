@@ -33,7 +33,7 @@ describe('R18 tools', () => {
     ),
   }
   it.each(Object.entries(schemas))(
-    'R18 take params of %s, and the field descriptions reach the schema',
+    'R18 accept params of %s, and the field descriptions reach the schema',
     async (_, params) => {
       const tool = defineTool({
         name: 'forecast',
@@ -58,7 +58,7 @@ describe('R18 tools', () => {
     },
   )
 
-  it('R18 take a raw JSON Schema as it is, given plainly or by fromJsonSchema', async () => {
+  it('R18 accept a raw JSON Schema unchanged, plain or from fromJsonSchema', async () => {
     const schema = {
       type: 'object',
       properties: { n: { type: 'integer', minimum: 1, description: 'A count' } },
@@ -82,7 +82,7 @@ describe('R18 tools', () => {
     }
   })
 
-  it('R18 need no params', async () => {
+  it('R18 do not need params', async () => {
     const tool = defineTool({ name: 'ping', description: 'Pings.', execute: () => ok('pong') })
     expect(tool.inputSchema).toEqual({ type: 'object', properties: {}, additionalProperties: false })
     expect((await call(tool, undefined)).message).toBe('pong')
@@ -92,7 +92,7 @@ describe('R18 tools', () => {
     expect(() => defineTool({ name, description: '', execute: () => ok('') })).toThrow(`'${name}' cannot name a tool.`)
   })
 
-  it('R18 say what a library cannot give', () => {
+  it('R18 say if a library cannot produce JSON Schema', () => {
     const define = (params: unknown) => () =>
       defineTool({ name: 't', description: '', params: params as never, execute: () => ok('') })
     expect(define(v.object({ a: v.string() }))).toThrow(
@@ -103,13 +103,13 @@ describe('R18 tools', () => {
     )
   })
 
-  it('R18 are frozen, and so is what a provider is told', () => {
+  it('R18 are frozen, including their schema', () => {
     const tool = defineTool({ name: 't', description: '', params: z.object({ a: z.string() }), execute: () => ok('') })
     expect(Object.isFrozen(tool)).toBe(true)
     expect(() => Object.assign(tool.inputSchema['properties'] as object, { b: 1 })).toThrow(TypeError)
   })
 
-  it('R18 get session, signal, deadline, filesystem and prompt', async () => {
+  it('R18 receive session, signal, deadline, filesystem and prompt', async () => {
     const seen: ToolContext[] = []
     const tool = defineTool({ name: 't', description: '', execute: (_, given) => (seen.push(given), ok('')) })
     const deadline = new Date()

@@ -161,7 +161,7 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     await expect(readGatewayConfig([write('bad.json', text)])).rejects.toThrow(message)
   })
 
-  it('must be there', async () => {
+  it('must exist', async () => {
     await expect(readGatewayConfig([join(folder, 'c.json')])).rejects.toThrow(/^There is no file .*c\.json\.$/)
     await expect(readGatewayConfig([join(folder, 'c.ts')])).rejects.toThrow(/^There is no file .*c\.ts\.$/)
     await expect(readGatewayConfig([folder])).rejects.toThrow(/cannot be read/)

@@ -24,7 +24,7 @@ const deltas = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'text/delta' ? [event.text] : []))
 
 describe('aiSdk', () => {
-  it('says what it is', () => {
+  it('reports its name, model and abilities', () => {
     expect(aiSdk({ model: scripted(), contextWindow: 1000 })).toMatchObject({
       name: 'test',
       model: 'test-1',
@@ -51,7 +51,7 @@ describe('aiSdk', () => {
     })
   })
 
-  it('gives a tool with its schema, runs a call and sends the result back', async () => {
+  it("sends a tool's schema, runs the call and returns the result", async () => {
     const model = scripted(
       [...says('Let me see.'), call('weather', { city: 'Rome' }), finish('tool-calls')],
       [...says('Sunny.'), finish()],
@@ -83,7 +83,7 @@ describe('aiSdk', () => {
     ])
   })
 
-  it('takes parallel calls, and marks the result of one that failed', async () => {
+  it('runs parallel calls, and marks the result of one that failed', async () => {
     const model = scripted(
       [call('weather', { city: 'Rome' }, 'a'), call('broken', {}, 'b'), call('weather', {}, 'c'), finish('tool-calls')],
       [...says('Done.'), finish()],
@@ -101,7 +101,7 @@ describe('aiSdk', () => {
     })
   })
 
-  it('R37 leaves wrong arguments to the tool, passes malformed ones on and sends both back', async () => {
+  it('R37 passes wrong and malformed arguments on, and sends both back to the model', async () => {
     const model = scripted(
       [call('weather', '{"city": "Ro', 'cut'), call('nobody', { a: 1 }, 'odd'), finish('tool-calls')],
       [...says('Sorry.'), finish()],
@@ -128,7 +128,7 @@ describe('aiSdk', () => {
     ])
   })
 
-  it('R35 R42 offers added tools from the next request on, at the end of the list, and changes nothing before', async () => {
+  it('R35 R42 appends added tools to the list of the next request, and changes nothing before them', async () => {
     const model = scripted(
       [call('weather', { city: 'Rome' }), finish('tool-calls')],
       [call('extra', {}), finish('tool-calls')],
@@ -150,7 +150,7 @@ describe('aiSdk', () => {
     expect(third!.startsWith(second!)).toBe(true)
   })
 
-  it('R39 sends reasoning back as it came, also after a trip through JSON, and only its own', async () => {
+  it('R39 sends its own reasoning back unchanged, even after a round trip through JSON', async () => {
     const providerMetadata = { test: { signature: 'abc' } }
     const reasoning: StreamPart[] = [
       { type: 'reasoning-start', id: 'r' },
@@ -178,7 +178,7 @@ describe('aiSdk', () => {
     expect(other.doStreamCalls[0]!.prompt[2]!.content).toHaveLength(1)
   })
 
-  it('R17 tells the provider the schema of an object, but not of a list or when told not to', async () => {
+  it('R17 sends the schema of an object, but not of an array or when disabled', async () => {
     const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] } as const
     const ask = async (output: ReturnType<typeof outputSpec>, structuredOutput?: boolean) => {
       const model = scripted([...says('{"answer":"x"}'), finish()])
@@ -190,7 +190,7 @@ describe('aiSdk', () => {
     expect(await ask(outputSpec(schema), false)).toBeUndefined()
   })
 
-  it('begins a conversation that nobody has begun, alike in every request', async () => {
+  it('starts a conversation without input the same way in every request', async () => {
     const model = scripted([call('weather', { city: 'Rome' }), finish('tool-calls')], [...says('Done.'), finish()])
     await evaluate(aiSdk({ model }), { system: '', tools: [weather], messages: [] })
     for (const { prompt } of model.doStreamCalls) {
@@ -199,7 +199,7 @@ describe('aiSdk', () => {
     expect(model.doStreamCalls[1]!.prompt).toHaveLength(3)
   })
 
-  it('warns of a reply that is not whole and of what the provider does not support', async () => {
+  it('warns about incomplete replies and about unsupported settings', async () => {
     vi.stubGlobal('AI_SDK_LOG_WARNINGS', false)
     const model = scripted([
       { type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'seed', details: 'It is ignored.' }] },
@@ -216,21 +216,21 @@ describe('aiSdk', () => {
 })
 
 describe('aiSdk when requests fail', () => {
-  it('R38 sends again after 429, when the provider says, and tells', async () => {
+  it('R38 retries after a 429 when the provider says so, and emits an event', async () => {
     const model = scripted(apiError(429, 'Slow down.', { 'retry-after-ms': '3' }), [...says('Hello.'), finish()])
     const { result, events } = await evaluate(aiSdk({ model }))
     expect(result).toMatchObject({ text: 'Hello.' })
     expect(events).toContainEqual({ type: 'request/retried', attempt: 1, delayMs: 3, reason: 'Slow down.' })
   })
 
-  it('R38 gives up after so many retries', async () => {
+  it('R38 gives up after the configured number of retries', async () => {
     const busy = apiError(503, 'Busy.', { 'retry-after-ms': '1' })
     const model = scripted(busy, busy, busy, busy)
     await expect(evaluate(aiSdk({ model, maxRetries: 1 }))).rejects.toMatchObject({ code: 'adapter-unavailable' })
     expect(model.doStreamCalls).toHaveLength(2)
   })
 
-  it.each([400, 401, 403, 404, 422])('R38 does not send again after %i', async (status) => {
+  it.each([400, 401, 403, 404, 422])('R38 does not retry after %i', async (status) => {
     const model = scripted(apiError(status, 'No such model.'))
     const error: unknown = await evaluate(aiSdk({ model })).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(FoldoutError)
@@ -247,7 +247,7 @@ describe('aiSdk when requests fail', () => {
       'reports an overload',
       [{ type: 'error', error: { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } } }],
     ],
-  ])('R38 asks again for a reply that %s, as long as no text is out', async (_what, parts) => {
+  ])('R38 retries a reply that %s, as long as no text was emitted', async (_what, parts) => {
     const model = scripted(parts, [...says('Hello.'), finish()])
     const { result, calls } = await evaluate(aiSdk({ model }), { tools: [weather] })
     expect(result).toMatchObject({ text: 'Hello.' })
@@ -255,13 +255,13 @@ describe('aiSdk when requests fail', () => {
     expect(model.doStreamCalls).toHaveLength(2)
   })
 
-  it('R38 fails on a reply that breaks off once text is out', async () => {
+  it('R38 fails if a reply breaks off after text was emitted', async () => {
     const model = scripted(says('Hel'), [...says('Hello.'), finish()])
     await expect(evaluate(aiSdk({ model }))).rejects.toMatchObject({ code: 'adapter-stream-cut' })
     expect(model.doStreamCalls).toHaveLength(1)
   })
 
-  it('refuses what the provider reports in the stream as final', async () => {
+  it('treats errors in the stream as final if the provider does', async () => {
     const model = scripted([
       { type: 'error', error: { message: 'Your prompt was flagged.', type: 'invalid_request_error' } },
     ])
@@ -271,7 +271,7 @@ describe('aiSdk when requests fail', () => {
     })
   })
 
-  it('R38 rejects with the reason of an abort at once, also when the model does not listen', async () => {
+  it('R38 rejects at once with the reason of an abort, even if the model ignores the signal', async () => {
     const controller = new AbortController()
     const reason = new Error('Enough.')
     const model = new MockLanguageModelV3({

@@ -54,7 +54,7 @@ const refuses =
   }
 
 describe('aiSdk over HTTP', () => {
-  it('streams, calls and ends', async () => {
+  it('streams text, calls tools and finishes', async () => {
     const clock = defineTool({ name: 'clock', description: 'Tells the time.', execute: () => ok('Noon.') })
     const { adapter, bodies } = await behindHttp(
       streams(call('clock', {}), finish('tool-calls')),
@@ -66,7 +66,7 @@ describe('aiSdk over HTTP', () => {
     expect(JSON.stringify(bodies[1])).toContain('Noon.')
   })
 
-  it('R38 waits as long as a 429 says and sends again', async () => {
+  it('R38 waits as long as a 429 says, then retries', async () => {
     const { adapter, bodies } = await behindHttp(
       refuses(429, 'rate_limit_exceeded', { 'retry-after-ms': '7' }),
       streams(...says('Hello.'), finish()),
@@ -77,7 +77,7 @@ describe('aiSdk over HTTP', () => {
     expect(bodies).toHaveLength(2)
   })
 
-  it('R38 does not send again after 400', async () => {
+  it('R38 does not retry after 400', async () => {
     const { adapter, bodies } = await behindHttp(refuses(400, 'invalid_request_error'))
     await expect(evaluate(adapter)).rejects.toMatchObject({
       code: 'adapter-refused',
@@ -87,7 +87,7 @@ describe('aiSdk over HTTP', () => {
     expect(bodies).toHaveLength(1)
   })
 
-  it('R38 asks again where the connection is lost before there is text, and fails where it is lost after', async () => {
+  it('R38 retries if the connection is lost before any text, and fails if it is lost later', async () => {
     const breaks =
       (...parts: readonly StreamPart[]): Answer =>
       (response) => {

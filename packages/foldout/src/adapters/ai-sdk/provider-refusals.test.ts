@@ -62,7 +62,7 @@ describe('aiSdk and output schemas', () => {
     expect(model.doStreamCalls[1]?.providerOptions).toEqual(providerOptions)
   })
 
-  it('R17 asks for a strict schema if the options do, and goes without it where it is refused', async () => {
+  it('R17 requests a strict schema if the options say so, and drops it if it is refused', async () => {
     const model = refusing(refuseStrict)
     const adapter = aiSdk({ model, providerOptions: { openai: { strictJsonSchema: true } } })
     const { events, result } = await evaluate(adapter, { output: createOutput() })
@@ -71,7 +71,7 @@ describe('aiSdk and output schemas', () => {
     expect(warnings(events)).toEqual([expect.stringMatching(/^The provider refused the output schema\./)])
   })
 
-  it('R17 does not send a schema again that was refused, but does send another', async () => {
+  it('R17 never resends a refused schema, but sends other schemas', async () => {
     const model = refusing(refuseFormat)
     const adapter = aiSdk({ model })
     const output = createOutput()
@@ -87,7 +87,7 @@ describe('aiSdk and output schemas', () => {
     'Bad words.',
     "This model's maximum context length is 8192 tokens, with 9000 in the json_schema.",
     'Your credit balance is too low.',
-  ])('R38 does not send again what is refused for another reason: %s', async (message) => {
+  ])('R38 does not retry a request that is refused for another reason: %s', async (message) => {
     const model = refusing(() => message)
     await expect(evaluate(aiSdk({ model }), { output: createOutput() })).rejects.toMatchObject({
       code: 'adapter-refused',
@@ -97,13 +97,13 @@ describe('aiSdk and output schemas', () => {
 })
 
 describe('aiSdk and calls', () => {
-  it.each(['', '{}', '{"ci'])('R37 arguments %j in a reply that was cut off are malformed', async (text) => {
+  it.each(['', '{}', '{"ci'])('R37 arguments %j in a truncated reply are malformed', async (text) => {
     const model = scripted([call('weather', text), finish('length')], [...says('Sorry.'), finish()])
     const { calls } = await evaluate(aiSdk({ model }), { tools: [weather] })
     expect(calls).toMatchObject([{ name: 'weather', arguments: undefined, malformed: text === '{"ci' ? text : '' }])
   })
 
-  it('R37 arguments that came before a reply was cut off are taken, and none in a whole reply are none', async () => {
+  it('R37 complete arguments in a truncated reply are used, and missing ones in a complete reply are empty', async () => {
     const model = scripted(
       [call('weather', { city: 'Rome' }), finish('length')],
       [call('weather', '', 'b'), finish('tool-calls')],
@@ -113,7 +113,7 @@ describe('aiSdk and calls', () => {
     expect(calls.map(({ arguments: input }) => input)).toEqual([{ city: 'Rome' }, {}])
   })
 
-  it('sends schemas of tools in a form that providers take', async () => {
+  it('sends tool schemas in a form that providers accept', async () => {
     const model = scripted([...says('Done.'), finish()])
     const inputSchema = { anyOf: [{ type: 'object', properties: { all: { type: 'array' } } }, { type: 'object' }] }
     await evaluate(aiSdk({ model }), { tools: [{ ...weather, inputSchema }] })
@@ -124,7 +124,7 @@ describe('aiSdk and calls', () => {
     expect(sent).not.toHaveProperty('inputSchema.anyOf')
   })
 
-  it('tells reasoning as it comes', async () => {
+  it('emits reasoning as it arrives', async () => {
     const model = scripted([
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
@@ -166,7 +166,7 @@ describe('aiSdk and what is cached', () => {
     expect(prompt.at(-1)).toMatchObject({ role: 'tool', providerOptions: MARK })
   })
 
-  it('marks nothing for other providers, or if told not to', async () => {
+  it('marks nothing for other providers, or when disabled', async () => {
     expect(JSON.stringify(await getLastRequest('openai.responses'))).not.toContain('cacheControl')
     expect(JSON.stringify(await getLastRequest('anthropic.messages', false))).not.toContain('cacheControl')
   })

@@ -26,7 +26,7 @@ const deltas = (events: readonly ModelEvent[]) =>
   events.flatMap((event) => (event.type === 'text/delta' ? [event.text] : []))
 
 describe('anthropic', () => {
-  it('R35 says that tools can be added at any time', () => {
+  it('R35 supports adding tools at any time', () => {
     expect(claude({ contextWindow: 1_000_000 })).toMatchObject({
       name: 'anthropic',
       model: 'claude-opus-5-5',
@@ -35,7 +35,7 @@ describe('anthropic', () => {
     })
   })
 
-  it('streams a text as it comes', async () => {
+  it('streams text as it arrives', async () => {
     provider.answer({ content: 'A text of a few words, in some pieces.' })
     const { result, events, recorded } = await ask(claude())
     expect(result).toMatchObject({ type: 'final', text: 'A text of a few words, in some pieces.' })
@@ -44,7 +44,7 @@ describe('anthropic', () => {
     expect(recorded).toEqual([{ role: 'assistant', text: 'A text of a few words, in some pieces.', toolCalls: [] }])
   })
 
-  it('asks with what was given and no more', async () => {
+  it('sends only the given settings', async () => {
     provider.answer({ content: 'Yes.' })
     await ask(claude({ cache: false, parameters: { metadata: { user_id: 'u' }, output_config: { effort: 'low' } } }))
     const [{ text, headers, url }] = provider.requests as [Provider['requests'][0]]
@@ -58,14 +58,14 @@ describe('anthropic', () => {
     expect(headers['anthropic-beta']).toBeUndefined()
   })
 
-  it('leaves out a system text that is empty', async () => {
+  it('leaves out an empty system text', async () => {
     provider.answer({ content: 'Yes.' })
     await ask(claude({ maxTokens: 5 }), { system: '' })
     expect(provider.requests[0]!.body).not.toHaveProperty('system')
     expect(provider.requests[0]!.body).toHaveProperty('max_tokens', 5)
   })
 
-  it('gives several results of one turn in one message, and says which failed', async () => {
+  it('sends all results of a turn in one message, and marks the failed ones', async () => {
     provider.answer(
       {
         content: 'I look.',
@@ -116,7 +116,7 @@ describe('anthropic', () => {
     ])
   })
 
-  it('calls a tool without arguments with an empty object', async () => {
+  it('calls a tool with an empty object if there are no arguments', async () => {
     provider.intercept((_request, response, number) =>
       number > 0
         ? false
@@ -138,7 +138,7 @@ describe('anthropic', () => {
     ['are not valid JSON', 'tool_use', '{"text": lef', { text: '{"text": lef' }, 0],
     ['are cut off at the output limit', 'max_tokens', '{"text": "le', { text: '{"text": "le' }, 1],
     ['are cut off before they begin', 'max_tokens', '', { text: '' }, 1],
-  ])('R37 hands on arguments that %s, and shows them to the model', async (_, stopReason, json, { text }, warned) => {
+  ])('R37 passes on arguments that %s, and shows them to the model', async (_, stopReason, json, { text }, warned) => {
     provider.intercept((_request, response, number) =>
       number > 0
         ? false
@@ -169,7 +169,7 @@ describe('anthropic', () => {
     expect(warnings(events)).toHaveLength(warned)
   })
 
-  it('gives thinking back as it was, in its place', async () => {
+  it('sends thinking back unchanged, in its place', async () => {
     const thought = { type: 'thinking', thinking: 'Left or right?', signature: 'c2ln' }
     const hidden = { type: 'redacted_thinking', data: 'aGlkZGVu' }
     provider.intercept((_request, response, number) =>
@@ -217,7 +217,7 @@ describe('anthropic', () => {
     expect(provider.requests[2]!.body.messages[1]).toEqual({ role: 'assistant', content })
   })
 
-  it('takes over a conversation that began with another provider', async () => {
+  it('continues a conversation that began with another provider', async () => {
     provider.answer({ content: 'Yes.' })
     await ask(claude({ cache: false }), {
       messages: [
@@ -245,7 +245,7 @@ describe('anthropic', () => {
     ])
   })
 
-  it('counts cached and written input as input', async () => {
+  it('counts cache reads and writes as input', async () => {
     provider.intercept((_request, response) =>
       stream(response, [START, ...block(0, TEXT, says('Yes.')), ...end('end_turn')]),
     )
@@ -255,7 +255,7 @@ describe('anthropic', () => {
     expect(events.at(-1)).toMatchObject({ type: 'reply/received', usage })
   })
 
-  it('tells that the model declined, and runs none of its calls', async () => {
+  it('reports a refusal of the model, and runs none of its calls', async () => {
     provider.intercept((_request, response) =>
       stream(response, [
         START,
@@ -271,7 +271,7 @@ describe('anthropic', () => {
     expect(provider.requests).toHaveLength(1)
   })
 
-  it('says what to do where there is no key', async () => {
+  it('says what to do if there is no key', async () => {
     const client = {
       beta: { messages: { create: () => Promise.reject(new Error('Could not resolve authentication method.')) } },
     }
@@ -283,7 +283,7 @@ describe('anthropic', () => {
 describe('anthropic structured output', () => {
   const output = outputSpec(z.object({ city: z.string(), size: z.number().int().min(1).optional() }))
 
-  it('holds the model to the schema', async () => {
+  it('constrains the model to the schema', async () => {
     provider.answer({ content: '{"city":"Rome"}' })
     const { result } = await ask(claude({ parameters: { output_config: { effort: 'low' } } }), { output })
     expect(output.parse((result as { text: string }).text)).toEqual({ city: 'Rome' })
@@ -304,13 +304,13 @@ describe('anthropic structured output', () => {
     ['a list', outputSpec(z.array(z.string()))],
     ['free keys', outputSpec(z.object({ sizes: z.record(z.string(), z.number()) }))],
     ['anything', outputSpec(z.object({ value: z.unknown() }))],
-  ])('asks without a schema where it cannot be said: %s', async (_, unsayable) => {
+  ])('omits a schema that the provider cannot express: %s', async (_, unsayable) => {
     provider.answer({ content: '[]' })
     await ask(claude(), { output: unsayable })
     expect(provider.requests[0]!.body).not.toHaveProperty('output_config')
   })
 
-  it('does without where the endpoint refuses it, and remembers that', async () => {
+  it('drops the schema if the endpoint refuses it, and remembers that', async () => {
     provider.intercept(({ body }, response) =>
       'output_config' in body ? refuse(response, 400, 'output_config: Extra inputs are not permitted') : false,
     )

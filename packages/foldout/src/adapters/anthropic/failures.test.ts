@@ -20,7 +20,7 @@ const claude = useClaude((started) => (provider = started))
 const retries = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === 'request/retried')
 
 describe('anthropic failures', () => {
-  it('R38 waits as long as a 429 asks, and then tries again', async () => {
+  it('R38 waits as long as a 429 says, then retries', async () => {
     provider.intercept((_request, response, number) =>
       number === 0 ? refuse(response, 429, 'Too many requests', { 'retry-after': '0.05' }) : false,
     )
@@ -32,7 +32,7 @@ describe('anthropic failures', () => {
     ])
   })
 
-  it('R38 tries again while the provider is overloaded, and gives up after as many times as told', async () => {
+  it('R38 retries while the provider is overloaded, and gives up after the configured number of retries', async () => {
     provider.intercept((_request, response) => refuse(response, 529, 'Overloaded', { 'retry-after-ms': '1' }))
     const events: ModelEvent[] = []
     await expect(ask(claude({ maxRetries: 2 }), { onEvent: (event) => events.push(event) })).rejects.toMatchObject({
@@ -43,7 +43,7 @@ describe('anthropic failures', () => {
     expect(retries(events)).toHaveLength(2)
   })
 
-  it('R38 tries again when the stream tells of an overload before any text', async () => {
+  it('R38 retries if the stream reports an overload before any text', async () => {
     provider.intercept((_request, response, number) =>
       number > 0
         ? false
@@ -56,7 +56,7 @@ describe('anthropic failures', () => {
     expect((await ask(claude())).result).toMatchObject({ text: 'Yes.' })
   })
 
-  it.each([400, 401, 403, 404])('R38 does not try again after status %i', async (status) => {
+  it.each([400, 401, 403, 404])('R38 does not retry after status %i', async (status) => {
     provider.intercept((_request, response) => refuse(response, status, 'No such model'))
     await expect(ask(claude(), { tools: [toolNamed('look')] })).rejects.toMatchObject({
       code: 'adapter-refused',
@@ -65,7 +65,7 @@ describe('anthropic failures', () => {
     expect(provider.requests).toHaveLength(1)
   })
 
-  it('R38 asks again for a reply that was cut before its text, and not after', async () => {
+  it('R38 retries a reply that was cut off before its text, but not after', async () => {
     provider.intercept((_request, response, number) => (number > 0 ? false : stream(response, [START])))
     provider.answer({ content: 'Yes.' })
     const { result, events } = await ask(claude())
@@ -77,7 +77,7 @@ describe('anthropic failures', () => {
     expect(provider.requests).toHaveLength(3)
   })
 
-  it.each(['lost', 'damaged'])('R38 asks again when the connection is %s in the middle', async (how) => {
+  it.each(['lost', 'damaged'])('R38 retries when the connection is %s in the middle of a reply', async (how) => {
     provider.intercept((_request, response, number) => {
       if (number > 0) return false
       response.writeHead(200, { 'content-type': 'text/event-stream' })

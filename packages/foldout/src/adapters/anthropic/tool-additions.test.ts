@@ -92,7 +92,7 @@ describe('anthropic tool additions', () => {
     expect(warnings(events)).toEqual([])
   })
 
-  it('R42 marks the last initial tool, the system text and the last two turns for the cache', async () => {
+  it('R42 sets cache marks on the last initial tool, the system text and the last two turns', async () => {
     await ask(claude(), threeOpenings())
     const { tools = [], system = [], messages } = provider.requests[2]!.body
     expect(tools.map(({ cache_control: mark }) => mark !== undefined)).toEqual([false, true])
@@ -110,12 +110,12 @@ describe('anthropic tool additions', () => {
     ])
   })
 
-  it('R42 marks nothing where caching is off', async () => {
+  it('R42 sets no cache marks if caching is off', async () => {
     await ask(claude({ cache: false }), threeOpenings())
     expect(provider.requests.filter(({ text }) => text.includes('cache_control'))).toEqual([])
   })
 
-  it('R42 appends added tools to the end of the list in the plain way, and changes no text before', async () => {
+  it('R42 appends added tools to the list in plain mode, and changes no text before them', async () => {
     await ask(claude({ toolAdditions: 'plain' }), threeOpenings())
     const { requests } = provider
     expect(requests.map(({ body }) => offered(body))).toEqual([
@@ -141,7 +141,7 @@ describe('anthropic tool additions', () => {
   })
 
   it.each([400, 422])(
-    'R35 R42 goes over to the plain way when the endpoint answers %i, tells it once and remembers it',
+    'R35 R42 switches to plain mode when the endpoint answers %i, warns once and remembers it',
     async (status) => {
       provider.intercept(({ body }, response) =>
         hasAdditions(body) ? refuse(response, status, 'messages.3: Unexpected role "system"') : false,
@@ -166,7 +166,7 @@ describe('anthropic tool additions', () => {
     },
   )
 
-  it('R42 goes over at the first request where the endpoint does not know the beta', async () => {
+  it('R42 switches on the first request if the endpoint does not know the beta', async () => {
     provider.intercept(({ headers }, response) =>
       headers['anthropic-beta'] ? refuse(response, 400, 'Unexpected value(s) for the `anthropic-beta` header') : false,
     )
@@ -183,7 +183,7 @@ describe('anthropic tool additions', () => {
     ])
   })
 
-  it('finds out which of two things an endpoint refuses, and leaves out no more', async () => {
+  it('finds out which of two features an endpoint refuses, and drops only that one', async () => {
     const output = outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
     provider.intercept(({ body }, response) =>
       'output_config' in body ? refuse(response, 400, 'output_config: Extra inputs are not permitted') : false,
@@ -199,7 +199,7 @@ describe('anthropic tool additions', () => {
     ])
   })
 
-  it('does without both where an endpoint refuses both, and remembers both', async () => {
+  it('drops both features if an endpoint refuses both, and remembers both', async () => {
     const output = outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
     provider.intercept(({ body }, response) => {
       if (hasAdditions(body)) return refuse(response, 400, "messages.1: role 'system' is not supported on this model")
@@ -218,7 +218,7 @@ describe('anthropic tool additions', () => {
     ])
   })
 
-  it('says what both ways were refused with, and does not remember a refusal that had another cause', async () => {
+  it('reports both refusals, and does not remember one that had another cause', async () => {
     provider.intercept(({ body }, response, number) => {
       if (number === 1) return refuse(response, 400, 'No system role')
       return number === 2
@@ -236,13 +236,13 @@ describe('anthropic tool additions', () => {
     expect(hasAdditions(provider.requests.at(-1)!.body)).toBe(true)
   })
 
-  it('R42 does not go over for a refusal that is about something else', async () => {
+  it('R42 does not switch because of an unrelated refusal', async () => {
     provider.intercept(({ body }, response) => (hasAdditions(body) ? refuse(response, 403, 'Not allowed') : false))
     await expect(ask(claude(), threeOpenings())).rejects.toMatchObject({ code: 'adapter-refused' })
     expect(provider.requests).toHaveLength(2)
   })
 
-  it('R42 never goes over in the native way', async () => {
+  it('R42 never switches in native mode', async () => {
     provider.intercept(({ body }, response) => (hasAdditions(body) ? refuse(response, 400, 'No system role') : false))
     await expect(ask(claude({ toolAdditions: 'native' }), threeOpenings())).rejects.toMatchObject({
       code: 'adapter-refused',
@@ -250,7 +250,7 @@ describe('anthropic tool additions', () => {
     expect(provider.requests).toHaveLength(2)
   })
 
-  it('R35 offers a tool once, whatever a conversation that was read again says', async () => {
+  it('R35 offers a tool once, even if a stored conversation lists it twice', async () => {
     provider.answer({ content: 'Yes.' })
     const conversation: Message[] = [
       { role: 'tools', names: ['tool_a', 'open', 'unknown'] },
@@ -319,7 +319,7 @@ describe('anthropic conversations of any shape', () => {
     return bodies[0]!
   }
 
-  it('R42 keeps the order the interface asks for, at most four marks, and each call with its results', async () => {
+  it('R42 keeps the order that the API requires, at most four cache marks, and each call next to its results', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (later) => {
         const body = await toWire([HELLO, ...later])
@@ -337,7 +337,7 @@ describe('anthropic conversations of any shape', () => {
     )
   })
 
-  it('R42 sends with each reply that follows all that was sent before, byte for byte', async () => {
+  it('R42 begins every request with the bytes of the one before', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (later) => {
         const messages = [HELLO, ...later]

@@ -71,7 +71,7 @@ describe('a query', () => {
     })
   })
 
-  it('takes options of the caller beside its own', async () => {
+  it('accepts options of the caller beside its own', async () => {
     const sdk = fakeSdk([saying(dynamic, ...reply([text('Hi.')]), done('Hi.'))])
     const options = {
       tools: ['Read'],
@@ -90,7 +90,7 @@ describe('a query', () => {
     })
   })
 
-  it('streams text and tells usage, with what the cache gave and took', async () => {
+  it('streams text and reports usage, with cache reads and writes', async () => {
     const usage = { input_tokens: 1, cache_read_input_tokens: 30, cache_creation_input_tokens: 4, output_tokens: 5 }
     const sdk = fakeSdk([saying(dynamic, requesting, ...reply([text('One. '), text('Two.')], usage), done('Two.'))])
     const { evaluation, messages, events } = recorded({ tools: [look] })
@@ -107,7 +107,7 @@ describe('a query', () => {
     expect(sdk.done).toEqual(['close'])
   })
 
-  it('takes the usage of the whole query where the result tells it', async () => {
+  it('uses the usage of the whole query if the result reports it', async () => {
     const modelUsage = {
       one: { inputTokens: 1, outputTokens: 2, cacheReadInputTokens: 3, cacheCreationInputTokens: 4 },
       two: { inputTokens: 10, outputTokens: 20 },
@@ -118,7 +118,7 @@ describe('a query', () => {
     })
   })
 
-  it('drops a reply that was cut off for the one that came instead', async () => {
+  it('replaces a truncated reply with the one that follows', async () => {
     const [cut] = replyParts([text('Hal')])
     const sdk = fakeSdk([saying(dynamic, requesting, ...cut, ...reply([text('All of it.')]), done('All of it.'))])
     const { evaluation, messages } = recorded()
@@ -126,7 +126,7 @@ describe('a query', () => {
     expect(messages).toEqual([{ role: 'assistant', text: 'All of it.', toolCalls: [] }])
   })
 
-  describe('whose stream the executable gives up', () => {
+  describe('replies whose stream the executable abandons', () => {
     const started: SdkMessage = { type: 'stream_event', event: { type: 'message_start', message: { id: 'cut' } } }
     const shown: SdkMessage = {
       type: 'stream_event',
@@ -135,14 +135,14 @@ describe('a query', () => {
     const abandoned: SdkMessage = { type: 'stream_event', abandoned_blocks: {}, event: { type: 'message_stop' } }
     const again = [...reply([text('All of it.')]), done('All of it.')]
 
-    it('are forgotten where nothing of them was shown', async () => {
+    it('are discarded if nothing of them was shown', async () => {
       const sdk = fakeSdk([saying(dynamic, requesting, started, abandoned, ...again)])
       const { evaluation, messages } = recorded()
       await claudeAgent({ sdk }).evaluate(evaluation)
       expect(messages).toEqual([{ role: 'assistant', text: 'All of it.', toolCalls: [] }])
     })
 
-    it('fail the evaluation where some of them was', async () => {
+    it('fail the evaluation if part of them was shown', async () => {
       const sdk = fakeSdk([saying(dynamic, requesting, started, shown, abandoned, ...again)])
       const { evaluation, messages } = recorded()
       await expect(claudeAgent({ sdk }).evaluate(evaluation)).rejects.toMatchObject({ code: 'adapter-stream-cut' })
@@ -150,7 +150,7 @@ describe('a query', () => {
     })
   })
 
-  it('takes replies that come without a stream', async () => {
+  it('accepts replies that are not streamed', async () => {
     const [cut] = replyParts([text('Hal')])
     const whole: SdkMessage = { type: 'assistant', message: { id: 'whole', content: [text('All'), text(' of it.')] } }
     const sdk = fakeSdk([saying(dynamic, requesting, ...cut, whole, done('All of it.'))])
@@ -159,7 +159,7 @@ describe('a query', () => {
     expect(messages).toEqual([{ role: 'assistant', text: 'All of it.', toolCalls: [] }])
   })
 
-  it('tells the retries that the executable makes', async () => {
+  it('reports retries of the executable', async () => {
     const retry: SdkMessage = {
       type: 'system',
       subtype: 'api_retry',
@@ -176,7 +176,7 @@ describe('a query', () => {
 })
 
 describe('calls', () => {
-  it('of one reply run together, once the reply is whole', async () => {
+  it('of one reply run concurrently, once the reply is complete', async () => {
     let answers: readonly unknown[] = []
     const sdk = fakeSdk([
       async function* ({ call }) {
@@ -215,7 +215,7 @@ describe('calls', () => {
     ])
   })
 
-  it('are found by name and arguments where the executable does not tell their ids', async () => {
+  it('are matched by name and arguments if the executable does not give their ids', async () => {
     let answer: unknown
     const sdk = fakeSdk([
       async function* ({ call }) {
@@ -239,7 +239,7 @@ describe('calls', () => {
     expect(answer).toEqual({ content: [{ type: 'text', text: 'of 2' }], isError: true })
   })
 
-  it('run one by one where something may refuse one, which then does not run', async () => {
+  it('run one at a time if any of them may be refused, and refused ones do not run', async () => {
     const sdk = fakeSdk([
       async function* ({ call }) {
         yield dynamic
@@ -260,7 +260,7 @@ describe('calls', () => {
     ])
   })
 
-  it('of a subagent run, and are no part of the conversation', async () => {
+  it('of a subagent run, but are not part of the conversation', async () => {
     let answer: unknown
     const sdk = fakeSdk([
       async function* ({ call }) {
@@ -278,7 +278,7 @@ describe('calls', () => {
     expect(messages).toEqual([{ role: 'assistant', text: 'Done.', toolCalls: [] }])
   })
 
-  it('R33 a halt leaves the call without an answer, and every call of the reply with a result', async () => {
+  it('R33 a halt leaves the call unanswered, and gives every call of the reply a result', async () => {
     const sdk = fakeSdk([
       async function* ({ call }) {
         yield dynamic
@@ -305,7 +305,7 @@ describe('calls', () => {
     expect(sdk.done).toEqual(['interrupt', 'close'])
   })
 
-  it('R38 the caller is asked before requests that follow calls of tools nobody offered', async () => {
+  it('R38 the caller is asked before a request even after calls of tools that were not offered', async () => {
     const sdk = fakeSdk([
       async function* () {
         yield dynamic
@@ -325,7 +325,7 @@ describe('calls', () => {
     expect(messages[1]).toEqual({ role: 'tool', callId: '1', name: 'unknown', text: 'No such tool', isError: true })
   })
 
-  it('R38 the caller is asked before each request, and what it throws ends the query', async () => {
+  it('R38 the caller is asked before each request, and an error that it throws ends the query', async () => {
     const sdk = fakeSdk([
       async function* ({ call }) {
         yield dynamic
@@ -360,7 +360,7 @@ describe('added tools', () => {
   }
   let sdkDone: string[] | undefined
 
-  it('R35 have been listed again before the call is answered', async () => {
+  it('R35 are listed again before the call is answered', async () => {
     const sdk = fakeSdk([asking], {
       onListChanged: (host) => setTimeout(() => void host.list(), 30),
     })
@@ -374,7 +374,7 @@ describe('added tools', () => {
     expect(events.findLast(({ type }) => type === 'request/sent')).toMatchObject({ tools: ['look', 'dig'] })
   })
 
-  it('R35 are offered by a new query, with a warning, where they were not listed in time', async () => {
+  it('R35 are offered by a new query, with a warning, if they were not listed in time', async () => {
     const sdk = fakeSdk([asking, saying(dynamic, ...reply([text('Dug.')], { input_tokens: 2 }), done('Dug.'))], {
       onListChanged: () => {},
     })
@@ -408,7 +408,7 @@ describe('added tools', () => {
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'tools', 'assistant'])
   })
 
-  it('R35 an executable that does not announce the capability is believed', async () => {
+  it('R35 are not offered if the executable does not announce the capability', async () => {
     const old: Script = async function* ({ call }) {
       yield init()
       yield* reply([use('1', 'look', {})])
@@ -438,7 +438,7 @@ describe('added tools', () => {
 })
 
 describe('earlier messages', () => {
-  it('R39 go along as a transcript that nothing in it can break out of', async () => {
+  it('R39 are sent as a transcript that none of its content can break out of', async () => {
     const sdk = fakeSdk([saying(dynamic, ...reply([text('Hi.')]), done('Hi.'))])
     const { evaluation } = recorded({
       messages: [
@@ -554,14 +554,14 @@ describe('failures', () => {
     })
   })
 
-  it('what the caller throws comes out as it is', async () => {
+  it('an error of the caller is rethrown unchanged', async () => {
     const sdk = fakeSdk([saying(dynamic, ...reply([text('Hi.')]), done('Hi.'))])
     const full = new Error('The disk is full.')
     const { evaluation } = recorded({ record: () => Promise.reject(full) })
     await expect(claudeAgent({ sdk }).evaluate(evaluation)).rejects.toBe(full)
   })
 
-  it('an abort ends the query at once, though the executable neither answers nor exits', async () => {
+  it('an abort ends the query at once, even if the executable neither answers nor exits', async () => {
     const controller = new AbortController()
     const reason = new Error('Enough.')
     let isClosed = false

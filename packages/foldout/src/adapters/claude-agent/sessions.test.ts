@@ -35,7 +35,7 @@ describe('a session', () => {
     return { adapter, stored, result: await adapter.evaluate(second.evaluation), second }
   }
 
-  it('goes on in a fork with the last message alone, and counts what that used', async () => {
+  it('continues in a fork with only the last message, and counts its usage', async () => {
     const sdk = fakeSdk(scripts)
     const { result } = await converse(sdk)
     expect(sdk.hosts.map(({ prompt }) => prompt)).toEqual(['First.', 'Second.'])
@@ -45,7 +45,7 @@ describe('a session', () => {
     expect(result).toMatchObject({ text: 'Two.', usage: { inputTokens: 3 } })
   })
 
-  it('goes on from the same message twice', async () => {
+  it('can be continued from the same message twice', async () => {
     const sdk = fakeSdk(scripts)
     const { adapter, stored } = await converse(sdk)
     await adapter.evaluate(recorded({ messages: [...stored, user('Third.')] }).evaluation)
@@ -63,7 +63,7 @@ describe('a session', () => {
       'what was stored is damaged',
       ([first, last]) => [first, { ...last, native: { adapter: 'claude-agent', content: ['s1'] } }] as Message[],
     ],
-  ])('is not resumed where %s', async (_, change) => {
+  ])('is not resumed if %s', async (_, change) => {
     const sdk = fakeSdk(scripts)
     await converse(sdk, { change })
     expect(getOptions(sdk, 1)).not.toHaveProperty('resume')
@@ -78,7 +78,7 @@ describe('a session', () => {
     expect(sdk.hosts[1]?.prompt).toContain('<conversation>')
   })
 
-  it('is replaced by a transcript where the executable does not have it', async () => {
+  it('is replaced by a transcript if the executable does not have it', async () => {
     const lost: SdkMessage = {
       type: 'result',
       subtype: 'error_during_execution',
@@ -98,7 +98,7 @@ describe('an output', () => {
   const output = outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
   const answer = use('1', 'StructuredOutput', { city: 'Rome' })
 
-  it('is asked for by its schema, and is the last message', async () => {
+  it('is requested with its schema, and is the last message', async () => {
     const sdk = fakeSdk([
       say(dynamic, ...reply([text('Here.'), answer]), done('', { structured_output: { city: 'Rome' } })),
     ])
@@ -112,21 +112,21 @@ describe('an output', () => {
     expect(events.at(-1)).toEqual({ type: 'text/delta', text: '{"city":"Rome"}' })
   })
 
-  it('may come in text, from a model that does not give it in the form', async () => {
+  it('may come as text from a model that does not use the structured form', async () => {
     const failed = { type: 'result', subtype: 'error_max_structured_output_retries', is_error: true } as const
     const sdk = fakeSdk([say(dynamic, ...reply([text('Rome, I think.')]), failed)])
     const { evaluation } = recorded({ output })
     expect(await claudeAgent({ sdk }).evaluate(evaluation)).toMatchObject({ type: 'final', text: 'Rome, I think.' })
   })
 
-  it('that is a list is read from the text', async () => {
+  it('that is an array is read from the text', async () => {
     const sdk = fakeSdk([say(dynamic, ...reply([text('[]')]), done('[]'))])
     const list = outputSpec({ type: 'array', items: { type: 'string' } })
     await claudeAgent({ sdk }).evaluate(recorded({ output: list }).evaluation)
     expect(getOptions(sdk, 0)).not.toHaveProperty('outputFormat')
   })
 
-  it('of the caller comes before that of the prompt', async () => {
+  it('of the caller takes precedence over that of the prompt', async () => {
     const sdk = fakeSdk([say(dynamic, ...reply([text('{}')]), done('{}'))])
     const outputFormat = { type: 'json_schema', schema: {} }
     await claudeAgent({ sdk, options: { outputFormat } }).evaluate(recorded({ output }).evaluation)
@@ -134,7 +134,7 @@ describe('an output', () => {
   })
 })
 
-it('tells what the model thinks', async () => {
+it('reports what the model thinks', async () => {
   const thought: SdkMessage = {
     type: 'stream_event',
     event: { type: 'content_block_delta', delta: { type: 'thinking_delta', thinking: 'Hm.' } },

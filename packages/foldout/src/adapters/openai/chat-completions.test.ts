@@ -20,7 +20,7 @@ const reply = (...deltas: readonly object[]): Answer =>
   events([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), '[DONE]'])
 
 describe('Chat Completions', () => {
-  it('counts what was cached as part of the input, told after the end', async () => {
+  it('counts cached tokens as input, even if they are reported after the end', async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 80 } }
     wire.answerNext(events([chunk({ content: 'Hi.' }), chunk({}, 'stop'), { choices: [], usage }, '[DONE]']))
     expect(await evaluate(conversation())).toMatchObject({
@@ -29,7 +29,7 @@ describe('Chat Completions', () => {
     expect(wire.requests[0]!.body.stream_options).toEqual({ include_usage: true })
   })
 
-  it('R42 the system text and the tools from the start are the same bytes in every request', async () => {
+  it('R42 the system text and the initial tools have the same bytes in every request', async () => {
     const names = ['wind', 'rain', 'snow']
     const call = (id: string): object => ({
       tool_calls: [{ index: 0, id, function: { name: 'weather', arguments: '{}' } }],
@@ -56,7 +56,7 @@ describe('Chat Completions', () => {
     ])
   })
 
-  it('puts calls together whose parts come mixed', async () => {
+  it('assembles calls whose parts arrive interleaved', async () => {
     const part = (index: number, rest: object): object => ({ tool_calls: [{ index, ...rest }] })
     wire.answerNext(
       reply(
@@ -78,7 +78,7 @@ describe('Chat Completions', () => {
     ])
   })
 
-  it('tells calls apart where the server numbers them all alike', async () => {
+  it('distinguishes calls even if the server gives all the same index', async () => {
     const call = (id: string): object => ({
       index: 0,
       id,
@@ -93,7 +93,7 @@ describe('Chat Completions', () => {
     ])
   })
 
-  it('gives calls an id of their own where the server gives none, or one that was there before', async () => {
+  it('gives calls new ids if the server gives none, or repeats one', async () => {
     const call = (index: number, id?: string): object => ({ index, id, function: { name: 'weather', arguments: '{}' } })
     wire.answerNext(
       reply({ tool_calls: [call(0), call(1, '')] }),
@@ -112,7 +112,7 @@ describe('Chat Completions', () => {
     expect(answered).toEqual(ids)
   })
 
-  it('shows a refusal as text, and leaves an empty system text out', async () => {
+  it('shows a refusal as text, and leaves out an empty system text', async () => {
     wire.answerNext(reply({ refusal: 'I cannot.' }))
     const talk = conversation({ system: '' })
     expect(await evaluate(talk)).toMatchObject({ text: 'I cannot.' })

@@ -48,7 +48,7 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
   const retried = (told: readonly ModelEvent[]): readonly ModelEvent[] =>
     told.filter(({ type }) => type === 'request/retried')
 
-  it('waits as a 429 asks and sends again', async () => {
+  it('waits as long as a 429 says, then retries', async () => {
     wire.answerNext(
       failing(429, 'Slow down.', { 'retry-after-ms': '30' }),
       failing(503, 'Busy.', { 'retry-after': '0' }),
@@ -65,14 +65,14 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
     expect(new Set(wire.requests.map(({ raw }) => raw)).size).toBe(1)
   })
 
-  it('waits of its own accord after a 529', async () => {
+  it('waits on its own after a 529', async () => {
     wire.answerNext(failing(529, 'Overloaded.'))
     const talk = conversation()
     expect(await adapter().evaluate(talk)).toMatchObject({ text: 'Hi.' })
     expect(retried(talk.events)).toMatchObject([{ attempt: 1, reason: '529 Overloaded.' }])
   })
 
-  it('gives up after the retries, each of them ours', async () => {
+  it('gives up after its own retries, without those of the SDK', async () => {
     wire.answerNext(...Array<Answer>(2).fill(failing(500, 'Broken.', { 'retry-after-ms': '1' })))
     const talk = conversation()
     await expect(adapter(1).evaluate(talk)).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
     expect(retried(talk.events)).toHaveLength(1)
   })
 
-  it.each([400, 401, 403, 404, 422])('does not send again after %i', async (status) => {
+  it.each([400, 401, 403, 404, 422])('does not retry after %i', async (status) => {
     wire.answerNext(failing(status, 'No.'))
     const talk = conversation({ tools: [tool('weather')] })
     await expect(adapter().evaluate(talk)).rejects.toMatchObject({
@@ -94,18 +94,15 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
     expect(talk.events.map(({ type }) => type)).toEqual(['request/sent'])
   })
 
-  it.each(['cut', 'done'] as const)(
-    'asks again after a stream that ends without an end (%s), if it said nothing',
-    async (end) => {
-      wire.answerNext(events([stream.start], { end }))
-      const talk = conversation()
-      expect(await adapter().evaluate(talk)).toMatchObject({ text: 'Hi.' })
-      expect(retried(talk.events)).toHaveLength(1)
-      expect(shownText(talk.events).join('')).toBe('Hi.')
-    },
-  )
+  it.each(['cut', 'done'] as const)('retries a stream that ends early (%s) if it had no text', async (end) => {
+    wire.answerNext(events([stream.start], { end }))
+    const talk = conversation()
+    expect(await adapter().evaluate(talk)).toMatchObject({ text: 'Hi.' })
+    expect(retried(talk.events)).toHaveLength(1)
+    expect(shownText(talk.events).join('')).toBe('Hi.')
+  })
 
-  it.each(['cut', 'done'] as const)('does not ask again once it said something (%s)', async (end) => {
+  it.each(['cut', 'done'] as const)('does not retry once it had text (%s)', async (end) => {
     wire.answerNext(events([stream.start, stream.text('It is ')], { end }))
     const talk = conversation()
     await expect(adapter().evaluate(talk)).rejects.toMatchObject({ code: 'adapter-stream-cut' })
@@ -114,14 +111,14 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
     expect(talk.recorded).toEqual([])
   })
 
-  it('asks again after half an event', async () => {
+  it('retries after half an event', async () => {
     wire.answerNext(events([stream.start, '{"choices":[{"del']))
     // The client itself complains of it there.
     vi.spyOn(console, 'error').mockReturnValue()
     expect(await adapter().evaluate(conversation())).toMatchObject({ text: 'Hi.' })
   })
 
-  it('asks again after a failure of the server that is told in the stream, not after a refusal', async () => {
+  it('retries after a server error in the stream, but not after a refusal', async () => {
     wire.answerNext(events([stream.start, { error: { message: 'Broken.', type: 'server_error', code: null } }]))
     expect(await adapter().evaluate(conversation())).toMatchObject({ text: 'Hi.' })
     wire.answerNext(events([{ error: { message: 'Forbidden words.', type: 'invalid_request_error', code: null } }]))
@@ -131,14 +128,14 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
     })
   })
 
-  it('asks again when nobody listens there', async () => {
+  it('retries if nothing listens at the address', async () => {
     const talk = conversation()
     const nobody = openai({ model: 'm', apiKey: 'k', baseURL: 'http://127.0.0.1:1/v1', interface: kind, maxRetries: 1 })
     await expect(nobody.evaluate(talk)).rejects.toMatchObject({ code: 'adapter-unavailable' })
     expect(retried(talk.events)).toHaveLength(1)
   })
 
-  it('warns of a reply that reached its limit', async () => {
+  it('warns about a reply that reached its limit', async () => {
     wire.answerNext(events([stream.text('It is'), stream.tail]))
     const talk = conversation()
     await adapter().evaluate(talk)

@@ -25,7 +25,7 @@ const interfaces: readonly [string, (maxRetries?: number) => ProviderAdapter][] 
 describe.each(interfaces)('openai, %s', (kind, adapter) => {
   const isChat = kind !== 'responses'
 
-  it('streams a text and counts its tokens', async () => {
+  it('streams text and counts tokens', async () => {
     wire.mock.onMessage(
       'Hello',
       { content: 'It is sunny today.', usage: { prompt_tokens: 20, completion_tokens: 5 } },
@@ -43,7 +43,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(wire.requests[0]?.body).toMatchObject({ stream: true })
   })
 
-  it('makes one call and gives its result back', async () => {
+  it('runs one call and returns its result', async () => {
     wire.mock.on({ userMessage: 'Hello', hasToolResult: true }, { content: 'Sunny in Oslo.' })
     wire.mock.on({ userMessage: 'Hello' }, { toolCalls: [{ id: 'c1', name: 'weather', arguments: '{"city":"Oslo"}' }] })
     const talk = conversation({ tools: [tool('weather')] })
@@ -89,7 +89,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     )
   })
 
-  it('takes parallel calls in their order, with text beside them', async () => {
+  it('accepts parallel calls in order, with text beside them', async () => {
     wire.mock.on({ userMessage: 'Hello', hasToolResult: true }, { content: 'Done.' })
     wire.mock.on(
       { userMessage: 'Hello' },
@@ -132,7 +132,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(isChat ? body.messages.at(-1).content : body.input.at(-1).output).toBe('Error: No such city.')
   })
 
-  it('R37 hands on arguments that are not valid JSON, and an empty text as no arguments', async () => {
+  it('R37 passes on arguments that are not valid JSON, and treats an empty text as no arguments', async () => {
     wire.mock.on({ userMessage: 'Hello', hasToolResult: true }, { content: 'Sorry.' })
     wire.mock.on(
       { userMessage: 'Hello' },
@@ -152,7 +152,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(written).toBe(isChat ? '{"malformed":"{\\"city\\": Oslo"}' : '{"city": Oslo')
   })
 
-  it('R33 stops where the caller says so, with the usage so far', async () => {
+  it('R33 stops when the caller says so, with the usage so far', async () => {
     wire.mock.on(
       { userMessage: 'Hello' },
       {
@@ -165,7 +165,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(wire.requests).toHaveLength(1)
   })
 
-  it('R35 offers added tools at the end of the list, where they stay', async () => {
+  it('R35 appends added tools to the list and keeps them there', async () => {
     wire.mock.on({ userMessage: 'Hello', hasToolResult: true }, { content: 'Done.' })
     wire.mock.on({ userMessage: 'Hello' }, { toolCalls: [{ id: 'c1', name: 'weather', arguments: '{}' }] })
     const one = adapter()
@@ -184,7 +184,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(talk.recorded.at(-2)).toEqual({ role: 'tools', names: ['wind', 'rain'] })
   })
 
-  it('asks for an object in the schema’s shape, but not for an array', async () => {
+  it('requests structured output for an object, but not for an array', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
     wire.mock.onMessage('Hello', { content: '{"city":"Oslo"}' })
     const output = outputSpec(schema)
@@ -199,7 +199,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(wire.requests[1]?.body).not.toHaveProperty(isChat ? 'response_format' : 'text')
   })
 
-  it('goes without structured output where the endpoint does not know it, and remembers that', async () => {
+  it('drops structured output if the endpoint does not support it, and remembers that', async () => {
     wire.mock.onMessage('Hello', { content: '{}' })
     wire.answerNext(failing(400, "Unsupported parameter: 'json_schema' is not known to this model."))
     const one = adapter()
@@ -214,7 +214,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(wire.requests.map(({ raw }) => raw.includes('json_schema'))).toEqual([true, false, false])
   })
 
-  it('goes without what is refused once only, whatever the refusal then says', async () => {
+  it('drops a refused feature only once, whatever a second refusal says', async () => {
     wire.mock.onMessage('Hello', { content: '{}' })
     wire.answerNext(failing(422, 'No json_schema here.'), failing(422, 'No json_schema here.'))
     const talk = conversation({ output: outputSpec({ type: 'object' }) })
@@ -223,7 +223,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(warnings(talk.events)).toEqual([])
   })
 
-  it('sends more fields where it is told to', async () => {
+  it('sends additional parameters', async () => {
     wire.mock.onMessage('Hello', { content: 'Hi.' })
     const common = { model: 'm', baseURL: `${wire.url}/v1`, parameters: { temperature: 0, model: 'other' } }
     const one = isChat ? openaiCompatible(common) : openai({ ...common, apiKey: 'k', contextWindow: 1000 })
@@ -235,13 +235,13 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
 })
 
 describe('clients', () => {
-  it('is named by the system and may be named otherwise', () => {
+  it('is named after the provider by default, and can be renamed', () => {
     expect(openai({ model: 'gpt-5' })).toMatchObject({ name: 'openai', model: 'gpt-5' })
     expect(openaiCompatible({ model: 'm', baseURL: 'http://x/v1' }).name).toBe('openai-compatible')
     expect(openaiCompatible({ model: 'm', baseURL: 'http://x/v1', name: 'ollama' }).name).toBe('ollama')
   })
 
-  it('sends a compatible server its own key or none, and nothing of the environment', async () => {
+  it('sends a compatible server its own key or none, and nothing from the environment', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'secret')
     vi.stubEnv('OPENAI_ORG_ID', 'secret')
     vi.stubEnv('OPENAI_PROJECT_ID', 'secret')
@@ -257,14 +257,14 @@ describe('clients', () => {
     expect(JSON.stringify(wire.requests.map(({ headers }) => headers))).not.toContain('secret')
   })
 
-  it('uses a client that it is given', async () => {
+  it('uses a given client', async () => {
     wire.mock.onMessage('Hello', { content: 'Hi.' })
     const client = new OpenAI({ apiKey: 'theirs', baseURL: `${wire.url}/v1` })
     await openai({ model: 'gpt-4o', client }).evaluate(conversation())
     expect(wire.requests[0]?.headers.authorization).toBe('Bearer theirs')
   })
 
-  it('says how to give a key where there is none', async () => {
+  it('says how to pass a key if there is none', async () => {
     vi.stubEnv('OPENAI_API_KEY', undefined)
     try {
       await expect(openai({ model: 'gpt-4o' }).evaluate(conversation())).rejects.toMatchObject({

@@ -81,8 +81,8 @@ const definition = (name: string): object => ({
   strict: false,
 })
 
-describe('tools that come in mid-conversation', () => {
-  it('R42 every request begins with the bytes of the one before, across three additions', async () => {
+describe('tools added in the middle of a conversation', () => {
+  it('R42 leave every request beginning with the bytes of the one before, across three additions', async () => {
     await runWithAdditions(atOpenAI())
     const raws = wire.requests.map(({ raw }) => raw)
     expect(raws).toHaveLength(4)
@@ -94,7 +94,7 @@ describe('tools that come in mid-conversation', () => {
     expect(raws[3]).toContain(JSON.stringify([definition('weather'), definition('time')]))
   })
 
-  it('R35 they stand in the conversation where they came in, as the interface wants them', async () => {
+  it('R35 appear in the conversation where they were added, in the form that the API expects', async () => {
     await runWithAdditions(atOpenAI())
     const item = (name: string): OpenAI.Responses.ResponseInputItem.AdditionalTools => ({
       type: 'additional_tools',
@@ -113,7 +113,7 @@ describe('tools that come in mid-conversation', () => {
     expect([input[3], input[6], input[9]]).toEqual([item('wind'), item('rain'), item('snow')])
   })
 
-  it('R42 sent plainly, the list grows at its end and nothing before it changes', async () => {
+  it('R42 are appended to the list in plain mode, and nothing before them changes', async () => {
     const talk = await runWithAdditions(atOpenAI({ toolAdditions: 'plain' }))
     const sent = wire.requests.map(({ body }) => JSON.stringify(body.tools))
     for (const [i, list] of sent.slice(1).entries()) expect(list.startsWith(sent[i]!.slice(0, -1))).toBe(true)
@@ -123,7 +123,7 @@ describe('tools that come in mid-conversation', () => {
     expect(warnings(talk.events)).toEqual([])
   })
 
-  it('R35 after a 400 to the native way they are sent plainly, with one warning, from then on', async () => {
+  it('R35 are sent in plain mode, with one warning, after a 400 in native mode', async () => {
     const adapter = atOpenAI()
     wire.answerNext(
       reply([calls('weather', 'c1')]),
@@ -144,7 +144,7 @@ describe('tools that come in mid-conversation', () => {
     expect(wire.requests[2]!.body.tools).toEqual([definition('weather'), definition('wind')])
   })
 
-  it('R35 a 400 that has another reason is told as it is, and nothing is learned from it', async () => {
+  it('R35 an unrelated 400 is reported as it is, and nothing is remembered', async () => {
     const messages: readonly Message[] = [
       { role: 'user', text: 'Hello' },
       { role: 'tools', names: ['wind'] },
@@ -160,7 +160,7 @@ describe('tools that come in mid-conversation', () => {
     expect(wire.requests.at(-1)!.raw).toContain('additional_tools')
   })
 
-  it('R35 a conversation that is too long is not sent again in another way', async () => {
+  it('R35 a conversation that is too long is not resent in another mode', async () => {
     wire.answerNext(failing(400, 'Your input exceeds the context window of this model.'))
     const talk = conversation({
       messages: [
@@ -173,7 +173,7 @@ describe('tools that come in mid-conversation', () => {
     expect(wire.requests).toHaveLength(1)
   })
 
-  it('R35 where natively is demanded, a refusal is an error', async () => {
+  it('R35 a refusal is an error if native mode is required', async () => {
     wire.answerNext(reply([calls('weather', 'c1')]), failing(400, 'Unknown item.'))
     const adapter = openai({ model: 'm', apiKey: 'k', baseURL: `${wire.url}/v1`, toolAdditions: 'native' })
     const talk = conversation({
@@ -185,7 +185,7 @@ describe('tools that come in mid-conversation', () => {
     expect(wire.requests[1]!.body.input.at(-1)).toMatchObject({ type: 'additional_tools' })
   })
 
-  it('R35 a tool is offered once, also if it comes in twice or was there from the start', async () => {
+  it('R35 a tool is offered once, even if it is added twice or was there from the start', async () => {
     wire.answerNext(reply([says('Done.')]))
     const talk = conversation({
       tools: [tool('weather')],
@@ -213,7 +213,7 @@ describe('reasoning', () => {
     ['gpt-5-chat-latest', false],
     ['gpt-4o', false],
     ['gpt-4.1', false],
-  ])('is asked for by the model’s name: %s %s', async (model, isReasoning) => {
+  ])('is requested depending on the model’s name: %s %s', async (model, isReasoning) => {
     wire.answerNext(reply([says('Hi.')]), reply([says('Hi.')]))
     await atOpenAI({ model }).evaluate(conversation())
     await atOpenAI({ model, reasoning: !isReasoning }).evaluate(conversation())
@@ -223,7 +223,7 @@ describe('reasoning', () => {
     )
   })
 
-  it('R39 goes back as it came, also from a conversation that was written down', async () => {
+  it('R39 is sent back unchanged, even from a stored conversation', async () => {
     const output = [reasons('c2VjcmV0'), says('I look.'), calls('weather', 'c1')]
     wire.answerNext(reply(output), reply([says('Done.')]), reply([says('Again.')]))
     const adapter = atOpenAI({ model: 'gpt-5' })
@@ -239,7 +239,7 @@ describe('reasoning', () => {
     expect(wire.requests[2]!.body.input.slice(1, 4)).toEqual(output)
   })
 
-  it('is left out where it came without its content, which nobody keeps', async () => {
+  it('is left out if it came without its content, which nobody stores', async () => {
     wire.answerNext(reply([reasons(), calls('weather', 'c1')]), reply([says('Done.')]))
     const talk = conversation({ tools: [tool('weather')] })
     await atOpenAI({ model: 'gpt-5' }).evaluate(talk)
@@ -252,7 +252,7 @@ describe('reasoning', () => {
     })
   })
 
-  it('is no longer asked for where it is refused', async () => {
+  it('is no longer requested after a refusal', async () => {
     wire.answerNext(failing(400, 'Encrypted content is not supported with this model.'), reply([says('Hi.')]))
     const talk = conversation({ output: outputSpec({ type: 'object' }) })
     await atOpenAI({ model: 'gpt-5' }).evaluate(talk)
@@ -290,7 +290,7 @@ describe('replies', () => {
     })
   })
 
-  it('shows two messages and a refusal apart, as they are in the text', async () => {
+  it('keeps two messages and a refusal apart, as in the text', async () => {
     const refusal = { ...says(''), content: [{ type: 'refusal', refusal: 'I cannot.' }] }
     const output = [says('First.'), refusal]
     wire.answerNext(
@@ -309,7 +309,7 @@ describe('replies', () => {
     expect(shownText(talk.events).join('')).toBe('First.\n\nI cannot.')
   })
 
-  it('reads a server that sends no parts, or only parts', async () => {
+  it('reads a server that sends no deltas, or only deltas', async () => {
     wire.answerNext(
       events([{ type: 'response.completed', response: { status: 'completed', output: [says('Whole.')] } }]),
       events([
@@ -326,7 +326,7 @@ describe('replies', () => {
     expect(partly.recorded[0]).toMatchObject({ native: { content: [reasons('c2VjcmV0'), says('Parts.')] } })
   })
 
-  it('asks again after a response that failed for the server’s reasons, not for others', async () => {
+  it('retries a response that failed because of the server, but no other', async () => {
     const failed = (code: string): Answer =>
       events([
         { type: 'response.failed', response: { status: 'failed', error: { code, message: 'Why.' }, output: [] } },

@@ -26,8 +26,8 @@ async function readAll(tools: readonly RawTool[]): Promise<string> {
   return [JSON.stringify(all().expose(catalog, client).list()), searched, ...entries, ...wrong].join('\n')
 }
 
-describe('R43 definitions that want to do harm', () => {
-  it('R43 what throws when it is read is broken, wherever it throws', () => {
+describe('R43 malicious definitions', () => {
+  it('R43 that throw when they are read are broken, wherever they throw', () => {
     const trap = (): never => {
       throw new Error('gone')
     }
@@ -61,7 +61,7 @@ describe('R43 definitions that want to do harm', () => {
     }
   })
 
-  it('R43 getters are asked once, when the tool is read', async () => {
+  it('R43 have their getters called once, when the tool is read', async () => {
     let asked = 0
     const inputSchema = {
       type: 'object',
@@ -75,7 +75,7 @@ describe('R43 definitions that want to do harm', () => {
     expect(asked).toBe(1)
   })
 
-  it('R43 invisible text reaches no model, and that it was there is said', async () => {
+  it('R43 do not show invisible text to models, and are reported', async () => {
     const hide = (text: string): string => `${text}\u202E\u200B${tags}\u2066\u0007`
     const odd = tool(hide('send_mail'), {
       source: hide('post'),
@@ -111,7 +111,7 @@ describe('R43 definitions that want to do harm', () => {
     expect(entry!.declared).toBe(odd.name)
   })
 
-  it('R43 other scripts and emoji are none of that', () => {
+  it('R43 may contain other scripts and emoji', () => {
     const description = 'Sends 👨‍👩‍👧 ❤️ to می\u200Cخواهم and שלום.'
     const [entry] = createCatalog([tool('a', { description })]).tools
     expect(entry).toMatchObject({ description, problem: undefined })
@@ -167,7 +167,7 @@ describe('R43 definitions that are too large', () => {
     expect(performance.now() - started).toBeLessThan(3_000)
   })
 
-  it('R43 long texts are cut, and that is said', () => {
+  it('R43 long texts are cut, and reported', () => {
     const [entry] = createCatalog([
       tool('a', {
         description: 'word '.repeat(100_000),
@@ -246,7 +246,7 @@ describe('R43 definitions that are too large', () => {
     expect(getText(await catalog.call('wrong', { f0: 5 }))).toBe('wrong {"f0":5}')
   })
 
-  it('R43 more tools than a catalog takes are left out, and counted', () => {
+  it('R43 tools beyond the limit of a catalog are left out, and counted', () => {
     const broken = createCatalog(Array.from({ length: 5_000 }, () => ({}) as RawTool)).broken
     expect(broken).toHaveLength(limits.MAX_BROKEN)
     expect(broken.at(-1)!.reason).toBe('4001 more definitions are broken. Only the first 999 are listed.')

@@ -29,7 +29,7 @@ function readOdd(odd: Record<string, unknown>): CatalogEntry {
 }
 
 describe('R43 definitions', () => {
-  it('R43 raw ones keep all they say', () => {
+  it('R43 keep every field if they are raw', () => {
     const inputSchema: JsonSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
     const outputSchema: JsonSchema = { type: 'object', properties: { degrees: { type: 'number' } } }
     const [entry] = createCatalog([
@@ -69,7 +69,7 @@ describe('R43 definitions', () => {
     })
   })
 
-  it('R43 without metadata: the category is the source, the short description is taken from the long one', () => {
+  it('R43 without metadata get their source as category, and a short description from the long one', () => {
     const [entry] = createCatalog([{ name: 'a', source: 's', description: 'Sends a letter. Then waits.' }]).tools
     expect(entry).toMatchObject({
       category: 's',
@@ -80,7 +80,7 @@ describe('R43 definitions', () => {
     })
   })
 
-  it('R43 metadata is given for tools by name or by source and name', () => {
+  it('R43 get metadata by name or by source and name', () => {
     const catalog = createCatalog(
       [tool('a', { source: 's' }), tool('a', { source: 't' }), tool('b', { tags: ['x'] })],
       {
@@ -95,7 +95,7 @@ describe('R43 definitions', () => {
     expect(catalog.tools[0]!.shortDescription).toBe('B!')
   })
 
-  it('R43 of defineTool run as in a run, and may have a source and metadata put to them', async () => {
+  it('R43 from defineTool run as in a run, and may have a source and metadata', async () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds two numbers.',
@@ -119,7 +119,7 @@ describe('R43 definitions', () => {
     )
   })
 
-  it('R43 of defineTool share one session of the catalog outside of a run, and have that of a run in one', async () => {
+  it("R43 from defineTool share the catalog's session outside a run, and use the run's session inside one", async () => {
     const open = defineTool({
       name: 'open',
       description: 'Opens a door more with every call.',
@@ -136,7 +136,7 @@ describe('R43 definitions', () => {
   })
 })
 
-describe('R43 one bad definition costs nothing but its bad part', () => {
+describe('R43 a bad definition loses only its bad part', () => {
   const unreadable = [
     [undefined, { source: undefined, name: '?', reason: 'Its definition is not an object.' }],
     ['text', { source: undefined, name: '?', reason: 'Its definition is not an object.' }],
@@ -179,7 +179,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     expect(getText(await catalog.call('a', {}))).toBe('a {}')
   })
 
-  it('R43 no description: the name tells what it does, in lists too', () => {
+  it('R43 a missing description is replaced by the name, in lists too', () => {
     for (const description of [undefined, null, '']) {
       const entry = readOdd({ name: 'read_mail', description })
       expect(entry).toMatchObject({ description: '', problem: undefined })
@@ -194,7 +194,7 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     expect(entry.shortDescription).not.toBe('GET /ai.one')
   })
 
-  it('R43 fields of the wrong type are left out, and that is said', () => {
+  it('R43 fields of the wrong type are left out, and reported', () => {
     const entry = readOdd({
       title: 5,
       description: ['a'],
@@ -220,12 +220,12 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     expect(entry.problem).toBe(fields.map((field) => `Its ${field} cannot be read and is left out.`).join(' '))
   })
 
-  it('R43 hints of the wrong type are left out, for which clients would refuse the whole list', () => {
+  it('R43 hints of the wrong type are left out, because clients would refuse the whole list', () => {
     const entry = readOdd({ annotations: { title: 5, readOnlyHint: 'true', destructiveHint: false, other: 'kept' } })
     expect(entry.annotations).toEqual({ destructiveHint: false, other: 'kept' })
   })
 
-  it('R43 a name that is too long, foreign or reserved is seen under another and called under its own', async () => {
+  it('R43 a name that is too long, foreign or reserved is replaced, and the call uses the original', async () => {
     for (const name of ['n'.repeat(100), '天气', 'a b.c', 'search_tools']) {
       const catalog = createCatalog([tool(name), good])
       const entry = catalog.tools.find(({ declared }) => declared === name)
@@ -288,14 +288,14 @@ describe('R43 one bad definition costs nothing but its bad part', () => {
     },
   )
 
-  it('R43 a schema that goes round in circles leaves the tool callable', async () => {
+  it('R43 a circular schema leaves the tool callable', async () => {
     const inputSchema: Record<string, unknown> = { type: 'object' }
     inputSchema['properties'] = { self: inputSchema }
     const catalog = withOdd(tool('odd', { inputSchema }))
     expect(getText(await catalog.call('odd', { a: 1 }))).toBe('odd {"a":1}')
   })
 
-  it('R43 an output schema that cannot be used is left out, and one of no object is not listed', () => {
+  it('R43 an unusable output schema is left out, and one that is not an object is not listed', () => {
     expect(readOdd({ outputSchema: { type: 'object', required: 'x' } })).toMatchObject({
       outputSchema: undefined,
       problem: "Its output schema is left out: it has a 'required' that is not a list of names.",

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readInputSchema } from './schemas.ts'
 
 describe('R43 patterns of an upstream', () => {
-  it('R43 that cannot be run here are left to the tool, and said to be', () => {
+  it('R43 that are not supported are left to the tool, and reported', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(x)\\1$' } } }
     const read = readInputSchema(schema)
     expect(read).toMatchObject({ shown: schema, isCheckable: true })

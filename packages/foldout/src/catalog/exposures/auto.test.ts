@@ -99,7 +99,7 @@ describe('R44 auto', () => {
     expect(stage([words(count)]).names()).toEqual(META)
   })
 
-  it('R44 takes other borders, and a core', () => {
+  it('R44 accepts other thresholds, and a core', () => {
     expect(stage(manyTools(30), { maxTools: 31 }).list()).toHaveLength(30)
     expect(stage(manyTools(5), { maxTokens: 10 }).list()).toEqual(META)
     expect(stage(manyTools(40), { core: [third, first] }).list()).toEqual([...[first, third].sort(), ...META])
@@ -118,7 +118,7 @@ describe('R44 auto', () => {
     expect(chosen).toEqual([{ exposure: 'hybrid', reason: `${TOO_MANY}, and this client's list must not change.` }])
   })
 
-  it('R44 lets tools join the list of a client that lists again', async () => {
+  it('R44 adds used tools to the list of a client that lists again', async () => {
     const client = stage(manyTools(40))
     expect(client.list()).toEqual(META)
     await client.use(first)
@@ -131,7 +131,7 @@ describe('R44 auto', () => {
     expect(client.chosen).toEqual([unknown, follows])
   })
 
-  it('R44 leaves a client alone that does not list again', async () => {
+  it('R44 does not notify a client that does not list again', async () => {
     const client = stage(manyTools(40))
     client.list()
     for (const name of [first, second, third, fourth]) await client.use(name)
@@ -140,7 +140,7 @@ describe('R44 auto', () => {
     expect(client.chosen).toEqual([unknown, ignores])
   })
 
-  it('R44 goes back in both directions', async () => {
+  it('R44 switches back in both directions', async () => {
     const client = stage(manyTools(40))
     client.list()
     for (const name of [first, second, third]) await client.use(name)
@@ -154,7 +154,7 @@ describe('R44 auto', () => {
     expect(client.chosen.at(-1)).toEqual(follows)
   })
 
-  it('R44 does not let a tool join that failed, and not more than ten', async () => {
+  it('R44 does not add a tool that failed, and adds at most ten', async () => {
     const fails = tool('fails', { call: async () => ({ content: [], isError: true }) })
     const client = stage([...manyTools(40), fails])
     client.list()
@@ -168,7 +168,7 @@ describe('R44 auto', () => {
     expect(client.names()).toHaveLength(2 + 10)
   })
 
-  it('R44 folds a catalog that grows past the border, and opens one that shrinks below it', () => {
+  it('R44 folds a catalog that grows past the threshold, and opens one that shrinks below it', () => {
     const client = stage(manyTools(29))
     expect(client.list()).toHaveLength(29)
     client.catalog.add([tool('one_more')])
@@ -180,13 +180,13 @@ describe('R44 auto', () => {
     expect(client.chosen.map(({ exposure }) => exposure)).toEqual(['all', 'hybrid', 'all'])
   })
 
-  it('R44 starts with what has joined in an earlier part of a conversation', () => {
+  it('R44 starts with the tools that were added earlier in the conversation', () => {
     const catalog = createCatalog(manyTools(40))
     const exposed = auto().expose(catalog, { id: 'c', takesListChanges: true, joined: [second, 'gone'] })
     expect(exposed.list().map(({ name }) => name)).toEqual([...META, second])
   })
 
-  it('R44 runs tools in full view without any meta tool', async () => {
+  it('R44 runs listed tools without a meta tool', async () => {
     const client = stage(manyTools(3))
     client.list()
     expect(await client.use(first)).toBe(false)

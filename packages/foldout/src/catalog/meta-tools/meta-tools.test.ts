@@ -39,7 +39,7 @@ describe('R45 search_tools', () => {
   const catalog = createCatalog(home)
   const search = (args: unknown, of = catalog) => expose(of).call('search_tools', args, {})
 
-  it('R45 shows each hit with a signature to call it by and what it does', async () => {
+  it('R45 shows each hit with its signature and what it does', async () => {
     expect(await search({ query: 'water the garden', limit: 1 })).toEqual(
       said('water_garden(minutes: int 1..60, bed?: "roses"|"herbs") — Waters the garden'),
     )
@@ -66,7 +66,7 @@ describe('R45 search_tools', () => {
     )
   })
 
-  it('R45 names what was left off', async () => {
+  it('R45 names what was left out', async () => {
     const many = createCatalog(Array.from({ length: 30 }, (_, at) => tool(`polish_mirror_${at}`)))
     const lines = getText(await search({ query: 'polish a mirror', limit: 2 }, many)).split('\n')
     expect(lines).toHaveLength(3)
@@ -82,7 +82,7 @@ describe('R45 search_tools', () => {
       expect(await search(args)).toEqual(error)
   })
 
-  it('R45 a query that nothing answers gets no tools', async () => {
+  it('R45 a query without a match gets no tools', async () => {
     const result = await search({ query: 'qwxzzy vvkkpp' })
     expect(result.isError).toBeUndefined()
     expect(getText(result)).toMatch(/^Nothing fits "qwxzzy vvkkpp"\./)
@@ -92,7 +92,7 @@ describe('R45 search_tools', () => {
     expect(getText(await search({ query: 'anything' }, createCatalog([])))).toBe('There are no tools to search.')
   })
 
-  it('R45 where nothing fits well, says so first and names the nearest as guesses', async () => {
+  it('R45 says so first if nothing fits well, and names the nearest tools as guesses', async () => {
     const outcome = (fit: 'good' | 'weak') => ({
       hits: catalog.tools.map((tool) => ({ tool, score: 1, part: 0, explain: () => expect.fail() })),
       fit,
@@ -122,7 +122,7 @@ describe('R45 search_tools', () => {
     )
   })
 
-  it('R45 an unknown or fruitless category is left, and that is said first', async () => {
+  it('R45 an unknown or empty category is ignored, and the answer says so first', async () => {
     const plain = getText(await search({ query: 'send a letter', limit: 1 }))
     expect(getText(await search({ query: 'send a letter', limit: 1, category: 'post' }))).toBe(
       `There is no category 'post'. From all tools:\n${plain}`,
@@ -154,7 +154,7 @@ describe('R45 search_tools', () => {
     expect(await search({ query: ['send', 'a letter'] })).toMatchObject({ content: [{ text: expect.any(String) }] })
   })
 
-  it('R45 detail is listed only where it is configured', () => {
+  it('R45 detail is listed only if it is configured', () => {
     const getProperties = (exposure: Exposure) =>
       Object.keys(expose(catalog, exposure).list().at(1)!.inputSchema['properties']!)
     expect(getProperties(hybrid())).toEqual(['query', 'category', 'limit'])
@@ -162,7 +162,7 @@ describe('R45 search_tools', () => {
     expect(getProperties(metaTool({ detail: true }))).toContain('detail')
   })
 
-  it('R45 arguments that are not an object are errors that say what is right', async () => {
+  it('R45 arguments that are not an object are errors that say what is expected', async () => {
     expect(await search('[1]')).toEqual(
       failed("Wrong arguments for tool 'search_tools': they must be one JSON object."),
     )
@@ -174,7 +174,7 @@ describe('R45 search_tools', () => {
     )
   })
 
-  it('R45 what is left open may be nothing, null or empty, and a number may be a text', async () => {
+  it('R45 optional arguments may be missing, null or empty, and numbers may be strings', async () => {
     const plain = await search({ query: 'send a letter' })
     expect(await search({ query: 'send a letter', category: null, limit: null, detail: null })).toEqual(plain)
     expect(await search({ query: 'send a letter', category: '', detail: '' })).toEqual(plain)
@@ -204,7 +204,7 @@ describe('R45 search_tools', () => {
     await expect(expose(hanging).call('search_tools', { query: 'letter' }, { signal })).rejects.toThrow('timeout')
   })
 
-  it('R48 what was searched is told, with what it cost', async () => {
+  it('R48 reports what was searched, and what it cost', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
     const text = getText(await search({ query: 'send a letter', limit: 1 }))
@@ -255,7 +255,7 @@ describe('R45 search_tools', () => {
     expect(JSON.stringify(searches).length).toBeLessThan(10_000)
   })
 
-  it('R45 no answer is over its ceiling, whatever the tools are like', async () => {
+  it('R45 no answer exceeds its limit, whatever the tools are', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(giant, { minLength: 1, maxLength: 6 }),
@@ -279,7 +279,7 @@ describe('R46 use_tool', () => {
   const catalog = createCatalog([...home, tool('search_tools', { source: 'kitchen' })])
   const use = (args: unknown, exposure?: Exposure) => expose(catalog, exposure).call('use_tool', args, {})
 
-  it('R46 runs a tool; missing arguments are none, and a JSON text is read', async () => {
+  it('R46 runs a tool; missing arguments are empty, and a JSON string is parsed', async () => {
     expect(await use({ name: 'send_letter', arguments: { to: 'you' } })).toEqual(said('send_letter {"to":"you"}'))
     for (const args of [undefined, null, '', '{}'])
       expect(await use({ name: 'send_letter', arguments: args })).toEqual(said('send_letter {}'))
@@ -323,7 +323,7 @@ describe('R46 use_tool', () => {
       expect(await use(args)).toEqual(failed("Say in 'name' which tool to run."))
   })
 
-  it('R46 arguments beside the name are taken for those of the tool, where it has none', async () => {
+  it('R46 arguments beside the name are used if there are no others', async () => {
     const to = { to: 'you', constructor: 1 }
     for (const none of [{}, { arguments: null }, { arguments: {} }, { arguments: '{}' }, { arguments: '' }])
       expect(await use({ name: 'send_letter', ...to, ...none })).toEqual(
@@ -340,7 +340,7 @@ describe('R46 use_tool', () => {
     )
   })
 
-  it('R46 meta tools cannot be called through it, even where a server has a tool of that name', async () => {
+  it('R46 does not run meta tools, even if a server has a tool of that name', async () => {
     for (const name of META_TOOL_NAMES)
       expect(await use({ name, arguments: { name: 'send_letter', query: 'x' } })).toEqual(
         failed(`'${name}' is called directly, not through use_tool.`),
@@ -348,7 +348,7 @@ describe('R46 use_tool', () => {
     expect(await use({ name: 'kitchen__search_tools' })).toEqual(said('search_tools {}'))
   })
 
-  it('R46 what ran is told, with what the wrapping cost', async () => {
+  it('R46 reports what ran, and what the wrapping cost', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
     await use({ name: 'send_letter' })
@@ -389,7 +389,7 @@ describe('R46 use_tool', () => {
 
 describe('R44 get_tool_definition', () => {
   const catalog = createCatalog(home)
-  it('R44 gives the whole definition and makes the tool join the list', async () => {
+  it('R44 returns the whole definition and adds the tool to the list', async () => {
     const exposed = expose(catalog, twoPhase())
     let announced = 0
     exposed.onListChanged(() => announced++)
@@ -406,7 +406,7 @@ describe('R44 get_tool_definition', () => {
     expect(announced).toBe(1)
   })
 
-  it('R44 leaves a list alone that must not change', async () => {
+  it('R44 does not change a list that must not change', async () => {
     const exposed = twoPhase().expose(catalog, { id: 'c', takesListChanges: false })
     const before = JSON.stringify(exposed.list())
     expect(await callText(exposed, 'get_tool_definition', { name: 'send_letter' })).toMatch(
@@ -428,7 +428,7 @@ describe('R44 get_tool_definition', () => {
     )
   })
 
-  it('R48 what was given is told', async () => {
+  it('R48 reports what was returned', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
     await expose(catalog, twoPhase()).call('get_tool_definition', { name: 'send_letter' }, {})
@@ -455,7 +455,7 @@ describe('R44 discover_and_use_tool', () => {
     ).toBeUndefined()
   })
 
-  it('R44 takes other words for its actions, and a query or a name alone', async () => {
+  it('R44 accepts synonyms of its actions, and a query or a name alone', async () => {
     const found = await call({ action: 'search', query: 'send a letter', limit: 1 })
     for (const action of ['discover', 'find', 'SEARCH', undefined, '', 'execute', 'whatever'])
       expect(await call({ action, query: 'send a letter', limit: 1 })).toEqual(found)
@@ -492,7 +492,7 @@ describe('R49 the list', () => {
     expect(getList(tools(600, 500))).toBe(getList(tools(600, 11)))
   })
 
-  it('R45 is of at most 200 tokens, and 300 with a line for each of ten servers', async () => {
+  it('R45 takes at most 200 tokens, and 300 with a line for each of ten servers', async () => {
     const { count } = await gptTokenizer()
     const tokens = (...[given, options]: Parameters<typeof getList>): number => {
       const listed = JSON.parse(getList(given, options)) as {
@@ -538,7 +538,7 @@ describe('R49 the list', () => {
     }
   })
 
-  it('R44 a core is listed by name, and what has gone is left out', () => {
+  it('R44 a core is listed by name, and removed tools are left out', () => {
     const catalog = createCatalog(home)
     const exposed = expose(catalog, hybrid({ core: ['water_garden', 'mail/send_letter', 'sendLetter'] }))
     const names = () => exposed.list().map(({ name }) => name)
@@ -547,7 +547,7 @@ describe('R49 the list', () => {
     expect(names()).toEqual(['water_garden', 'search_tools', 'use_tool'])
   })
 
-  it('R44 what is listed beside meta tools is marked as always to be loaded, and nothing of a full list', () => {
+  it('R44 tools listed beside meta tools are marked as always loaded, those of a full list are not', () => {
     const always = { meta: { 'anthropic/alwaysLoad': true } }
     const catalog = createCatalog(home)
     for (const exposure of [hybrid(), metaTool(), twoPhase()])

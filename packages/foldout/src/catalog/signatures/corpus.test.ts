@@ -15,7 +15,7 @@ interface CorpusTool {
 }
 
 describe('R45 signatures of real tools', () => {
-  it('R45 leave five hits below 300 tokens', () => {
+  it('R45 keep five hits under 300 tokens', () => {
     const counts = readFileSync(corpus, 'utf8')
       .trim()
       .split('\n')

@@ -22,13 +22,13 @@ describe('R44 the name of a tool in code', () => {
     expect(toIdentifier(name)).toBe(expected)
   })
 
-  it('R44 gives names that would be alike a number', () => {
+  it('R44 numbers names that would be the same', () => {
     const taken = new Set<string>()
     for (const name of ['a-b', 'a_b', 'a.b', 'a_b_2']) taken.add(toIdentifier(name, taken))
     expect([...taken]).toEqual(['a_b', 'a_b_2', 'a_b_3', 'a_b_2_2'])
   })
 
-  it('R44 always makes one that JavaScript takes', () => {
+  it('R44 is always valid in JavaScript', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const identifier = toIdentifier(name)

@@ -29,8 +29,8 @@ const light: JsonSchema = {
   required: ['device_id'],
 }
 
-describe('R45 a signature with which a tool can be called at once', () => {
-  it('R45 has types, optionals, enums, ranges, defaults and nested objects in one line, what is required first', () => {
+describe('R45 a signature that is enough to call a tool', () => {
+  it('R45 has types, optionals, enums, ranges, defaults and nested objects in one line, required ones first', () => {
     expect(formatSignature({ name: 'set_light', inputSchema: light, outputSchema: undefined })).toBe(
       'set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100, ' +
         'color?: {hue: number, saturation?: number})',
@@ -125,7 +125,7 @@ describe('R45 a signature with which a tool can be called at once', () => {
     expect(sign({ type: 'object', properties: { x: schema } })).toBe(`f(${expected})`)
   })
 
-  it('R45 leaves off what a caller does not set', () => {
+  it('R45 leaves out what a caller does not set', () => {
     const properties = { a: { type: 'string', readOnly: true }, b: { type: 'string', deprecated: true }, c: {} }
     expect(sign({ type: 'object', properties })).toBe('f(c?: any)')
   })
@@ -138,7 +138,7 @@ describe('R45 a signature with which a tool can be called at once', () => {
   })
 })
 
-describe('R45 more detail only where a signature would mislead', () => {
+describe('R45 more detail only if a signature would mislead', () => {
   it.each<[string, string, unknown, string]>([
     ['a form of a date', 'when', { type: 'string', description: 'Day, as YYYY-MM-DD' }, 'string YYYY-MM-DD'],
     [
@@ -217,7 +217,7 @@ describe('R45 more detail only where a signature would mislead', () => {
     )
   })
 
-  it('R45 names what must be given however deep it lies', () => {
+  it('R45 names required arguments at any depth', () => {
     const deep = (depth: number): JsonSchema =>
       depth === 0
         ? { type: 'string' }
@@ -235,7 +235,7 @@ describe('R45 references and recursion', () => {
     required: ['value'],
   }
 
-  it('R45 follows references with what stands beside them', () => {
+  it('R45 follows references, and keeps the keywords beside them', () => {
     const $defs = { Name: { type: 'string', minLength: 2, description: 'e.g. "AB"' } }
     expect(sign({ type: 'object', properties: { a: { $ref: '#/$defs/Name', default: 'x' } }, $defs })).toBe(
       'f(a?: string >=2 chars = "x")',
@@ -248,20 +248,20 @@ describe('R45 references and recursion', () => {
   })
 
   it.each(['#/$defs/None', '#/%', 'https://example.com/schema.json', '#anchor', ''])(
-    'R45 takes anything where a reference leads nowhere: %j',
+    'R45 accepts anything for a broken reference: %j',
     ($ref) => {
       expect(signX({ $ref })).toBe('f(x: any)')
     },
   )
 
-  it('R45 names what contains itself, once', () => {
+  it('R45 names a recursive type once', () => {
     const properties = { a: { $ref: '#/$defs/Node' }, b: { type: 'array', items: { $ref: '#/$defs/Node' } } }
     expect(sign({ type: 'object', properties, $defs: { Node } })).toBe(
       'f(a?: Node, b?: Node[]) where Node = {value: int, children?: Node[]}',
     )
   })
 
-  it('R45 names two that contain each other', () => {
+  it('R45 names two mutually recursive types', () => {
     const $defs = {
       A: { type: 'object', properties: { b: { $ref: '#/$defs/B' } } },
       B: { type: 'object', properties: { a: { $ref: '#/$defs/A' }, n: { type: 'integer' } } },
@@ -269,14 +269,14 @@ describe('R45 references and recursion', () => {
     expect(signX({ $ref: '#/$defs/A' }, { $defs })).toBe('f(x: A) where A = {b?: {a?: A, n?: int}}')
   })
 
-  it('R45 takes arguments that contain the arguments', () => {
+  it('R45 accepts arguments that contain themselves', () => {
     const properties = { q: { type: 'string' }, and: { type: 'array', items: { $ref: '#' } } }
     expect(sign({ type: 'object', properties, required: ['q'] })).toBe(
       'f(q: string, and?: Args[]) where Args = the arguments',
     )
   })
 
-  it('R45 takes objects that are their own part', () => {
+  it('R45 accepts objects that contain themselves', () => {
     const part: { type: string; properties: Record<string, unknown> } = { type: 'object', properties: {} }
     part.properties['again'] = part
     const list: Record<string, unknown> = { type: 'array' }
@@ -311,7 +311,7 @@ describe('R45 references and recursion', () => {
   })
 })
 
-describe('R45 a signature keeps to its size', () => {
+describe('R45 a signature stays within its size', () => {
   const values = Array.from({ length: 1_000 }, (_, i) => `value-${i}`)
 
   it('R45 shows the first of a giant enum and how many more', () => {
@@ -319,7 +319,7 @@ describe('R45 a signature keeps to its size', () => {
     expect(signX({ anyOf: values.map((value) => ({ const: value })) })).toContain('|…994 more)')
   })
 
-  it('R45 shows no value cut short', () => {
+  it('R45 does not cut values', () => {
     expect(signX({ enum: ['a', 'b'.repeat(200)] })).toBe('f(x: "a"|…1 more)')
   })
 
@@ -337,7 +337,7 @@ describe('R45 a signature keeps to its size', () => {
     required: ['q'],
   }
 
-  it('R45 leaves off optional arguments first and says how many', () => {
+  it('R45 leaves out optional arguments first, and says how many', () => {
     expect(sign(many, { maxTokens: 30 })).toBe(
       'f(q: string e.g. x-1, option0?, option1?, option2?, option3?, option4?, option5?, +34 optional)',
     )
@@ -357,13 +357,13 @@ describe('R45 a signature keeps to its size', () => {
     )
   })
 
-  it('R45 says how many required arguments there are where not even their names have room', () => {
+  it('R45 says how many required arguments there are if not even their names fit', () => {
     expect(sign({ ...many, required: Object.keys(many.properties) }, { maxTokens: 30 })).toMatch(
       /^f\(q, option0, option1, .*\+\d+ required\)$/,
     )
   })
 
-  it('R45 says whether anything was left off', () => {
+  it('R45 says whether anything was left out', () => {
     const whole = (maxTokens: number): boolean =>
       describeSignature({ name: 'f', inputSchema: many, outputSchema: undefined }, { maxTokens }).whole
     expect([whole(1_000), whole(150), whole(30)]).toEqual([true, false, false])
@@ -376,7 +376,7 @@ describe('R45 a signature keeps to its size', () => {
     expect(text).toBe('f(q: string e.g. x-1, option0?, option1?, +38 optional)')
   })
 
-  it('R45 stays near its ceiling by a real tokenizer, whatever the schema', () => {
+  it('R45 stays near its limit by a real tokenizer, whatever the schema', () => {
     fc.assert(
       fc.property(anySchema, (schema) => {
         expect(countTokens(sign(schema, { maxTokens: 140 }))).toBeLessThan(260)
@@ -459,7 +459,7 @@ describe('R45 broken schemas', () => {
     expect(sign(schema)).toBe(expected)
   })
 
-  it('R45 quotes a tool name only where it would not read as one', () => {
+  it('R45 quotes a tool name only if it would not read as one', () => {
     const named = (name: string): string => formatSignature({ name, inputSchema: {}, outputSchema: undefined })
     expect(['get-weather', 'a.b/c', '天気', 'two words', 'a\nb'].map(named)).toEqual([
       'get-weather(...)',
@@ -470,7 +470,7 @@ describe('R45 broken schemas', () => {
     ])
   })
 
-  it('R45 takes values that JSON cannot carry', () => {
+  it('R45 accepts values that JSON cannot represent', () => {
     const circular: Record<string, unknown> = {}
     circular['self'] = circular
     expect(
@@ -478,7 +478,7 @@ describe('R45 broken schemas', () => {
     ).toBe('f(a?: any, b?: "x", c?: any)')
   })
 
-  it('R45 takes schemas of any depth', () => {
+  it('R45 accepts schemas of any depth', () => {
     const nest = (wrap: (inner: unknown) => JsonSchema): unknown =>
       Array.from({ length: 5_000 }).reduce<unknown>((inner) => wrap(inner), { type: 'string' })
     for (const wrap of [
@@ -493,7 +493,7 @@ describe('R45 broken schemas', () => {
     }
   })
 
-  it('R45 gives one line for any JSON at all, the same each time', () => {
+  it('R45 is one line for any JSON, the same each time', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.jsonValue(), anySchema),
@@ -524,7 +524,7 @@ describe('R45 detail', () => {
     expect(sign(light, { detail: 'names' })).toBe('f')
   })
 
-  it('R45 schema gives the JSON Schema without noise, keywords in one order and fields in theirs', () => {
+  it('R45 schema gives the JSON Schema without noise, with sorted keywords and fields in their order', () => {
     expect(
       formatSignature(
         {
@@ -550,7 +550,7 @@ describe('R45 detail', () => {
     )
   })
 
-  it('R45 schema keeps to a ceiling too', () => {
+  it('R45 schema has a limit too', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [
         `field${i}`,
@@ -563,7 +563,7 @@ describe('R45 detail', () => {
     )
   })
 
-  it('R45 schema is JSON whatever it is made of', () => {
+  it('R45 schema is JSON, whatever the input', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), anySchema), (schema) => {
         expect(() => JSON.parse(sign(schema, { detail: 'schema' })) as unknown).not.toThrow()

@@ -54,7 +54,7 @@ function compiled(stubs: readonly Stub[]): string {
 }
 
 describe('R44 a typed stub of a tool', () => {
-  it('R44 declares one function with what is said of it and its input', () => {
+  it('R44 declares one function with its description and input', () => {
     const stub = formatStub(
       tool({
         name: 'set-light',
@@ -99,7 +99,7 @@ describe('R44 a typed stub of a tool', () => {
     })
   })
 
-  it('R44 says what comes back where no schema tells', () => {
+  it('R44 says what is returned if no schema says it', () => {
     const { text } = formatStub(tool({ description: '' }))
     expect(text).toBe(
       [
@@ -115,7 +115,7 @@ describe('R44 a typed stub of a tool', () => {
     expect(formatStub(tool({}), { untyped }).text).toMatch(/@returns Its text\.\n \*\/\n.*Promise<string>\n$/)
   })
 
-  it('R44 is called and placed as it is told', () => {
+  it('R44 has the given name and namespace', () => {
     const { path, text } = formatStub(tool({ source: undefined }), { identifier: 'g' })
     expect([path, text.includes('function g(')]).toEqual(['servers/local/g.d.ts', true])
     expect(formatStub(tool({ source: 'my server' })).path).toBe('servers/my_server/f.d.ts')

@@ -25,7 +25,7 @@ function bruteForce(given: Choices, max: number): number {
 }
 
 describe('R48 the best set', () => {
-  it('R48 holds what is worth something only together', () => {
+  it('R48 contains items that are only worth it together', () => {
     const given = { own: [-10, -10, -10, 3], together: [{ members: [0, 1, 2], worth: 40 }] }
     expect(findBestSet(given, 4)).toEqual({ chosen: [0, 1, 2, 3], worth: 13, isBest: true })
     expect(findBestSet(given, 3)).toEqual({ chosen: [0, 1, 2], worth: 10, isBest: true })
@@ -33,12 +33,12 @@ describe('R48 the best set', () => {
     expect(findBestSet(given, 0)).toEqual({ chosen: [], worth: 0, isBest: true })
   })
 
-  it('R48 is found without looking at what there is no room for', () => {
+  it('R48 is found without looking at items that do not fit', () => {
     const given = { own: [8, 0, 0], together: [{ members: [1, 2], worth: 17 }] }
     expect(findBestSet(given, 1, 2)).toEqual({ chosen: [0], worth: 8, isBest: true })
   })
 
-  it('R48 is the one that trying all of them finds', () => {
+  it('R48 is the one that brute force finds', () => {
     fc.assert(
       fc.property(choices, fc.integer({ min: 0, max: 6 }), (given, max) => {
         const { chosen, worth, isBest } = findBestSet(given, max)
@@ -51,7 +51,7 @@ describe('R48 the best set', () => {
     )
   })
 
-  it('R48 is at least what pays by itself where the search for it is cut off', () => {
+  it('R48 contains at least what pays by itself if the search is cut short', () => {
     fc.assert(
       fc.property(choices, fc.integer({ min: 0, max: 6 }), fc.integer({ min: 1, max: 5 }), (given, max, looks) => {
         const { chosen, worth } = findBestSet(given, max, looks)
@@ -63,7 +63,7 @@ describe('R48 the best set', () => {
     )
   })
 
-  it('R48 of hundreds of things is found without trying them all', () => {
+  it('R48 of hundreds of items is found without brute force', () => {
     const own = Array.from({ length: 400 }, (_, at) => ((at * 37) % 101) - 60)
     const together = Array.from({ length: 600 }, (_, at) => ({
       members: [(at * 7) % 400, (at * 11 + 1) % 400].filter((one, index, all) => all.indexOf(one) === index),

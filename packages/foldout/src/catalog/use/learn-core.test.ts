@@ -44,7 +44,7 @@ const learn = (recorded: CatalogRecording, options: LearnCoreOptions = {}) =>
   learnCore(recorded, { minClients: 0, minUses: 0, ...options })
 
 describe('R48 a learned core', () => {
-  it('R48 is of the tools that saved more than they cost, and says how much', () => {
+  it('R48 contains the tools that saved more than they cost, and says how much', () => {
     const often = client({ search: ['a', 'b'], tokens: 300 }, { use: 'a', wrapping: 10 }, { use: 'a', wrapping: 10 })
     const once = client({ search: ['b'], tokens: 300 }, { use: 'b', wrapping: 10 })
     expect(learn(recording({ a: 100, b: 100 }, often, often, once))).toEqual({
@@ -83,7 +83,7 @@ describe('R48 a learned core', () => {
     expect(learnCore(alone)).toMatchObject({ core: [], evidence: { isEnough: false, clients: 1, uses: 50 } })
   })
 
-  it('R48 holds tools that only save together', () => {
+  it('R48 contains tools that only save together', () => {
     const pair = client({ search: ['a', 'b', 'c'], tokens: 500 }, { use: 'a' }, { use: 'b' })
     const learned = learn(recording({ a: 150, b: 150 }, pair))
     expect(learned).toMatchObject({ core: ['a', 'b'], saved: { tokens: 1_500 - 2 * 600, roundTrips: 1 } })
@@ -97,7 +97,7 @@ describe('R48 a learned core', () => {
     })
   })
 
-  it('R48 counts a search for those that it led to: the last one before a use that showed the tool', () => {
+  it('R48 attributes to a use the last search before it that showed the tool', () => {
     const learned = learn(
       recording(
         { a: 1 },
@@ -113,7 +113,7 @@ describe('R48 a learned core', () => {
     expect(learned.of).toMatchObject({ tokens: 400 + 30 + 1_000, roundTrips: 3 })
   })
 
-  it('R48 counts definitions that were asked for', () => {
+  it('R48 counts definitions that were requested', () => {
     const learned = learn(
       recording(
         { a: 10 },
@@ -123,7 +123,7 @@ describe('R48 a learned core', () => {
     expect(learned.saved).toEqual({ tokens: 300 + 100 - 40, roundTrips: 2 })
   })
 
-  it('R48 counts a search of the mean size for a tool that was listed already', () => {
+  it('R48 assumes an average search for a tool that was already listed', () => {
     const listed = client({ use: 'a', through: 'direct' }, { use: 'a', through: 'direct' })
     const other = client({ search: ['b'], tokens: 200 }, { use: 'b', wrapping: 20 })
     expect(learn(recording({ a: 10, b: 999 }, listed, other))).toMatchObject({
@@ -133,7 +133,7 @@ describe('R48 a learned core', () => {
     expect(learn(recording({ a: 10 }, listed)).saved).toEqual({ tokens: 300 * 2 + 12 * 2 + 12 - 30, roundTrips: 1 })
   })
 
-  it('R48 takes conversations to be as long as it is told', () => {
+  it('R48 assumes the given length of conversations', () => {
     const short = client({ search: ['a'], tokens: 100 }, { use: 'a', wrapping: 10 })
     // Three requests spread over six: everything is sent twice as often.
     expect(learn(recording({ a: 10 }, short), { requestsPerClient: 6 })).toMatchObject({
@@ -148,7 +148,7 @@ describe('R48 a learned core', () => {
     })
   })
 
-  it('R48 counts the list of tools that a request less sends once less', () => {
+  it('R48 counts the list of tools once less for every request saved', () => {
     const listing = client({ search: ['a'], tokens: 100 }, { use: 'a' })
     const lists = [{ exposure: 'hybrid', tools: 2, tokens: 450 }]
     expect(learn(recording({ a: 200 }, listing)).core).toEqual([])
@@ -158,7 +158,7 @@ describe('R48 a learned core', () => {
     })
   })
 
-  it('R48 may value a round trip', () => {
+  it('R48 accepts a price for round trips', () => {
     const once = recording({ a: 200 }, client({ search: ['a'], tokens: 100 }, { use: 'a' }))
     expect(learn(once).core).toEqual([])
     expect(learn(once, { roundTripTokens: 1_000 })).toMatchObject({
@@ -167,12 +167,12 @@ describe('R48 a learned core', () => {
     })
   })
 
-  it('R48 leaves out a tool whose definition was never seen, and all it was found with', () => {
+  it('R48 leaves out a tool whose definition was never seen, and its searches', () => {
     const both = client({ search: ['a', 'gone'], tokens: 900 }, { use: 'a' }, { use: 'gone' })
     expect(learn(recording({ a: 1 }, both))).toMatchObject({ core: [], tools: [{ name: 'a' }] })
   })
 
-  it('R48 refuses options that cannot be', () => {
+  it('R48 refuses impossible options', () => {
     expect(() => learn(recording({}), { max: 1.5 })).toThrow(
       'A core cannot have 1.5 tools. Set max to a whole number from 0.',
     )
@@ -182,7 +182,7 @@ describe('R48 a learned core', () => {
     expect(learn(recording({}))).toMatchObject({ core: [], saved: { tokens: 0, roundTrips: 0 }, tools: [] })
   })
 
-  it('R48 is learned from recorded use and given to an exposure as it is', async () => {
+  it('R48 is learned from recorded use, and an exposure accepts it unchanged', async () => {
     const catalog = createCatalog([
       ...Array.from({ length: 50 }, (_, at) => tool(`other_thing_${at}`)),
       tool('water_garden', { source: 'home' }),
@@ -222,7 +222,7 @@ describe('R48 a learned core', () => {
       ),
     )
 
-  it('R48 is the one that trying every core finds', () => {
+  it('R48 is the one that brute force finds', () => {
     fc.assert(
       fc.property(recordings, fc.integer({ min: 0, max: 4 }), (recorded, max) => {
         const learned = learn(recorded, { max })

@@ -11,7 +11,7 @@ const tools = [tool('send_letter', { source: 'mail' }), tool('water_garden', { s
 const client = (id: string) => ({ id, takesListChanges: true })
 
 describe('R48 a recording of a catalog', () => {
-  it('R48 holds what each client did, in order, without words of theirs', async () => {
+  it('R48 contains what each client did, in order, without its words', async () => {
     const catalog = createCatalog(tools)
     const recorder = createCatalogRecorder(catalog)
     const one = hybrid().expose(catalog, client('one'))
@@ -55,7 +55,7 @@ describe('R48 a recording of a catalog', () => {
     expect(readCatalogRecording(JSON.parse(json))).toEqual(recording)
   })
 
-  it('R48 that was given out stays as it is', async () => {
+  it('R48 does not change after it was returned', async () => {
     const catalog = createCatalog(tools)
     const recorder = createCatalogRecorder(catalog)
     const exposed = hybrid().expose(catalog, client('one'))
@@ -66,7 +66,7 @@ describe('R48 a recording of a catalog', () => {
     expect(recorder.recording().clients[0]!.uses).toHaveLength(2)
   })
 
-  it('R48 forgets the oldest clients, and begins anew with one that never ends', async () => {
+  it('R48 forgets the oldest clients, and splits one that never ends', async () => {
     const catalog = createCatalog(tools)
     const recorder = createCatalogRecorder(catalog, { maxClients: 2 })
     const listed = { type: 'tools/listed', exposure: 'all', tools: [], tokens: 1 } as const

@@ -55,11 +55,11 @@ describe('R17 finds the JSON in a text', () => {
     ['a line break in a string', '{"name": "a\nb", "inner": {"name":"b"}}', 'malformed', 11],
     ['a leading zero', '{"name": 01, "inner": {"name":"b"}}', 'malformed', 10],
     ['a wrong bracket', '{"name": [{"name":"b"}}', 'malformed', 22],
-  ])('R17 takes no piece out of JSON that is broken by %s', (_, text, reason, offset) => {
+  ])('R17 does not take a part out of JSON that is broken by %s', (_, text, reason, offset) => {
     expect(findJson(text)).toEqual({ found: [], broken: expect.objectContaining({ reason, offset }) as unknown })
   })
 
-  it('R17 goes on behind broken JSON', () => {
+  it('R17 continues after broken JSON', () => {
     expect(valuesIn('{"a": {"b": 1}, oops} better: {"a": 2}')).toEqual([{ a: 2 }])
   })
 
@@ -82,7 +82,7 @@ describe('R17 finds the JSON in a text', () => {
     })
   })
 
-  it('R17 takes for JSON just what JSON.parse does', () => {
+  it('R17 accepts exactly what JSON.parse accepts', () => {
     const pieces = [
       '{',
       '}',
@@ -169,7 +169,7 @@ describe('R17 stays linear on hostile text', () => {
     '\n',
     '```',
     '```\r',
-  ])('R17 %j over and over', (unit) => {
+  ])('R17 %j repeated', (unit) => {
     const text = unit.repeat(Math.ceil(LENGTH / unit.length))
     // Linear work takes a tenth of this; quadratic work minutes.
     const start = performance.now()
@@ -199,7 +199,7 @@ describe('R17 four megabytes of brackets', () => {
     '{"a":',
     '[ \n',
     '```\n{\n',
-  ])('%j again and again are read at once', (text) => {
+  ])('%j repeated are read quickly', (text) => {
     const start = performance.now()
     findJson(repeat(text))
     expect(performance.now() - start).toBeLessThan(4_000)

@@ -60,13 +60,13 @@ describe('R43 what is wrong with a schema', () => {
     expect(schemaFault(schema)).toBeUndefined(),
   )
 
-  it('R43 a schema that contains itself is looked at once', () => {
+  it('R43 a schema that contains itself is visited once', () => {
     const schema: Record<string, unknown> = { type: 'object' }
     schema['properties'] = { self: schema }
     expect(schemaFault(schema)).toBeUndefined()
   })
 
-  it('R43 a schema that is nested without end is said to be', () => {
+  it('R43 a schema that is nested too deeply is reported', () => {
     let schema: unknown = {}
     for (let depth = 0; depth < 100_000; depth++) schema = { items: schema }
     expect(schemaFault(schema)).toBe('it is nested too deeply.')
@@ -86,7 +86,7 @@ describe('R43 patterns that are not checked here', () => {
     ])
   })
 
-  it('R43 are named ten at most', () => {
+  it('R43 are limited to ten', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { pattern: '(a)\\1' }]))
     expect(findUncheckedPatterns({ properties: many })).toHaveLength(10)
   })

@@ -6,7 +6,7 @@ const prose =
   'Progressive disclosure shows a model the table of contents of its prompt and lets it open what it needs. Sections carry tools, and tools carry schemas; neither is paid for before it is wanted.'
 
 describe('R41 exact counts', () => {
-  it('R41 counts as the tokenizer of the encoding does, and says so', async () => {
+  it('R41 counts like the tokenizer of the encoding, and says so', async () => {
     const counter = await gptTokenizer()
     expect(counter).toMatchObject({ name: 'gpt-tokenizer o200k_base', exact: true })
     expect(counter.count('hello world')).toBe(2)
@@ -14,7 +14,7 @@ describe('R41 exact counts', () => {
     expect((await gptTokenizer({ encoding: 'cl100k_base' })).name).toBe('gpt-tokenizer cl100k_base')
   })
 
-  it('R41 takes special tokens in a prompt as text', async () => {
+  it('R41 treats special tokens in a prompt as text', async () => {
     expect((await gptTokenizer()).count('a <|endoftext|> b')).toBeGreaterThan(3)
   })
 

@@ -11,7 +11,7 @@ describe('createCachedCounter', () => {
     expect(count.mock.calls.map(([text]) => text)).toEqual(['a', 'b', 'c', 'a'])
   })
 
-  it('R41 does not keep long texts without bounds', () => {
+  it('R41 bounds the memory for long texts', () => {
     const count = counting()
     const counter = createCachedCounter({ name: 'test', exact: true, count })
     const long = (i: number): string => String(i).padEnd(5_000_000, 'x')

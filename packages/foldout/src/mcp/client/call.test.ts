@@ -34,7 +34,7 @@ async function calling(line: Line, answer: Script['answer'], options: ToolsFromM
 }
 
 describe.each(LINES)('a call of a tool of a server, with a client of %s', (line) => {
-  it('R46 is sent under the declared name, and its answer comes back whole', async () => {
+  it('R46 is sent under the declared name, and its answer is complete', async () => {
     const answer = {
       content: [
         { type: 'text', text: 'Cold.', annotations: { audience: ['user'], priority: 0.2 }, _meta: { a: 1 } },
@@ -58,7 +58,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     })
   })
 
-  it('R46 keeps an error of the tool, and one without the structure its schema demands', async () => {
+  it('R46 keeps an error of the tool, even without the structure its schema requires', async () => {
     const failed = { content: [{ type: 'text', text: 'No such city.' }], isError: true }
     const { tool } = await calling(line, () => failed)
     expect(await tool.call!({}, {})).toEqual(failed)
@@ -66,7 +66,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     expect(await (await calling(line, () => plain)).tool.call!({}, {})).toEqual(plain)
   })
 
-  it('R46 makes content of what a careless server sends in its place', async () => {
+  it('R46 turns the malformed answer of a careless server into content', async () => {
     const answers = [
       { structuredContent: [1] },
       { content: 'Cold.' },
@@ -80,7 +80,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     })
   })
 
-  it('R46 takes along what the request says beside its arguments, but for what holds on one connection only', async () => {
+  it('R46 passes on the _meta of the request, except what belongs to the connection', async () => {
     const { tool, calls } = await calling(line, () => ({ content: [] }))
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const outer = { progressToken: 'outer', 'io.modelcontextprotocol/protocolVersion': 'outer' }
@@ -89,7 +89,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     expect(JSON.stringify(calls()[0])).not.toContain('outer')
   })
 
-  it('R46 reports progress to the last, though it comes together with the answer', async () => {
+  it('R46 reports the last progress even if it arrives with the answer', async () => {
     const { tool } = await calling(line, ({ params }, server) => {
       const { progressToken } = params['_meta'] as { readonly progressToken: number }
       server.notify('notifications/progress', { progressToken, progress: 1, total: 2, message: 'half' })
@@ -138,7 +138,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     expect(cancelled()).toHaveLength(1)
   })
 
-  it('R46 answers with the error of the protocol', async () => {
+  it('R46 returns protocol errors', async () => {
     const errors = [
       new ServerError(-32602, 'Tool Get.Forecast not found'),
       new ServerError(-32602, 'Invalid params', { path: 'city' }),
@@ -157,7 +157,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     expect(await told()).toEqual(refused('No such session'))
   })
 
-  it('R46 says that the connection was lost, or was not there', async () => {
+  it('R46 says that the connection was lost, or never existed', async () => {
     const { tool, server, calls } = await calling(line, () => new Promise(() => {}))
     const running = tool.call!({}, {})
     await vi.waitFor(() => expect(calls()).toHaveLength(1))
@@ -179,7 +179,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     })
   })
 
-  it('R46 ends after a time without an answer, and progress counts as one', async () => {
+  it('R46 times out without an answer, and progress resets the timer', async () => {
     const silent = await calling(line, () => new Promise(() => {}), { timeoutMs: 60 })
     expect(await silent.tool.call!({}, {})).toEqual({
       content: [
@@ -212,7 +212,7 @@ describe('a call of a tool of a server', () => {
     return () => vi.useRealTimers()
   })
 
-  it.each(LINES)('R46 may take nine minutes without a word, with a client of %s', async (line) => {
+  it.each(LINES)('R46 may be silent for nine minutes, with a client of %s', async (line) => {
     const { tool } = await calling(line, async () => {
       await new Promise((resolve) => setTimeout(resolve, 540_000))
       return { content: [] }
@@ -224,7 +224,7 @@ describe('a call of a tool of a server', () => {
 })
 
 describe('a call of a tool of a server of MCP 2026-07-28', () => {
-  it('R46 leaves questions of the server to the client, and gives the answer that comes of them', async () => {
+  it('R46 leaves questions of the server to the client, and returns the final answer', async () => {
     const { tool, client, calls } = await calling('v2 on 2026-07-28', ({ params }) =>
       params['inputResponses'] === undefined
         ? {
@@ -252,7 +252,7 @@ describe('a call of a tool of a server of MCP 2026-07-28', () => {
     expect(calls()).toHaveLength(2)
   })
 
-  it('R46 takes an answer that forgets to say that it is complete', async () => {
+  it('R46 accepts an answer that does not say that it is complete', async () => {
     const { tool } = await calling('v2 on 2026-07-28', () => ({ resultType: undefined, content: [] }))
     expect(await tool.call!({}, {})).toEqual({ content: [] })
   })

@@ -114,7 +114,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(notes).toHaveLength(2)
   })
 
-  it('is warned of where nobody listens for errors', async () => {
+  it('causes a process warning if nobody listens for errors', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const { client } = await connect(line, { answer: () => ({ tools: [{ name: 'a', inputSchema }, { name: 'b' }] }) })
     expect(await toolsFromMcp(client, { maxTools: 1 })).toHaveLength(1)
@@ -122,7 +122,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     warn.mockRestore()
   })
 
-  it('cannot spoil the list with one definition that is nested too deep', async () => {
+  it('cannot break the list with one definition that is nested too deeply', async () => {
     const deep = JSON.parse(nestText(3_000)) as object
     const { client } = await connect(line, {
       answer: () => ({
@@ -161,7 +161,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(() => JSON.stringify(result)).not.toThrow()
   })
 
-  it('may answer with what is nested too deep', async () => {
+  it('may answer with content that is nested too deeply', async () => {
     const { call } = await connectTool(line, () => ({
       content: [],
       structuredContent: JSON.parse(nestText(3_000)) as object,

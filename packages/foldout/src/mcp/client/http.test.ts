@@ -51,7 +51,7 @@ describe('the official server over streamable HTTP, in MCP 2026-07-28', () => {
     await handler.close()
   })
 
-  it('R46 gets in headers what its schema wants there, and answers whole, with progress', async () => {
+  it('R46 gets the headers that its schema requires, and answers in full, with progress', async () => {
     const [tool] = await open()
     expect(tool!.source).toBe('weather')
     const seen: ToolProgress[] = []
@@ -64,7 +64,7 @@ describe('the official server over streamable HTTP, in MCP 2026-07-28', () => {
     expect(requests.at(-1)!.headers.get('mcp-param-region')).toBe('=?base64?S8O2bG4=?=')
   })
 
-  it('R46 hears of a cancelled call', async () => {
+  it('R46 is notified of a canceled call', async () => {
     const [tool] = await open()
     const abort = new AbortController()
     const running = tool!.call!({ days: 99 }, { signal: abort.signal })
@@ -74,14 +74,14 @@ describe('the official server over streamable HTTP, in MCP 2026-07-28', () => {
     await vi.waitFor(() => expect(aborted).toBe(1))
   })
 
-  it('R43 gives its good tools beside those that its own client would refuse them for', async () => {
+  it('R43 lists its valid tools even if its own client would refuse the whole list', async () => {
     await open()
     definitions = [...definitions, { name: 'wrong', inputSchema: { type: 'string' } }, { name: 'bare' }]
     await expect(client.listTools()).rejects.toThrow('Invalid result for tools/list')
     expect((await toolsFromMcp(client)).map(({ name }) => name)).toEqual(['forecast', 'wrong', 'bare'])
   })
 
-  it('R43 announces changes to those who are subscribed', async () => {
+  it('R43 announces changes to subscribers', async () => {
     const changes: string[][] = []
     await open({ onChange: (tools) => changes.push(tools.map(({ name }) => name)) })
     definitions = [...definitions, { name: 'alerts', inputSchema: { type: 'object' } }]

@@ -10,7 +10,7 @@ const named = (name: string): object => ({ name, inputSchema: anything })
 const getNames = (tools: readonly RawTool[]): string[] => tools.map(({ name }) => name)
 
 describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
-  it('R43 are given with all that their definitions say', async () => {
+  it('R43 keep every field of their definitions', async () => {
     const definition = {
       name: 'get-forecast',
       title: 'Forecast',
@@ -43,7 +43,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     expect(server.received.map(({ params }) => params?.['cursor'])).toEqual([undefined, '2', '3'])
   })
 
-  it('R43 are refused with a reason when their pages have no end', async () => {
+  it('R43 are refused with a reason if their pages never end', async () => {
     const circle = await connect(line, { answer: () => ({ tools: [named('a')], nextCursor: 'again' }) })
     await expect(toolsFromMcp(circle.client)).rejects.toThrow(
       new FoldoutError(
@@ -57,7 +57,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     await expect(toolsFromMcp(endless.client)).rejects.toThrow('it has more than 1000 pages')
   })
 
-  it('R43 are refused with a reason when the server does not list them', async () => {
+  it('R43 are refused with a reason if the server does not list them', async () => {
     const failing = await connect(line, {
       answer: () => {
         throw new ServerError(-32603, 'The database is gone')
@@ -75,13 +75,13 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     )
   })
 
-  it('R43 are none when the server has no tools, and it is not asked', async () => {
+  it('R43 are empty if the server has no tools, and it is not asked', async () => {
     const { client, server } = await connect(line, { capabilities: { prompts: {} } })
     expect(await toolsFromMcp(client, { onChange: () => {} })).toEqual([])
     expect(server.received).toEqual([])
   })
 
-  it('R43 have the name that was given, or the one of the server', async () => {
+  it('R43 have the given source name, or that of the server', async () => {
     const getSource = async (name: string, server?: string): Promise<string | undefined> => {
       const { client } = await connect(line, { ...having([named('a')]), name })
       return (await toolsFromMcp(client, server === undefined ? {} : { server }))[0]!.source
@@ -96,7 +96,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     expect(await getSource('!')).toBe('server')
   })
 
-  it('R43 are given though definitions among them break the schema of the protocol', async () => {
+  it("R43 are listed even if some definitions violate the protocol's schema", async () => {
     const wrong = [
       null,
       'text',
@@ -117,7 +117,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
 })
 
 describe.each(['v1', 'v2'] as const)('a client of %s behind one of your own, without its transport', (line) => {
-  it('R43 R46 gives and calls tools all the same', async () => {
+  it('R43 R46 still lists and calls tools', async () => {
     const { client } = await connect(line, {
       answer: ({ method, params }, server) => {
         if (method === 'tools/list') return { tools: [named('a'), null, { name: 'b' }] }

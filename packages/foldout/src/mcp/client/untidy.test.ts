@@ -35,7 +35,7 @@ async function found(catalog: Catalog, query: string): Promise<string[]> {
 }
 
 describe.each(LINES)('an untidy server, with a client of %s', (line) => {
-  it('R43 R49 has names that another has too: each stays callable, whichever connected first', async () => {
+  it('R43 R49 shares names with another server: each stays callable, in any order of connection', async () => {
     const shared = Array.from({ length: 293 }, (_, i) => ({ name: `do_${i}`, inputSchema: anything }))
     const one = await untidy(line, [...shared, { name: 'only-here', inputSchema: anything }], 'one')
     const other = await untidy(line, shared, 'other')
@@ -52,7 +52,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     expect(getNames(createCatalog([...other, ...one]))).toEqual(getNames(catalog))
   })
 
-  it('R43 has names that are too long with its own before them: they are cut, and sent whole', async () => {
+  it('R43 has names that are too long with a prefix: they are cut for models, and sent in full', async () => {
     const long = 'create_or_update_the_configuration_of_a_deployment_in_a_region'
     const servers = ['a-cloud-with-a-long-name', 'another-cloud-with-a-long-name']
     const tools = await Promise.all(
@@ -73,7 +73,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     expect(await getAnswer(alone, alone.tools[1]!.name)).toEqual(['untidy', veryLong, {}])
   })
 
-  it('R43 has tools without a description: they are named by what they are called and take', async () => {
+  it('R43 has tools without a description: they are described by their names and parameters', async () => {
     const inputSchema = { type: 'object', properties: { invoiceId: { type: 'string' } } }
     const catalog = createCatalog(
       await untidy(line, [good, { name: 'void_invoice', inputSchema }, { name: 'x', description: null, inputSchema }]),
@@ -104,7 +104,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     expect(await getAnswer(catalog, 'POST /users/{id}/avatar')).toEqual(['untidy', 'POST /users/{id}/avatar', {}])
   })
 
-  it('R43 has its telling words in enum values: they are searched', async () => {
+  it('R43 has its only descriptive words in enum values: they are searched', async () => {
     const action = { type: 'string', enum: ['reboot_printer', 'defragment_disk', 'rotate_logs'] }
     const router = {
       name: 'execute',
@@ -125,7 +125,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     ])
   })
 
-  it('R43 breaks the schema of the protocol: what has a name is callable, the rest is listed with its reason', async () => {
+  it("R43 violates the protocol's schema: tools with a name are callable, the others are listed with the reason", async () => {
     const catalog = createCatalog(
       await untidy(line, [
         null,
@@ -195,7 +195,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     }
   })
 
-  it('R43 has empty schemas: any arguments are right', async () => {
+  it('R43 has empty schemas: any arguments are accepted', async () => {
     const schemas = [
       {},
       { type: 'object' },
@@ -215,7 +215,7 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
     }
   })
 
-  it('R43 lists what is broken once, however often its tools change', async () => {
+  it('R43 has broken tools: they are listed once, however often the tools change', async () => {
     let round = 0
     const { client, server } = await connect(line, {
       name: 'restless',

@@ -45,7 +45,7 @@ async function watched(
 }
 
 describe.each(LINES)('a server whose tools change, with a client of %s', (line) => {
-  it('R43 gives the tools it has now', async () => {
+  it('R43 lists its current tools', async () => {
     const watch = await watched(line)
     expect(watch.first).toEqual(['a'])
     watch.names = ['a', 'b']
@@ -68,7 +68,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     expect(watch.lists()).toBe(2)
   })
 
-  it('R49 tells nobody of a change that was none', async () => {
+  it('R49 does not announce a change that changes nothing', async () => {
     const watch = await watched(line)
     watch.server.notify(CHANGED)
     await vi.waitFor(() => expect(watch.lists()).toBe(2))
@@ -76,7 +76,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     expect(watch.changes).toEqual([])
   })
 
-  it('R43 keeps what it had while it cannot list, and says why', async () => {
+  it('R43 keeps its last tools while it cannot list, and says why', async () => {
     const watch = await watched(line)
     watch.names = ['broken']
     watch.server.notify(CHANGED)
@@ -101,7 +101,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     expect([watch.changes, watch.errors]).toEqual([[], []])
   })
 
-  it('R43 leaves a handler that the client has of its own', async () => {
+  it('R43 does not replace a handler of the client', async () => {
     const { client, server } = await connect(line, { answer: () => ({ tools: [] }) })
     const own = vi.fn()
     if (client instanceof Client) client.setNotificationHandler(CHANGED, own)
@@ -113,7 +113,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     await vi.waitFor(() => expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(4))
   })
 
-  it('R43 hears of a change that is announced while the first list is read', async () => {
+  it('R43 is asked again if it announces a change during the first list', async () => {
     const changes: string[][] = []
     let lists = 0
     const { client } = await connect(line, {
@@ -132,8 +132,8 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
   })
 })
 
-describe.each(LINES)('a server that is watched in vain, with a client of %s', (line) => {
-  it('R43 is not listened to where its tools could not be listed at first, nor after an abort', async () => {
+describe.each(LINES)('a server that cannot be watched, with a client of %s', (line) => {
+  it('R43 is not listened to if its first list failed, or after an abort', async () => {
     let lists = 0
     const { client, server } = await connect(line, {
       answer: () => {
@@ -177,7 +177,7 @@ describe('a server of MCP 2026-07-28 whose tools change', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
 
-  it('R43 is subscribed to again when it ends a subscription, and what changed in between is seen', async () => {
+  it('R43 is subscribed to again when it ends a subscription, and changes in between are seen', async () => {
     const watch = await watched(line)
     watch.names = ['b']
     watch.server.endSubscription()
@@ -189,7 +189,7 @@ describe('a server of MCP 2026-07-28 whose tools change', () => {
     await vi.waitFor(() => expect(watch.changes).toEqual([['b'], ['c']]))
   })
 
-  it('R43 is asked again when the time of its list is over, if it announces no changes', async () => {
+  it('R43 is asked again when its list expires, if it announces no changes', async () => {
     const watch = await watched(line, { ttlMs: 30_000, capabilities: { tools: {} } })
     watch.names = ['b']
     await vi.advanceTimersByTimeAsync(29_000)
@@ -209,7 +209,7 @@ describe('a server of MCP 2026-07-28 whose tools change', () => {
     expect(watch.errors).toHaveLength(1)
   })
 
-  it('R43 is not asked for a list that holds no time, nor while it is subscribed to', async () => {
+  it('R43 is not asked again if its list has no lifetime, or while a subscription is open', async () => {
     const never = await watched(line, { ttlMs: 0, capabilities: { tools: {} } })
     const subscribed = await watched(line, { ttlMs: 10_000 })
     await vi.advanceTimersByTimeAsync(100_000)

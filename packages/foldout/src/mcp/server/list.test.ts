@@ -6,7 +6,7 @@ const names = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 40 })
 const getName = (name: string): string => name
 
 describe('pages of a list', () => {
-  it('R44 give every item once, in order', () => {
+  it('R44 contain every item once, in order', () => {
     fc.assert(
       fc.property(names, fc.integer({ min: 1, max: 10 }), (all, size) => {
         const seen: string[] = []
@@ -21,7 +21,7 @@ describe('pages of a list', () => {
     )
   })
 
-  it('R44 go on behind the last item when others have come and gone before it', () => {
+  it('R44 continue after the last item when others were added or removed before it', () => {
     const { nextCursor } = formatPage(['a', 'b', 'c', 'd'], undefined, { size: 2, getName })!
     expect(formatPage(['b', 'c', 'd'], nextCursor, { size: 2, getName })).toEqual({ items: ['c', 'd'] })
     expect(formatPage(['0', 'a', 'b', 'c'], nextCursor, { size: 2, getName })).toEqual({ items: ['c'] })
@@ -29,7 +29,7 @@ describe('pages of a list', () => {
     expect(formatPage([], nextCursor, { size: 2, getName })).toEqual({ items: [] })
   })
 
-  it('are none for a cursor of another server', () => {
+  it('are empty for a cursor of another server', () => {
     for (const cursor of ['', 'b', '1', '-1:b', '1.5:b', ':b'])
       expect(formatPage(['a', 'b'], cursor, { size: 1, getName })).toBeUndefined()
   })
@@ -38,12 +38,12 @@ describe('pages of a list', () => {
 describe('a listed tool', () => {
   const tool = { name: 'a', description: 'A', inputSchema: { type: 'object' } }
 
-  it('R44 is as MCP has it', () => {
+  it('R44 has the MCP format', () => {
     expect(toMcpTool({ ...tool, meta: { kept: 1 } })).toEqual({ ...tool, _meta: { kept: 1 } })
     expect(Object.keys(toMcpTool(tool))).toEqual(['name', 'description', 'inputSchema'])
   })
 
-  it('is the same if it says the same', () => {
+  it('is reused if nothing changed', () => {
     expect(isSameList([tool], [{ ...tool }])).toBe(true)
     expect(isSameList([tool], [{ ...tool, description: 'B' }])).toBe(false)
     expect(isSameList([tool], [])).toBe(false)

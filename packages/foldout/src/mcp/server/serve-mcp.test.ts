@@ -105,7 +105,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     })
   })
 
-  it('R46 answers an unknown tool and wrong arguments with an error that a model can mend', async () => {
+  it('R46 answers an unknown tool and wrong arguments with an error that a model can fix', async () => {
     const client = await connected(manyKinds(), { expose: hybrid() })
     const unknown = await client.call('water_gardn')
     expect(unknown.isError).toBe(true)
@@ -117,7 +117,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(getText(wrong)).toMatch(/^Wrong arguments for tool 'water_garden': .*beds.* Nothing was run\./)
   })
 
-  it('R46 passes progress on to whoever asks for it', async () => {
+  it('R46 passes progress on if the client asks for it', async () => {
     const client = await connected(manyKinds(), { expose: hybrid() })
     const progress: unknown[] = []
     await client.call(
@@ -144,7 +144,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(getText(await client.call('get_states'))).toBe('All is off.')
   })
 
-  it('R46 gives the tool the _meta of the request, without what belongs to the connection', async () => {
+  it('R46 passes the _meta of the request to the tool, without what belongs to the connection', async () => {
     const seen: Seen = { contexts: [] }
     const client = await connected(manyKinds({ seen }))
     await client.call('watched', {}, { meta: { traceparent: '00-1-2-01' } })
@@ -153,13 +153,13 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(seen.contexts.map(({ onProgress }) => typeof onProgress)).toEqual(['undefined', 'function'])
   })
 
-  it('R46 wraps structured content that is no object for clients that would refuse it', async () => {
+  it('R46 wraps structured content that is not an object for clients that would refuse it', async () => {
     const client = await connected(manyKinds(), { expose: hybrid() })
     const result = await client.call('use_tool', { name: 'list_numbers' })
     expect(result.structuredContent).toEqual(kind === 'v2 client, modern' ? [1, 2, 3] : { result: [1, 2, 3] })
   })
 
-  it('R49 gives the same bytes again, also on another server with the tools in another order', async () => {
+  it('R49 returns the same bytes again, even on another server with the tools in another order', async () => {
     const forwards = manyKinds()
     const backwards = createCatalog([])
     const tools = forwards.tools
@@ -269,7 +269,7 @@ describe.each(everyLegacyWay)('a %s %s', (kind, link) => {
 describe.each(links)('a modern client %s', (link) => {
   const kind = 'v2 client, modern'
 
-  it('R44 gets a list that no request changes, with how long it may be kept', async () => {
+  it('R44 gets a list that no request changes, with its lifetime', async () => {
     const served = serve(manyKinds(), { expose: twoPhase() })
     const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
     const before = await one.list()
@@ -288,7 +288,7 @@ describe.each(links)('a modern client %s', (link) => {
     expect(await own.list()).toMatchObject({ cacheScope: 'private' })
   })
 
-  it('R44 hears of changes of the catalog where it has subscribed', async () => {
+  it('R44 is notified of changes of the catalog if it has subscribed', async () => {
     const catalog = manyKinds()
     const served = serve(catalog, { expose: hybrid() })
     const [listening, other] = [await connect(served, kind, link), await connect(served, kind, link)]
@@ -350,7 +350,7 @@ describe('serveMcp', () => {
     ])
   })
 
-  it('R44 leaves nothing behind in the catalog when its clients have gone', async () => {
+  it('R44 leaves nothing behind in the catalog when its clients disconnect', async () => {
     const catalog = manyKinds()
     let listeners = 0
     const { subscribe } = catalog
@@ -372,7 +372,7 @@ describe('serveMcp', () => {
     expect(listeners).toBe(0)
   })
 
-  it('serves nobody once it is closed', async () => {
+  it('serves no one after it was closed', async () => {
     const served = serve(manyKinds())
     const client = await connect(served, 'v2 client, legacy', 'in memory')
     await served.close()

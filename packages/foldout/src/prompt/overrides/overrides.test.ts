@@ -54,7 +54,7 @@ describe('R15 overrides', () => {
     expect(bound.render().nodes[0]!.text).toBe('## 1 Intro\n\nHello Ada.')
   })
 
-  it('R15 of a summarised section show its summary and do not leak its body', () => {
+  it('R15 of a folded section show its summary and do not leak its body', () => {
     const text = bound.render({
       overrides: section('docs', { body: 'SECRET', summary: 'Better docs for ${name}.' }),
     }).text
@@ -71,7 +71,7 @@ describe('R15 overrides', () => {
     expect(bound.render({ overrides, session }).summarized).toEqual(['docs'])
   })
 
-  it('R15 a summary may be given to a section that has none', () => {
+  it('R15 can add a summary to a section that has none', () => {
     const rendered = bound.render({ overrides: section('intro', { summary: 'In short.', visibility: 'summary' }) })
     expect(rendered.summarized).toEqual(['intro', 'docs'])
   })
@@ -218,7 +218,7 @@ describe('R16 the descriptor', () => {
     expect(computeHash('d', { ...schema, required: ['a'] })).not.toBe(computeHash('d', schema))
   })
 
-  it('R16 the source can be written as overrides that change nothing', () => {
+  it('R16 turns the source into overrides that change nothing', () => {
     const source = sourceOverrides(prompt)
     expect(Object.keys(source.sections!)).toEqual(['intro', 'docs', 'made'])
     expect(source.sections!['docs']).toEqual({ hash: hashes['docs'], body: 'The body for ${name}.', summary: 'Docs.' })
@@ -228,7 +228,7 @@ describe('R16 the descriptor', () => {
     expect(bound.render({ overrides: source }).trace).toEqual([])
   })
 
-  it('R16 a template without a string form is left to be written', () => {
+  it('R16 leaves out a template without a string form', () => {
     const odd = definePrompt({
       ns: 'test',
       key: 'p',

@@ -56,7 +56,7 @@ describe('text', () => {
     expect(text).toBe('## 1 A\n\nx\n\n## 3 C\n\nx')
   })
 
-  it('R9 a prompt may bring its own headings', () => {
+  it('R9 a prompt can have its own headings', () => {
     const p = definePrompt({
       ns: 'test',
       key: 'p',
@@ -94,7 +94,7 @@ describe('text', () => {
     expect(names(b.render({ session }))).toEqual(['look'])
   })
 
-  it('R10 a summary shows heading, summary and suffix, and nothing of what lies in it', () => {
+  it('R10 a folded section shows heading, summary and suffix, and none of its content', () => {
     const rendered = bound(
       defineSection({
         key: 'docs',
@@ -150,7 +150,7 @@ describe('text', () => {
     expect(text).toBe("## 1 P\n\n### 1.1 A\n\ns\n\n---\nAsk for 'p.a' at ${5}.")
   })
 
-  it('R18 examples stand below the body while the section is full', () => {
+  it('R18 examples are below the body while the section is open', () => {
     const search = defineTool({
       name: 'search',
       description: 'Searches.',
@@ -172,7 +172,7 @@ describe('text', () => {
 })
 
 describe('enabled and visibility', () => {
-  it('R7 a disabled section and all below it are gone', () => {
+  it('R7 a disabled section and everything below it are left out', () => {
     const visibilitySelector = vi.fn(() => 'full' as const)
     const childEnabled = vi.fn(() => true)
     const p = prompt(

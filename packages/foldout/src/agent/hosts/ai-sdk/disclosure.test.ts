@@ -125,7 +125,7 @@ describe('createDisclosure', () => {
     expect(session.get(visibility)).toEqual({ admin: 'full', docs: 'full' })
   })
 
-  it('R34 renders the system text anew after an opening that halts, and keeps it for the steps after', async () => {
+  it('R34 renders the system text again after an opening that halts, and keeps it for later steps', async () => {
     const session = createSession()
     const disclosure = openSections()
     const model = answering(
@@ -184,7 +184,7 @@ describe('createDisclosure', () => {
   it.each([
     ['readSection', readSection(), 'Call `read_section` with section_key "docs.deep" first.'],
     ['openSections', openSections(), 'Call `open_sections` with section_keys ["docs.deep"] first.'],
-  ])('R36 answers a call of a tool not disclosed yet with how to disclose it: %s', async (_name, disclosure, how) => {
+  ])('R36 answers a call of a folded tool with how to open its section: %s', async (_name, disclosure, how) => {
     const session = createSession()
     const model = answering((number) => (number === 0 ? [calling('dig', {}), calling('start', {})] : done))
     const { text } = await generateText({
@@ -205,7 +205,7 @@ describe('createDisclosure', () => {
     expect(toolNames(model.doGenerateCalls[1])).not.toContain('dig')
   })
 
-  it('R36 keeps a tool callable once it was disclosed, also in a later call with the same session', async () => {
+  it('R36 keeps an added tool callable, even in a later call with the same session', async () => {
     const session = createSession()
     const replies = [[calling('read_section', { section_key: 'admin' })], done]
     const model = answering((number) => replies[number] ?? [calling('delete', {})])
@@ -232,14 +232,14 @@ describe('createDisclosure', () => {
     expect(events).toEqual([])
   })
 
-  it('finds the tools of a section that the session keeps folded, and leaves it so', async () => {
+  it('finds the tools of a section that the session keeps folded, and leaves it folded', async () => {
     const session = createSession({ slices: [visibility.seed({ docs: 'summary' })] })
     const { tools } = await createDisclosure({ prompt: bound, session, visibility: { docs: 'full' } })
     expect(Object.keys(tools)).toContain('dig')
     expect(session.get(visibility)).toEqual({ docs: 'summary' })
   })
 
-  it('offers the tools of a section that was enabled meanwhile', async () => {
+  it('offers the tools of a section that was enabled in the meantime', async () => {
     const gate = defineSlice({ name: 'gate', initial: false, reducers: { opened: () => true } })
     const unlock = defineTool({
       name: 'unlock',
@@ -421,7 +421,7 @@ describe('createDisclosure', () => {
     expect(new Set(model.doGenerateCalls.map(getSystem)).size).toBe(1)
   })
 
-  it('offers your own tools all the time, and refuses two of one name', async () => {
+  it('always offers your own tools, and refuses two with the same name', async () => {
     const mine = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: () => 'mine done' })
     const model = answering((number) => (number === 0 ? [calling('read_section', { section_key: 'admin' })] : done))
     await generateText({

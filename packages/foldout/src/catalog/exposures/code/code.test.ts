@@ -76,7 +76,7 @@ const said = (text: string): CallResult => ({ content: [{ type: 'text', text }] 
 const failed = (text: string): CallResult => ({ ...said(text), isError: true })
 
 describe('R44 look_up_tools', () => {
-  it('R44 names the right argument where a model gives another', async () => {
+  it('R44 names the right argument if a model uses another', async () => {
     const wrong = "Wrong arguments for tool 'look_up_tools': there is no argument 'path'; there are: query, paths."
     expect(await lookUp({ path: 'servers/home' })).toEqual(failed(wrong))
     expect(await lookUp({ query: 'light', limit: 3 })).toEqual(await lookUp({ query: 'light' }))
@@ -150,7 +150,7 @@ export declare function list_rooms(input?: Record<string, unknown>): Promise<{
     expect(events[2]).toMatchObject({ client: 'c', name: 'home/set_light' })
   })
 
-  it('R44 answers a path that leads nowhere with the nearest', async () => {
+  it('R44 answers an unknown path with the nearest', async () => {
     expect(await lookUp({ paths: ['servers/hom'] })).toEqual(
       failed("There is no 'servers/hom'. Nearest: servers/home, servers/camera."),
     )
@@ -205,14 +205,14 @@ describe('R44 run_code', () => {
     expect(Object.fromEntries(lights)).toEqual({ hall: true, bath: true })
   })
 
-  it('R44 gives texts and what is nothing as they are', async () => {
+  it('R44 returns texts and empty values unchanged', async () => {
     expect(await run("return 'two\\nlines'")).toEqual(said('two\nlines'))
     expect(await run('const a = 1')).toEqual(said('Done. The program returned nothing and logged nothing.'))
     expect(await run("console.log('only'); console.error('this')")).toEqual(said('only\n[error] this'))
     expect(await run('```ts\nreturn 1\n```')).toEqual(said('1'))
   })
 
-  it('R44 tells what went wrong, where, and what was done before', async () => {
+  it('R44 reports what went wrong, where, and what ran before', async () => {
     expect(
       await run("await home.set_light({ room: 'hall', on: true })\nawait home.set_light({ room: 'attic', on: true })"),
     ).toEqual(
@@ -238,19 +238,19 @@ describe('R44 run_code', () => {
     expect(getText(await run('await set_light({})'))).toMatch(/Tools are functions of their server: home\.set_light\.$/)
   })
 
-  it('R44 tells of calls that were not waited for', async () => {
+  it('R44 reports calls that were not awaited', async () => {
     expect(await run('camera.hang(); camera.hang(); return 1')).toEqual(
       said('1\nThe program ended before these calls, which were cancelled: camera.hang ×2. Await every call.'),
     )
   })
 
-  it('R44 tells how much was left off', async () => {
+  it('R44 reports how much was left out', async () => {
     expect(await run("return 'x'.repeat(1300)")).toEqual(
       said(`"${'x'.repeat(199)}…\n(1,102 more characters were left out. Log and return less.)`),
     )
   })
 
-  it('R44 gives pictures and files as what they are, if the program returns them', async () => {
+  it('R44 returns images and files as such if the program returns them', async () => {
     const parts = [
       { type: 'image', data: 'aGFsbA==', mimeType: 'image/png' },
       { type: 'resource', resource: { uri: 'a:b', blob: 'YmxvYg==' } },
@@ -268,7 +268,7 @@ describe('R44 run_code', () => {
     expect((await run("return 'attachment:7'")).content).toHaveLength(1)
   })
 
-  it('R44 refuses what is no program', async () => {
+  it('R44 refuses anything that is not a program', async () => {
     for (const args of [{}, { code: '' }, { code: '  ' }, { code: 5 }, undefined])
       expect(await exposed.call('run_code', args, {})).toEqual(failed("Write the program to run in 'code'."))
   })
@@ -295,7 +295,7 @@ describe('R44 run_code', () => {
 describe('R44 functions of a catalog', () => {
   const call = async () => ({ content: [{ type: 'text', text: 'called' }] })
 
-  it('R44 have names that programs can say, whatever the tools are called', async () => {
+  it('R44 have valid identifiers, whatever the tools are called', async () => {
     const untidy = createCatalog([
       { name: 'get-it', source: 'my server', call },
       { name: 'get_it', source: 'my server', call },

@@ -56,11 +56,11 @@ describe('R46 the fragment of a schema that a path is about', () => {
     ['a field of a closed object', ['closed', 'x'], undefined],
     ['a field of a text', ['plain', 'x'], undefined],
     ['a name of the machine', ['constructor'], undefined],
-  ])('R46 gives that of %s', (_, path, expected) => {
+  ])('R46 is that of %s', (_, path, expected) => {
     expect(schemaFragment(schema, path)).toEqual(expected)
   })
 
-  it('R46 stands by itself: what it refers to is put in view, once', () => {
+  it('R46 is self-contained: references are inlined once', () => {
     expect(schemaFragment(schema, ['tree'])).toEqual({
       type: 'object',
       description: 'The tree.',
@@ -114,7 +114,7 @@ describe('R46 the fragment of a schema that a path is about', () => {
     )
   })
 
-  it('R46 of a name that a pattern would take for ever to match is found at once', () => {
+  it('R46 is found quickly for a name that a pattern would take forever to match', () => {
     const schema = { type: 'object', patternProperties: { '^(a+)+$': { type: 'string' }, '(b|b)*c': { type: 'null' } } }
     const started = performance.now()
     expect(schemaFragment(schema, [`${'a'.repeat(5_000)}!`])).toBeUndefined()

@@ -119,7 +119,7 @@ describe('R46 what is wrong with arguments, in words', () => {
     expect(told(field(schema), { a: value })).toBe(message)
   })
 
-  it('names the arguments there are', () => {
+  it('names the known arguments', () => {
     const schema = { type: 'object', properties: { name: {}, age: {} }, additionalProperties: false }
     expect(told(schema, { who: 1 })).toBe('there is no argument who; there are: name, age')
     expect(told({ ...schema, properties: {} }, { who: 1 })).toBe('there is no argument who; it takes none')
@@ -270,7 +270,7 @@ describe('R46 schemas and values from outside', () => {
     expect(performance.now() - start).toBeLessThan(2_500)
   })
 
-  it('a schema nested 100,000 deep checks as deep as a check goes', () => {
+  it('a schema nested 100,000 deep is checked as far as the limit', () => {
     expect(
       isValid(
         nested(100_000, (items) => ({ items })),

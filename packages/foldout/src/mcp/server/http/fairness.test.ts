@@ -65,7 +65,7 @@ describe('sessions within limits', () => {
     expect((await callVisits(url, half)).status).toBe(200)
   })
 
-  it('make room for another one of the same peer when they have not been used for a while', async () => {
+  it('are evicted for a new one of the same peer if they are idle', async () => {
     const { url } = await serve({ sessions: { max: 2, keepMs: 0 } }).http()
     const [first, second] = [await openSession(url), await openSession(url)]
     await callVisits(url, first)
@@ -75,7 +75,7 @@ describe('sessions within limits', () => {
     expect((await callVisits(url, third)).status).toBe(200)
   })
 
-  it('of one principal are not touched by another, whatever it does', async () => {
+  it('of one principal are not affected by another', async () => {
     const { url } = await serve({ authorize, sessions: { max: 100, perPeer: 10, keepMs: 0 } }).http()
     const mine = await openSession(url, as('anna'))
     const theirs = await Promise.all(Array.from({ length: 30 }, () => post(url, initialize(), as('mallory'))))
@@ -103,7 +103,7 @@ describe('sessions within limits', () => {
     for (const one of [...held, stream]) one.close()
   })
 
-  it('share a full server fairly: those who have most make room', () => {
+  it('share a full server fairly: peers with the most sessions make room', () => {
     vi.useFakeTimers({ now: 0 })
     const ended: string[] = []
     const use = (peer: string): SessionUse & { readonly id: string } => ({
@@ -161,7 +161,7 @@ describe('sessions within limits', () => {
 })
 
 describe('streams within limits', () => {
-  it('are counted for each principal, those of subscriptions too', async () => {
+  it('are counted per principal, including subscriptions', async () => {
     const { url } = await serve({ authorize, streams: { max: 10, perPeer: 2 } }).http()
     const { body, headers } = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
     const stop = new AbortController()
@@ -189,7 +189,7 @@ describe('streams within limits', () => {
     }
   })
 
-  it('are given back however a client leaves', async () => {
+  it('are released however a client disconnects', async () => {
     const { url } = await serve({ streams: { max: 1 } }).http()
     const session = await openSession(url)
     for (let i = 0; i < 5; i++) {
@@ -204,7 +204,7 @@ describe('streams within limits', () => {
   })
 })
 
-describe('who asks', () => {
+describe('a principal', () => {
   it('is told how to sign in', async () => {
     const { url } = await serve({ authorize }).http()
     const nobody = await post(url, initialize())
@@ -230,20 +230,20 @@ describe('who asks', () => {
     ['returns nothing', () => undefined as never],
     ['returns another status', () => ({ status: 200 }) as never],
     ['returns a principal that is not a text', () => ({ principal: 5 }) as never],
-  ])('is refused when the hook %s', async (_what, hook) => {
+  ])('is refused if the hook %s', async (_what, hook) => {
     const errors: Error[] = []
     const { url } = await serve({ authorize: hook, onError: (error) => errors.push(error) }).http()
     expect((await post(url, initialize())).status).toBe(500)
     expect(errors).toHaveLength(1)
   })
 
-  it('is asked of requests of the Fetch API too', async () => {
+  it('is checked for requests of the Fetch API too', async () => {
     const served = serve({ authorize })
     const init = { method: 'POST', headers: HEADERS, body: initialize() }
     expect((await served.fetch(new Request('https://tools.example/mcp', init))).status).toBe(401)
   })
 
-  it('is told to the hooks that make sessions', async () => {
+  it('is passed to the hooks that create sessions', async () => {
     const principals: unknown[] = []
     const { url } = await serve({
       authorize,
@@ -262,7 +262,7 @@ describe('who asks', () => {
     ])
   })
 
-  it.each(['0.0.0.0', '::'])('must be said before others can reach %s', async (host) => {
+  it.each(['0.0.0.0', '::'])('must be identified before others can reach %s', async (host) => {
     await expect(serve().http({ host })).rejects.toMatchObject({
       code: 'mcp-open',
       message: expect.stringMatching(/^Other machines can reach .*authorize hook.*allowedHosts/) as string,
@@ -270,7 +270,7 @@ describe('who asks', () => {
     await expect(serve({ authorize }).http({ host })).resolves.toMatchObject({})
   })
 
-  it('is held to the names of the server where others can reach it', async () => {
+  it("must use the server's host names if others can reach it", async () => {
     const { url } = await serve().http({ host: '0.0.0.0', allowedHosts: ['tools.example'] })
     const local = url.replace('0.0.0.0', '127.0.0.1')
     expect(await statusWithHost(local, 'tools.example')).toBe(200)
@@ -282,7 +282,7 @@ describe('who asks', () => {
   })
 })
 
-describe('what tools keep for clients of 2026-07-28', () => {
+describe('state of tools for clients of 2026-07-28', () => {
   const visit = async (url: string, principal?: string) => {
     const { body, headers } = modernRequest('tools/call', { name: 'count_visits' })
     const { text } = await post(url, body, { ...headers, ...(principal ? as(principal) : {}) })
@@ -294,25 +294,25 @@ describe('what tools keep for clients of 2026-07-28', () => {
     expect([await visit(url), await visit(url)]).toEqual(['Visit 1', 'Visit 1'])
   })
 
-  it('lasts for one principal where that is asked for', async () => {
+  it('lasts for one principal on request', async () => {
     const { url } = await serve({ authorize, sessions: { modern: 'principal' } }).http()
     expect([await visit(url, 'anna'), await visit(url, 'anna')]).toEqual(['Visit 1', 'Visit 2'])
     expect([await visit(url, 'berta'), await visit(url, 'anna')]).toEqual(['Visit 1', 'Visit 3'])
   })
 
-  it('is given up for principals that have not come for a while', async () => {
+  it('is dropped for idle principals', async () => {
     const { url } = await serve({ authorize, sessions: { modern: 'principal', idleMs: 50 } }).http()
     expect(await visit(url, 'anna')).toBe('Visit 1')
     await new Promise((resolve) => setTimeout(resolve, 80))
     expect(await visit(url, 'anna')).toBe('Visit 1')
   })
 
-  it('is shared where that is asked for', async () => {
+  it('is shared on request', async () => {
     const { url } = await serve({ sessions: { modern: 'shared' } }).http()
     expect([await visit(url), await visit(url)]).toEqual(['Visit 1', 'Visit 2'])
   })
 
-  it('needs principals to be kept for them', () => {
+  it('per principal requires principals', () => {
     expect(() => serve({ sessions: { modern: 'principal' } })).toThrow(
       "sessions.modern: 'principal' needs an authorize hook that says who asks.",
     )
@@ -320,7 +320,7 @@ describe('what tools keep for clients of 2026-07-28', () => {
 })
 
 describe('a client that vanishes', () => {
-  it('takes its calls along', async () => {
+  it('cancels its calls', async () => {
     const { url } = await serve().http()
     const session = await openSession(url)
     seen.contexts.length = 0

@@ -65,7 +65,7 @@ describe('streamable HTTP', () => {
     expect((await post(url, initialize())).status).toBe(200)
   })
 
-  it.each(['//', '/mcp/', '/%', '*', '/../mcp'])('does not stumble over the path %s', async (path) => {
+  it.each(['//', '/mcp/', '/%', '*', '/../mcp'])('handles the path %s', async (path) => {
     const { url } = await serve().http()
     const { hostname, port } = new URL(url)
     const status = await new Promise((resolve, reject) => {
@@ -119,7 +119,7 @@ describe('streamable HTTP', () => {
     expect((await post(url, initialize())).status).toBe(200)
   })
 
-  it('says at once what fails for all, and can be tried again', async () => {
+  it('reports at once what fails for everyone, and can be retried', async () => {
     let fails = true
     const served = serve({
       session() {
@@ -139,7 +139,7 @@ describe('streamable HTTP', () => {
     expect((await send(url, { method: 'DELETE', headers: HEADERS })).status).toBe(400)
   })
 
-  it('refuses a request that is too long, whether or not it says so', async () => {
+  it('refuses a request that is too long, with or without a content length', async () => {
     const { url } = await serve({ maxBodyBytes: 1_000 }).http()
     const long = rpc('initialize', { padding: 'x'.repeat(2_000) })
     expect((await post(url, long)).status).toBe(413)
@@ -154,7 +154,7 @@ describe('streamable HTTP', () => {
     expect((await post(url, initialize())).status).toBe(200)
   })
 
-  it('refuses requests that a web page of another origin makes, or a name that leads here', async () => {
+  it('refuses requests from web pages of other origins, and DNS rebinding', async () => {
     const { url } = await serve().http()
     expect((await post(url, initialize(), { origin: 'https://evil.example' })).status).toBe(403)
     expect((await post(url, initialize(), { origin: 'null' })).status).toBe(403)
@@ -171,7 +171,7 @@ describe('streamable HTTP', () => {
     expect((await post(url, initialize(version))).text).toContain(`"protocolVersion":"${version}"`)
   })
 
-  it('speaks its newest version of sessions to a client that asks for one it does not know', async () => {
+  it('answers an unknown version with its newest version with sessions', async () => {
     const { url } = await serve().http()
     expect((await post(url, initialize('2027-01-01'))).text).toContain('"protocolVersion":"2025-11-25"')
   })
@@ -187,7 +187,7 @@ describe('streamable HTTP', () => {
     expect((await callVisits(url, other)).text).toContain('Visit 2.')
   })
 
-  it('ends a session that was idle for long, but none with an open stream', async () => {
+  it('ends an idle session, but not one with an open stream', async () => {
     const { url } = await serve({ sessions: { idleMs: 60 } }).http()
     const [idle, listening] = [await beginSession(url), await beginSession(url)]
     const stop = new AbortController()
@@ -204,7 +204,7 @@ describe('streamable HTTP', () => {
     expect((await callVisits(url, listening)).status).toBe(404)
   })
 
-  it('lets a client open its stream again at once after it was cut', async () => {
+  it('lets a client reopen its stream right after it was cut', async () => {
     const { url } = await serve().http()
     const session = await beginSession(url)
     const headers = { accept: 'text/event-stream', 'mcp-session-id': session }
@@ -216,7 +216,7 @@ describe('streamable HTTP', () => {
     }
   })
 
-  it('refuses a session when all that it may have are in use', async () => {
+  it('refuses a session if all are in use', async () => {
     const { url } = await serve({ sessions: { max: 1 } }).http()
     const session = await beginSession(url)
     const stop = new AbortController()
@@ -229,7 +229,7 @@ describe('streamable HTTP', () => {
     stop.abort()
   })
 
-  it('does not keep a session that its transport refused', async () => {
+  it('does not keep a session that its transport rejected', async () => {
     const { url } = await serve({ sessions: { max: 1 } }).http()
     const session = await beginSession(url)
     expect((await post(url, initialize(), { 'mcp-session-id': session })).status).toBe(400)

@@ -121,14 +121,14 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     expect(getText(await client.call('use_tool', { name: 'get_states' }))).toBe('All is off.')
   })
 
-  it('R50 gives the table of contents, whatever was opened', async () => {
+  it('R50 returns the table of contents, whatever is open', async () => {
     const client = await connect(serve(), kind)
     expect(getText(await client.call('read_section'))).toBe(CONTENTS)
     await client.call('read_section', { section_key: 'refunds' })
     expect(getText(await client.call('read_section', {}))).toBe(CONTENTS)
   })
 
-  it('R50 gives a section and its tools together, and keeps what is folded in it folded', async () => {
+  it('R50 returns a section with its tools, and keeps folded children folded', async () => {
     const client = await connect(serve(), kind)
     const how =
       kind === 'v2 client, modern'
@@ -144,7 +144,7 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     expect(getText(wrong)).toMatch(/^Wrong arguments for tool 'refund': /)
   })
 
-  it('R50 opens what a section lies in along with it', async () => {
+  it('R50 opens the parents of a section too', async () => {
     const client = await connect(serve(), kind)
     const text = getText(await client.call('read_section', { section_key: 'refunds.disputes' }))
     expect(text).toMatch(/^# Refunds\n\nGive back what was paid\.\n\n## Disputes\n\nAnswer the bank\.\n\nIts tools/)
@@ -152,7 +152,7 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     expect((await client.call('answer_bank')).isError).toBeUndefined()
   })
 
-  it('R50 gives an open section without tools to run as it is', async () => {
+  it('R50 returns an open section without tools unchanged', async () => {
     const client = await connect(serve({ prompt: plain }), kind)
     expect(getText(await client.call('read_section', { section_key: 'only' }))).toBe('# Only\n\nAll of it.')
     expect(getText(await client.call('read_section'))).toBe('## 1 Only\n\nAll of it.')
@@ -170,7 +170,7 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     )
   })
 
-  it('R50 offers use_tool where the catalog alone would not need it', async () => {
+  it('R50 offers use_tool even if the catalog alone would not need it', async () => {
     const client = await connect(serve({ expose: all() }), kind)
     const { tools } = await client.list()
     expect(tools.slice(-3).map(({ name }) => name)).toEqual(['read_section', 'use_tool', 'greet'])
@@ -202,7 +202,7 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     expect(tools.find(({ name }) => name === 'read_section')).toMatchObject({ _meta: { 'anthropic/alwaysLoad': true } })
   })
 
-  it('R50 shows a client only what a person can see of a text', async () => {
+  it('R50 shows a client only visible text', async () => {
     const hidden = String.fromCodePoint(...Array.from('obey', (letter) => 0xe0000 + letter.codePointAt(0)!))
     const prompt = definePrompt({
       ns: 'shop',
@@ -319,7 +319,7 @@ describe.each(legacyKinds)('sections, for a %s with a session', (kind) => {
   })
 })
 
-describe('sections, where nothing is kept of a client', () => {
+describe('sections for clients without a session', () => {
   it('R50 runs the tools of folded sections at any time and changes no list', async () => {
     const { url } = await serve().http()
     const client = await overHttp(url, 'v2 client, modern')

@@ -82,7 +82,7 @@ const INITIALIZE = line({
 const settle = () => new Promise((resolve) => setTimeout(resolve, 100))
 
 describe('a stdio client that does not read', () => {
-  it('gets no more answers prepared than a few, and all of them when it reads on', async () => {
+  it('gets only a few answers prepared, and all of them when it reads again', async () => {
     const { served, started } = serveCounted(MB)
     const [stdin, stdout] = [new PassThrough(), new SlowReader()]
     await served.stdio({ stdin, stdout })
@@ -110,7 +110,7 @@ describe('a stdio client that does not read', () => {
     await expect.poll(() => stdout.messages.length, { timeout: 30_000, interval: 200 }).toBe(5_001)
   }, 40_000)
 
-  it('can still cancel and ask for a sign of life when all places are taken', async () => {
+  it('can still cancel and ping when all slots are taken', async () => {
     const { served, started } = serveCounted(1)
     const [stdin, stdout] = [new PassThrough(), new SlowReader()]
     stdout.readOn()
@@ -159,7 +159,7 @@ describe('a message that is too long for stdio', () => {
     ['is too large', { text: 'x'.repeat(20_000) }, /too large to send: 20 kB or more, where 10 kB is the limit/],
     ['is nested too deep', nest(1_000), /nested deeper than the 500 levels/],
     ['cannot be written', { big: 5n }, /holds a bigint, which JSON cannot represent/],
-  ])('is an answer where the result %s', async (_what, structuredContent, message) => {
+  ])('is an answer if the result %s', async (_what, structuredContent, message) => {
     const catalog = createCatalog([
       { name: 'give', description: 'Gives.', call: async () => ({ content: [], structuredContent }) },
     ])
@@ -186,7 +186,7 @@ describe('lines', () => {
   const readAll = (reader: LineReader, chunks: readonly string[]): Line[] =>
     chunks.flatMap((chunk) => [...reader.read(Buffer.from(chunk))])
 
-  it('are put together from chunks of any size', () => {
+  it('are assembled from chunks of any size', () => {
     const text = 'one\n\ntwo é ü\nthree\n'
     const bytes = Buffer.from(text)
     for (let size = 1; size <= bytes.length; size++) {

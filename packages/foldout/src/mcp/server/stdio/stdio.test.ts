@@ -80,7 +80,7 @@ describe('a server that a client starts', () => {
     await served.close()
   })
 
-  it('R46 lets a result follow the last progress at a distance, since clients forget what they read at one go', async () => {
+  it('R46 delays a result after the last progress, because clients drop progress that arrives with it', async () => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
     const times = new Map<string, number>()
     stdout.on('data', (line: Buffer) => {

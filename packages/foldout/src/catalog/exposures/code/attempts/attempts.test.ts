@@ -94,7 +94,7 @@ describe('R44 a program in the sandbox', () => {
   })
   afterAll(() => sandbox.close())
 
-  it('R44 is tried in many ways', () => {
+  it('R44 is attacked in many ways', () => {
     const names = ATTEMPTS.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     expect(names.length).toBeGreaterThanOrEqual(60)
@@ -126,7 +126,7 @@ describe('R44 a program in the sandbox', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it.each(Object.keys(HOSTILE))('R44 goes on when a function %s', async (name) => {
+  it.each(Object.keys(HOSTILE))('R44 continues when a function %s', async (name) => {
     const hostile = new Map([['hostile', () => HOSTILE[name]?.()]])
     const ran = await sandbox.run(
       'try { await hostile() } catch (e) { return [typeof e.message, e.message.length > 0] }',

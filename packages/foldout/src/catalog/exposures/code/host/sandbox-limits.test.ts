@@ -25,7 +25,7 @@ const hanging = (): { readonly functions: Map<string, SandboxFunction>; readonly
 }
 
 describe('R44 limits of a program', () => {
-  it('R44 time, waiting for calls included', async () => {
+  it('R44 time, including waiting for calls', async () => {
     const { functions, signals } = hanging()
     const ran = await sandboxWith({ timeMs: 600 }).run("console.log('before')\nawait hang()", { functions })
     expect(ran).toMatchObject({
@@ -39,7 +39,7 @@ describe('R44 limits of a program', () => {
     expect(signals[0]!.aborted).toBe(true)
   })
 
-  it('R44 time of computing alone', async () => {
+  it('R44 CPU time', async () => {
     const sandbox = sandboxWith({ cpuMs: 100 })
     const { error, limit } = await sandbox.run('for (;;) {}', { functions: nothing })
     expect(limit).toBe('time')
@@ -94,7 +94,7 @@ describe('R44 limits of a program', () => {
     expect(survivor).toMatchObject({ ok: true, limit: 'calls', value: 6 })
   })
 
-  it('R44 number of calls side by side', async () => {
+  it('R44 number of concurrent calls', async () => {
     let now = 0
     let most = 0
     const work: SandboxFunction = async () => {
@@ -115,7 +115,7 @@ describe('R44 limits of a program', () => {
 describe('R44 the limit of output', () => {
   const most = { outputCharacters: 100 }
 
-  it('R44 cuts what is logged, and tells how much is missing', async () => {
+  it('R44 cuts logs, and says how much is missing', async () => {
     const ran = await sandboxWith(most).run("for (let i = 0; i < 5; i++) console.log('x'.repeat(40))\nreturn 1", {
       functions: nothing,
     })
@@ -126,14 +126,14 @@ describe('R44 the limit of output', () => {
     expect(kept).toBeGreaterThan(90)
   })
 
-  it('R44 cuts the value, and tells how much is missing', async () => {
+  it('R44 cuts the value, and says how much is missing', async () => {
     const ran = await sandboxWith(most).run("return 'y'.repeat(500)", { functions: nothing })
     expect(ran.value).toBeUndefined()
     expect(ran.valueStart).toBe(`"${'y'.repeat(99)}`)
     expect(ran.missingCharacters).toBe(402)
   })
 
-  it('R44 gives each half if both are too long', async () => {
+  it('R44 gives each half of the room if both are too long', async () => {
     const ran = await sandboxWith(most).run("console.log('x'.repeat(500))\nreturn 'y'.repeat(500)", {
       functions: nothing,
     })
@@ -142,7 +142,7 @@ describe('R44 the limit of output', () => {
     expect(ran.missingCharacters).toBe(502 + 500 - 100)
   })
 
-  it('R44 leaves alone what fits', async () => {
+  it('R44 does not change what fits', async () => {
     const ran = await sandboxWith(most).run("console.log('x'.repeat(60))\nreturn 'y'.repeat(30)", {
       functions: nothing,
     })
@@ -174,7 +174,7 @@ describe('R44 stopping a program', () => {
     expect((await sandbox.run('return 1', { functions })).value).toBe(1)
   })
 
-  it('R44 works before it has begun', async () => {
+  it('R44 works before it has started', async () => {
     const sandbox = sandboxWith({}, { concurrentPrograms: 1 })
     const { functions } = hanging()
     expect(await sandbox.run('1', { functions, signal: AbortSignal.abort() })).toMatchObject(cancelled)
@@ -190,7 +190,7 @@ describe('R44 stopping a program', () => {
     expect((await third).value).toBe(3)
   })
 
-  it('R44 leaves the host free meanwhile', async () => {
+  it('R44 does not block the host', async () => {
     const sandbox = sandboxWith({ timeMs: 400 })
     await sandbox.warmUp()
     let ticks = 0
@@ -202,7 +202,7 @@ describe('R44 stopping a program', () => {
 })
 
 describe('R44 the threads of a sandbox', () => {
-  it('R44 are as many as it may have, and the others wait', async () => {
+  it('R44 are limited in number, and other programs wait', async () => {
     let now = 0
     let most = 0
     const work: SandboxFunction = async () => {
@@ -219,7 +219,7 @@ describe('R44 the threads of a sandbox', () => {
     expect(most).toBe(2)
   })
 
-  it('R44 end when it is closed, with what they run', async () => {
+  it('R44 end when it is closed, with their programs', async () => {
     const { functions, signals } = hanging()
     const sandbox = sandboxWith({}, { concurrentPrograms: 1 })
     await sandbox.warmUp()
@@ -233,7 +233,7 @@ describe('R44 the threads of a sandbox', () => {
     expect(signals[0]!.aborted).toBe(true)
   })
 
-  it('R44 do not keep the process alive, but what they run does', () => {
+  it('R44 do not keep the process alive, but running programs do', () => {
     const file = join(import.meta.dirname, 'process.fixtures.ts')
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
       encoding: 'utf8',

@@ -33,7 +33,7 @@ describe('R44 a program', () => {
     ['what its last expression waits for', 'async function main() { return await ping() }\nmain()', 'pong'],
     ['nothing', 'const a = 1', undefined],
     ['nothing JSON has', 'return () => 1', undefined],
-  ])('R44 gives %s', async (_, source, value) => {
+  ])('R44 returns %s', async (_, source, value) => {
     expect(await valueOf(source)).toEqual(value)
   })
 
@@ -51,7 +51,7 @@ describe('R44 a program', () => {
     expect(await valueOf(source)).toEqual(['A', true, 'lamp', 'High', 'x'])
   })
 
-  it('R44 may call what it was given, as functions of objects and alone', async () => {
+  it('R44 may call the given functions, alone or as members of objects', async () => {
     expect(await valueOf('return [Object.keys(home), typeof home.set_light, typeof ping, "fail" in home]')).toEqual([
       ['set_light', 'get_nothing', 'fail', 'hang'],
       'function',
@@ -65,7 +65,7 @@ describe('R44 a program', () => {
     ])
   })
 
-  it('R44 tells which calls were made', async () => {
+  it('R44 reports which calls were made', async () => {
     const { calls } = await run('await ping(); await home.fail().catch(() => {}); home.hang({})')
     expect(calls).toEqual([
       { name: 'ping', ok: true, durationMs: expect.any(Number) },
@@ -74,13 +74,13 @@ describe('R44 a program', () => {
     ])
   })
 
-  it('R44 may have names of its own for everything', async () => {
+  it('R44 may redeclare any name', async () => {
     expect(
       await valueOf('const home = 1, console = 2; function ping() { return 3 }\nreturn [home, console, ping()]'),
     ).toEqual([1, 2, 3])
   })
 
-  it('R44 JSON comes through calls as it was', async () => {
+  it('R44 passes JSON through calls unchanged', async () => {
     const json = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('__proto__'))
     await fc.assert(
       fc.asyncProperty(json, async (value) => {
@@ -93,7 +93,7 @@ describe('R44 a program', () => {
     )
   })
 
-  it('R44 leaves nothing to the next', async () => {
+  it('R44 leaves nothing behind for the next one', async () => {
     await run('globalThis.left = 1; Object.prototype.left = 1; JSON.parse = null; home.left = 1; Math.random = () => 4')
     expect(await valueOf('return [typeof left, typeof {}.left, typeof JSON.parse, typeof home.left]')).toEqual([
       'undefined',
@@ -190,11 +190,11 @@ describe('R44 what is wrong with a program', () => {
         message: 'The program waits for a promise that nothing will settle: no call and no timer is pending.',
       },
     ],
-  ])('R44 is told for %j', async (source, error) => {
+  ])('R44 is reported for %j', async (source, error) => {
     expect(await toError(source)).toMatchObject(error)
   })
 
-  it('R44 is told without a column where the line was another before its types were taken out', async () => {
+  it('R44 is reported without a column if types were removed from the line', async () => {
     expect(await toError('const a: string = missing')).not.toHaveProperty('column')
   })
 
@@ -205,7 +205,7 @@ describe('R44 what is wrong with a program', () => {
 })
 
 describe('R44 a sandbox', () => {
-  it('R44 refuses limits that cannot be', () => {
+  it('R44 refuses impossible limits', () => {
     expect(() => createSandbox({ limits: { timeMs: 0 } })).toThrow(
       "The limit 'timeMs' of a sandbox must be a whole number from 1 to 2147483647, not 0.",
     )
@@ -220,7 +220,7 @@ describe('R44 a sandbox', () => {
     },
   )
 
-  it('R44 takes any text behind the dot', async () => {
+  it('R44 accepts any text after the dot', async () => {
     const given = new Map<string, SandboxFunction>([['server.get-it.now', () => 'got']])
     expect((await run("return await server['get-it.now']()", given)).value).toBe('got')
   })
