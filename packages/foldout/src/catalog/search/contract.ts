@@ -46,8 +46,11 @@ export interface Explanation {
     readonly matched: string
     readonly fields: readonly SearchField[]
     readonly score: number
-    /** The same stem, the nearest spelling of a word that matched nothing, or another word for the same action. */
-    readonly how: 'stem' | 'spelling' | 'action'
+    /**
+     * The same stem, the nearest spelling of a word that matched nothing, a part of it or two words as one (`worldbank`), or another
+     * word for the same action.
+     */
+    readonly how: 'stem' | 'spelling' | 'part' | 'action'
   }[]
   /** How much nearness of meaning added to the score. */
   readonly meaning: number

@@ -6,9 +6,9 @@ import { createSearchIndex } from './search-index.ts'
 import { getParts } from './text/parts.ts'
 import { readQuery } from './text/read-query.ts'
 import { getFieldTexts } from './text/tool-text.ts'
+import { getArgumentWords } from './text/arguments.ts'
 import { getStem, getTerms, getWords } from './text/words.ts'
 import { HOUSEHOLD, toolNamed } from './tools.fixtures.ts'
-import { getValueWords } from './values.ts'
 
 /** What a text may be made of to make a careless reader look at it over and over. */
 const UNITS = [
@@ -73,7 +73,7 @@ describe('R45 hostile text', () => {
     getTerms(text)
     getStem(text)
     getParts(readQuery(text).text)
-    getValueWords(text)
+    getArgumentWords(text)
     names.findNamed(text)
     spellings.nearest(text, () => 1)
     getFieldTexts(toolNamed(text, { description: text, title: text, tags: [text] }))

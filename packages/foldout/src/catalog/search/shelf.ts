@@ -59,7 +59,7 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
   const isBefore = (a: number, b: number): boolean => getTool(a).qualified < getTool(b).qualified
   const sources: Omit<RankingSources, 'isAllowed'> = {
     postings,
-    vocabulary: { postings, spellings, spelling: tuning.spelling },
+    vocabulary: { postings, spellings, spelling: tuning.spelling, argument: tuning.argument },
     tuning,
     isBefore,
     actionsAt: (slot) => actions[slot] ?? 0,

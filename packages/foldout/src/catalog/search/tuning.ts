@@ -12,8 +12,12 @@ export interface Tuning {
   readonly nameCoverage: number
   /** How much it adds if the tool performs the first action that the request, or a part of it, asks for. */
   readonly action: number
-  /** How much a word counts that was found only in another spelling. */
+  /** How much it adds if the query names the tool's source. */
+  readonly sourceCoverage: number
+  /** How much a word counts that was found only in another spelling, or in parts. */
   readonly spelling: number
+  /** How much a word counts that is probably a value for a tool: a part of a path, a number, a day. */
+  readonly argument: number
   /** How much the best part of a request counts, compared with the whole. */
   readonly part: number
   /** How much nearness of meaning counts if the words of a tool cover the whole request. */
@@ -31,7 +35,9 @@ export const TUNING: Tuning = {
   adjacency: 0.5,
   nameCoverage: 0.1,
   action: 0.15,
+  sourceCoverage: 0.1,
   spelling: 0.6,
+  argument: 0.4,
   part: 0.5,
   meaningIfSure: 0.5,
   meaningIfUnsure: 1.6,

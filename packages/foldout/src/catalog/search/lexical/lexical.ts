@@ -127,13 +127,13 @@ function createWeigher({ postings, tuning: { fieldWeights, lengthPenalties, satu
 }
 
 /**
- * Scores the words that are adjacent both in the query and in the tool, and how much of the tool's name the query has. Each share
- * is credited to a word, so that a score is the sum of its words.
+ * Scores the words that are adjacent both in the query and in the tool, how much of the tool's name the query has, and whether it
+ * names the tool's source. Each share is credited to a word, so that a score is the sum of its words.
  */
 function computeCloseness(
   slot: number,
   query: ParsedQuery,
-  { postings, tuning: { adjacency, nameCoverage } }: LexicalSources,
+  { postings, tuning: { adjacency, nameCoverage, sourceCoverage } }: LexicalSources,
   best: number,
   shares?: Shares,
 ): number {
@@ -141,6 +141,7 @@ function computeCloseness(
   const words = postings.wordsIn(slot)
   const pairs = new Set<number>()
   const named = new Set<number>()
+  const ofSource = new Set<number>()
   let field = 0
   let before = FIELD_END
   let sum = 0
@@ -153,6 +154,7 @@ function computeCloseness(
     if (id === FIELD_END) field++
     else {
       if (field === NAME || field === SOURCE) named.add(id)
+      if (field === SOURCE) ofSource.add(id)
       if (isAsked[id] === 1 && before !== FIELD_END && isAsked[before] === 1) {
         const key = toPairKey(before, id)
         const pair = pairs.has(key) ? undefined : query.pairs.get(key)
@@ -170,5 +172,8 @@ function computeCloseness(
   let whole = 0
   for (const id of named) whole += getRarity(id)
   for (const id of named) if (isAsked[id] === 1) credit(id, (nameCoverage * getRarity(id)) / whole)
+  let isSourceNamed = true
+  for (const id of ofSource) isSourceNamed &&= isAsked[id] === 1
+  if (isSourceNamed) for (const id of ofSource) credit(id, sourceCoverage / ofSource.size)
   return sum
 }

@@ -3,6 +3,10 @@ import { getEditDistance } from '../../../core/edit-distance.ts'
 const SHORTEST = 4
 const LONG = 8
 const LONGEST = 64
+/** Words that share only a shorter beginning have little to do with each other. */
+const SHORTEST_KIN = 5
+/** How many letters one of two related words may have more than the other. */
+const MOST_MORE = 4
 const LETTERS = /^\p{L}+$/u
 
 /** Known words, grouped by first letter and length, so that a misspelled word is compared with only a few of them. */
@@ -11,6 +15,8 @@ export interface Spellings {
   remove(term: string): void
   /** Finds the known word that a misspelled word most likely means: one slip away, or two in a long word. */
   nearest(word: string, computeFrequency: (term: string) => number): string | undefined
+  /** Finds the known word that begins with a word, or with which it begins: `postgres` and `postgresql`. A list of one or none. */
+  kin(word: string, computeFrequency: (term: string) => number): readonly string[]
 }
 
 export function createSpellings(): Spellings {
@@ -46,7 +52,29 @@ export function createSpellings(): Spellings {
       }
       return best?.term
     },
+    kin(word, computeFrequency) {
+      if (word.length < SHORTEST_KIN || word.length > LONGEST || !LETTERS.test(word)) return []
+      const start = word.charAt(0)
+      // The nearest in length first.
+      for (let away = 1; away <= MOST_MORE; away++) {
+        let best: string | undefined
+        for (const length of [word.length + away, word.length - away]) {
+          if (length < SHORTEST_KIN) continue
+          for (const term of byShape.get(getShape(start, length)) ?? []) {
+            if (!(length > word.length ? term.startsWith(word) : word.startsWith(term))) continue
+            if (best === undefined || isMoreFrequent(term, best, computeFrequency)) best = term
+          }
+        }
+        if (best !== undefined) return [best]
+      }
+      return []
+    },
   }
+}
+
+function isMoreFrequent(a: string, b: string, computeFrequency: (term: string) => number): boolean {
+  const difference = computeFrequency(a) - computeFrequency(b)
+  return difference === 0 ? a < b : difference > 0
 }
 
 function getShape(start: string, length: number): string {

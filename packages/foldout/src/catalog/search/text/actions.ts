@@ -5,11 +5,11 @@ import { getStem, getWords } from './words.ts'
  * people who want something removed do not always say "delete". A word may be on several lines.
  */
 const ACTIONS: readonly string[] = [
-  'get show list view display retrieve fetch read describe detail inspect check what which see tell give return enumerate provide know find look lookup pull print listing current status info information many is are',
+  'get show list view display retrieve fetch read describe detail inspect check what which see tell give return enumerate provide know find look lookup pull print open listing current status info information many is are',
   'search find look lookup discover browse query explore seek locate where',
-  'create add new make insert register build generate provision deploy setup append write post open save store persist record compose draft',
+  'create add new make insert register build generate provision deploy setup append write post open save store persist record compose draft remember memorize note',
   'update modify change edit set rename configure adjust patch put replace alter extend increase decrease move resize upgrade enable turn assign',
-  'delete remove drop erase clear destroy purge rid discard eliminate unset unassign detach cancel revoke',
+  'delete remove drop erase clear destroy purge rid discard eliminate unset unassign detach cancel revoke forget',
   'send email message text notify share post forward reply publish',
   'book reserve buy purchase order rent schedule',
   'run execute start launch trigger invoke perform play call restart',

@@ -2,7 +2,7 @@ import type { Postings } from '../lexical/postings.ts'
 import type { Spellings } from '../lexical/spelling.ts'
 import { MAX_RESPELLED_WORDS } from '../limits.ts'
 import { STOP_WORDS } from './stop-words.ts'
-import { getValueWords } from '../values.ts'
+import { getArgumentWords } from './arguments.ts'
 import { getStem, getWords } from './words.ts'
 
 /** A word of a query that some tool has. */
@@ -10,9 +10,11 @@ export interface QueryTerm {
   /** The word in the query, in lower case. */
   readonly word: string
   readonly id: number
-  /** How rare it is among the tools, less if it was only found in another spelling. */
+  /** How rare it is among the tools, less if it was only found in another spelling, or is probably a value for a tool. */
   readonly weight: number
-  readonly how: 'stem' | 'spelling'
+  readonly how: 'stem' | 'spelling' | 'part'
+  /** Whether it is two words of the query written as one. */
+  readonly isJoined: boolean
 }
 
 /** Two adjacent words of a query. */
@@ -38,11 +40,15 @@ export interface ParsedQuery {
 export interface Vocabulary {
   readonly postings: Postings
   readonly spellings: Spellings
-  /** How much a word in another spelling counts. */
+  /** How much a word in another spelling, or a part of a word, counts. */
   readonly spelling: number
+  /** How much a word counts that is probably a value for a tool, such as a part of a path. */
+  readonly argument: number
 }
 
 const MOST_IDS = 2 ** 26
+/** How much it counts that both words of a compound are adjacent in a tool; for other words it is a half. */
+const COMPOUND_PAIR = 2
 
 /** Combines two ids into one number, exact up to 67 million words. */
 export function toPairKey(first: number, second: number): number {
@@ -56,24 +62,29 @@ export function computeRarity(documents: number, having: number): number {
 export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
   const terms = new Map<number, QueryTerm>()
   const unknown = new Set<string>()
-  const values = getValueWords(text)
+  const { values, weak } = getArgumentWords(text)
   const pairs = new Map<number, QueryPair>()
   const stems: string[] = []
   const find = createTermFinder(vocabulary)
   let before: QueryTerm | undefined
+  let wordBefore: string | undefined
   for (const word of getTellingWords(text)) {
     const stem = getStem(word)
     stems.push(stem)
-    const found = find(word, stem)
-    if (!found && !values.has(word)) unknown.add(stem)
-    if (found) {
-      if (!terms.has(found.id)) terms.set(found.id, found)
-      if (before && before.id !== found.id) {
-        const weight = (before.weight + found.weight) / 2
-        pairs.set(toPairKey(before.id, found.id), { first: before.id, second: found.id, weight })
+    const found = find(word, stem, weak.has(word) ? vocabulary.argument : 1)
+    if (found.length === 0 && !values.has(word)) unknown.add(stem)
+    const joined = wordBefore === undefined ? undefined : find.joined(wordBefore, word)
+    for (const term of joined ? [...found, joined] : found) if (!terms.has(term.id)) terms.set(term.id, term)
+    for (const [at, term] of found.entries()) {
+      if (before && before.id !== term.id) {
+        // The two words of a compound mean little apart.
+        const weight = (at > 0 ? COMPOUND_PAIR : 0.5) * (before.weight + term.weight)
+        pairs.set(toPairKey(before.id, term.id), { first: before.id, second: term.id, weight })
       }
+      before = term
     }
-    before = found
+    if (found.length === 0) before = undefined
+    wordBefore = word
   }
   const isAsked = new Uint8Array(vocabulary.postings.ids)
   for (const id of terms.keys()) isAsked[id] = 1
@@ -82,7 +93,8 @@ export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
     terms,
     isAsked,
     pairs,
-    mass: [...terms.values()].reduce((sum, { weight }) => sum + weight, mass),
+    // A joined word repeats what its two words ask for.
+    mass: [...terms.values()].reduce((sum, { weight, isJoined }) => (isJoined ? sum : sum + weight), mass),
     stems,
   }
 }
@@ -94,29 +106,79 @@ function getTellingWords(text: string): readonly string[] {
   return telling.length > 0 ? telling : words
 }
 
-/** Finds the terms of a query's words. Each stem that no tool has is looked up in other spellings once. */
-function createTermFinder(vocabulary: Vocabulary): (word: string, stem: string) => QueryTerm | undefined {
-  const { postings, spellings, spelling } = vocabulary
-  const respelled = new Map<string, string | undefined>()
+/** Finds the terms of a query's words. */
+interface TermFinder {
+  /** Several if no tool has the word, but tools have the words that it is made of. `share` is how much the word counts. */
+  (word: string, stem: string, share: number): readonly QueryTerm[]
+  /** The term that two neighboring words form: "world bank" → `worldbank`. */
+  joined(first: string, second: string): QueryTerm | undefined
+}
+
+/** Each stem that no tool has is looked up in other spellings, as a compound and by its beginning, once. */
+function createTermFinder({ postings, spellings, spelling }: Vocabulary): TermFinder {
+  const related = new Map<string, Related>()
   const countDocuments = (term: string): number => {
     const id = postings.getId(term)
     return id === undefined ? 0 : postings.documentsWith(id).length
   }
-  const respell = (stem: string): string | undefined => {
-    if (spelling === 0 || respelled.has(stem)) return respelled.get(stem)
-    if (respelled.size >= MAX_RESPELLED_WORDS) return undefined
+  const findRelated = (word: string, stem: string): Related => {
+    const known = related.get(stem)
+    if (known) return known
+    if (spelling === 0 || related.size >= MAX_RESPELLED_WORDS) return NOTHING_RELATED
     const nearest = spellings.nearest(stem, countDocuments)
-    respelled.set(stem, nearest)
-    return nearest
+    const found = nearest === undefined ? findParts(word, stem) : { terms: [nearest], how: 'spelling' as const }
+    related.set(stem, found)
+    return found
   }
-  return (word, stem) => {
-    const known = postings.getId(stem)
-    if (known !== undefined) {
-      return { word, id: known, weight: computeRarity(postings.size, countDocuments(stem)), how: 'stem' }
+  const findParts = (word: string, stem: string): Related => {
+    const kin = splitCompound(word, (part) => postings.getId(part) !== undefined) ?? spellings.kin(stem, countDocuments)
+    return { terms: kin, how: 'part' }
+  }
+  const toTerm = (word: string, term: string, how: QueryTerm['how'], share: number): QueryTerm | undefined => {
+    const id = postings.getId(term)
+    return id === undefined
+      ? undefined
+      : { word, id, weight: share * computeRarity(postings.size, countDocuments(term)), how, isJoined: false }
+  }
+  const find = (word: string, stem: string, share: number): readonly QueryTerm[] => {
+    const term = toTerm(word, stem, 'stem', share)
+    if (term) return [term]
+    const { terms, how } = findRelated(word, stem)
+    return terms.map((one) => toTerm(word, one, how, share * spelling)).filter((one) => one !== undefined)
+  }
+  return Object.assign(find, {
+    joined(first: string, second: string): QueryTerm | undefined {
+      if (spelling === 0 || !LETTERS.test(first) || !LETTERS.test(second)) return undefined
+      const term = toTerm(`${first} ${second}`, getStem(first + second), 'part', 1)
+      return term && { ...term, isJoined: true }
+    },
+  })
+}
+
+/** The terms of tools that a word which no tool has may mean. */
+interface Related {
+  readonly terms: readonly string[]
+  readonly how: 'spelling' | 'part'
+}
+
+const NOTHING_RELATED: Related = { terms: [], how: 'part' }
+const LETTERS = /^[a-z]{2,32}$/
+const COMPOUND = /^[a-z]{7,32}$/
+const SHORTEST_PART = 3
+
+/**
+ * Finds the stems of the two words that a word is made of, if tools have both. Cuts are tried from the middle outwards, because two
+ * halves of about the same length are rarely words by chance.
+ */
+function splitCompound(word: string, isKnown: (stem: string) => boolean): readonly string[] | undefined {
+  if (!COMPOUND.test(word)) return undefined
+  const middle = word.length >> 1
+  for (let away = 0; middle - away >= SHORTEST_PART; away++) {
+    for (const cut of new Set([middle - away, middle + away])) {
+      if (word.length - cut < SHORTEST_PART) continue
+      const parts = [getStem(word.slice(0, cut)), getStem(word.slice(cut))]
+      if (parts.every(isKnown)) return parts
     }
-    const nearest = respell(stem)
-    const id = nearest === undefined ? undefined : postings.getId(nearest)
-    if (nearest === undefined || id === undefined) return undefined
-    return { word, id, weight: spelling * computeRarity(postings.size, countDocuments(nearest)), how: 'spelling' }
   }
+  return undefined
 }

@@ -14,8 +14,9 @@ const BOUNDARY = /(?<=\p{Ll}\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})|(?<
 const SEVERAL_CAPITALIZED = /^\p{Lu}\p{L}+$/u
 /** Longer words are not stemmed: English words are shorter. */
 const LONGEST_STEMMED = 64
-/** Scripts written without spaces between words. */
-const UNSPACED = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
+/** Scripts written without spaces between words, and Hangul, in which particles stick to words. */
+const UNSPACED =
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
 
 /** The same few thousand words make up most texts. */
 const CACHE_LIMITS = {

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import type { Searchable } from './contract.ts'
+import { createSearchIndex } from './search-index.ts'
+import { getArgumentWords } from './text/arguments.ts'
+import { HOUSEHOLD, toolNamed } from './tools.fixtures.ts'
+
+async function findFirst(tools: readonly Searchable[], query: string): Promise<string | undefined> {
+  const index = createSearchIndex({ embed: false })
+  for (const tool of tools) index.add(tool)
+  return (await index.search(query)).hits[0]?.tool.name
+}
+
+describe('parts of words', () => {
+  const tools = [
+    toolNamed('youtube_search', { description: 'Finds videos' }),
+    toolNamed('run_query', { description: 'Runs SQL on a postgresql database' }),
+    toolNamed('get_indicator', { description: 'Data of the World Bank about a country' }),
+    toolNamed('openweather_now', { description: 'Rain and wind' }),
+    toolNamed('list_clips', { description: 'Videos of this week, by channel' }),
+    toolNamed('list_tables', { description: 'Tables of a database' }),
+    toolNamed('list_banks', { description: 'Banks near a place in the world' }),
+  ]
+
+  it.each([
+    ['videos of popular YouTubers', 'youtube_search'],
+    ['ask Postgres', 'run_query'],
+    ['worldbank numbers', 'get_indicator'],
+    ['open weather', 'openweather_now'],
+  ])('R45 finds by "%s" what is written in another way', async (query, name) => {
+    expect(await findFirst(tools, query)).toBe(name)
+  })
+
+  it('R45 explains that a part of a word was found', async () => {
+    const index = createSearchIndex({ embed: false })
+    for (const tool of tools) index.add(tool)
+    const explain = async (query: string, name: string) =>
+      (await index.explain(query, name))!.words.map(({ word, matched, how }) => [word, matched, how])
+    expect(await explain('ask postgres', 'run_query')).toEqual([['postgres', 'postgresql', 'part']])
+    expect(await explain('worldbank', 'get_indicator')).toEqual([
+      ['worldbank', 'world', 'part'],
+      ['worldbank', 'bank', 'part'],
+    ])
+    expect(await explain('open weather', 'openweather_now')).toEqual([['open weather', 'openweather', 'part']])
+  })
+
+  it('R45 prefers tools of a source that the query names', async () => {
+    const issues = ['jira', 'github', 'linear'].flatMap((source) => [
+      toolNamed('create_issue', { source, description: 'Reports a bug' }),
+      toolNamed('list_issues', { source, description: 'Open bugs and issues, and who works on these issues' }),
+    ])
+    const index = createSearchIndex({ embed: false })
+    for (const tool of [...issues, ...HOUSEHOLD]) index.add(tool)
+    const { hits } = await index.search('show issues of linear')
+    expect(hits[0]!.tool.qualified).toBe('linear/list_issues')
+  })
+})
+
+describe('arguments', () => {
+  it('R45 knows paths, addresses, blobs, numbers and days from what says which tool is meant', () => {
+    const getWeak = (request: string) => [...getArgumentWords(request).weak].sort()
+    expect(getWeak('read /home/ann/report.pdf')).toEqual(['ann', 'home', 'pdf', 'report'])
+    expect(getWeak('open https://youtube.com/watch?v=abc')).toEqual(['abc', 'v', 'watch'])
+    expect(getWeak('write to ann@example.com about 3 lamps')).toEqual(['3', 'ann', 'com', 'example'])
+    expect(getWeak('use the token sk_live_51HfooBARbazabcdef')).toContain('live')
+    expect(getWeak('meet on Monday')).toEqual(['monday'])
+    expect(getWeak('Monday to Friday, 10 o’clock')).toEqual(['10', 'friday', 'monday'])
+    expect(getWeak('create an item in Monday')).toEqual([])
+    expect(getWeak('write the report into /tmp/report.txt')).toEqual(['tmp', 'txt'])
+  })
+
+  it('R45 does not take a day of the week for the product of that name', async () => {
+    const tools = [
+      toolNamed('create_item', { source: 'monday', description: 'Adds an item to a board of Monday' }),
+      toolNamed('create_event', { source: 'calendar', description: 'Schedules a meeting' }),
+      ...HOUSEHOLD,
+    ]
+    expect(await findFirst(tools, 'schedule a meeting on Monday')).toBe('create_event')
+    expect(await findFirst(tools, 'add something to my board in Monday')).toBe('create_item')
+  })
+})
+
+describe('other scripts', () => {
+  const tools = [
+    toolNamed('a', { description: '查询城市的天气预报' }),
+    toolNamed('b', { description: '发送电子邮件给联系人' }),
+    toolNamed('c', { description: 'ファイルを読み込む' }),
+    toolNamed('d', { description: '파일을 삭제합니다' }),
+    toolNamed('e', { description: 'Удаляет файл с диска' }),
+    toolNamed('f', { description: 'ค้นหาร้านอาหาร' }),
+    ...HOUSEHOLD,
+  ]
+
+  it.each([
+    ['今天的天气怎么样', 'a'],
+    ['电子邮件', 'b'],
+    ['このファイルを読んで', 'c'],
+    ['파일 삭제', 'd'],
+    ['удаляет файл', 'e'],
+    ['ร้านอาหาร', 'f'],
+  ])('R45 finds by "%s" a tool described in that script', async (query, name) => {
+    const index = createSearchIndex()
+    for (const tool of tools) index.add(tool)
+    const { hits, fit } = await index.search(query)
+    expect([hits[0]?.tool.name, fit]).toEqual([name, 'good'])
+  })
+})
