@@ -242,7 +242,7 @@ export const DUTIES: readonly Duty[] = [
       [
         'find_products',
         'Finds products by words, number or what they fit to.',
-        { query: 'Words or a number.', category: 'One of the catalogue.' },
+        { query: 'Words or a number.', category: 'One of the catalog.' },
       ],
       [
         'stock_of',

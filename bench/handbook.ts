@@ -38,7 +38,7 @@ const CHAPTERS: readonly Chapter[] = [
   chapter(
     'Purchasing',
     ['the buying office', 'Procura', 'the head of purchasing', 'a contract nobody has read'],
-    'purchase order, supplier check, framework contract, price comparison, goods receipt, supplier complaint, leasing deal, sample order, software licence, construction job',
+    'purchase order, supplier check, framework contract, price comparison, goods receipt, supplier complaint, leasing deal, sample order, software license, construction job',
   ),
   chapter(
     'Finance',
@@ -62,8 +62,8 @@ const CHAPTERS: readonly Chapter[] = [
   ),
   chapter(
     'Software',
-    ['the platform team', 'Catalogue', 'the product owner', 'a program nobody looks after'],
-    'software request, trial licence, browser plug-in, database access, service account, code repository, certificate, domain name, mailing list, shared mailbox',
+    ['the platform team', 'Catalog', 'the product owner', 'a program nobody looks after'],
+    'software request, trial license, browser plug-in, database access, service account, code repository, certificate, domain name, mailing list, shared mailbox',
   ),
   chapter(
     'Releases',
@@ -88,7 +88,7 @@ const CHAPTERS: readonly Chapter[] = [
   chapter(
     'Legal',
     ['the legal team', 'Paragraph', 'the general counsel', 'a deadline that passes unseen'],
-    'non-disclosure agreement, signing power, court letter, trade mark, licence question, warranty case, settlement, board resolution, sanctions check, contract archive',
+    'non-disclosure agreement, signing power, court letter, trade mark, license question, warranty case, settlement, board resolution, sanctions check, contract archive',
   ),
   chapter(
     'Buildings',
@@ -130,7 +130,7 @@ function startTool(thing: string, system: string) {
         employee: { type: 'string', description: 'Staff number, such as E-10482.' },
         reason: { type: 'string', description: 'Why it is needed, in one sentence.' },
         needed_by: { type: 'string', format: 'date', description: 'The day it is needed by, if there is one.' },
-        cost_centre: { type: 'string', description: "The cost centre that pays. Default: the employee's own." },
+        cost_center: { type: 'string', description: "The cost center that pays. Default: the employee's own." },
       },
       required: ['employee', 'reason'],
     },

@@ -60,7 +60,7 @@ const PLACES = [
   'the warehouse in Leipzig',
   'a home office abroad',
   'the Singapore branch',
-  'the data centre in Frankfurt',
+  'the data center in Frankfurt',
 ]
 const EVIDENCE = [
   'the signed form',
@@ -81,7 +81,7 @@ const OPENINGS: readonly ((w: Words) => string)[] = [
   (w) =>
     `A ${w.thing} begins in ${w.system} and nowhere else: what is agreed by mail or in the corridor does not count.`,
   (w) =>
-    `Whoever deals with ${w.things} for the first time should read this page once to its end, and the cases at the bottom twice.`,
+    `Anyone who deals with ${w.things} for the first time should read this page once to its end, and the cases at the bottom twice.`,
 ]
 
 const RULES: readonly ((w: Words) => string)[] = [
@@ -124,7 +124,7 @@ const RULES: readonly ((w: Words) => string)[] = [
 ]
 
 const STEPS: readonly ((w: Words) => string)[] = [
-  (w) => `Open ${w.system}, choose "New ${w.thing}" and fill in the cost centre before anything else.`,
+  (w) => `Open ${w.system}, choose "New ${w.thing}" and fill in the cost center before anything else.`,
   (w) => `Attach ${w.evidence}; without it the form cannot be sent.`,
   () => `Say in one or two sentences why it is needed and what happens if the answer is no.`,
   (w) => `Pick ${w.approver} from the list. If the list is empty, ${w.owner} has to assign one first.`,
@@ -143,7 +143,7 @@ const CASES: readonly ((w: Words) => string)[] = [
   () =>
     `The amount turns out higher than approved: up to a tenth more is accepted with a note, anything above is a new request.`,
   (w) => `Somebody finds ${w.risk}: stop, change nothing, and tell ${w.owner} on the same day.`,
-  (w) => `A ${w.thing} was made for the wrong team: it is not moved but withdrawn, and made anew by the right one.`,
+  (w) => `A ${w.thing} was made for the wrong team: it is not moved but withdrawn, and made again by the right one.`,
 ]
 
 /** About so many words of a company's handbook on a topic: paragraphs, a procedure and a few cases. The same for the same seed. */

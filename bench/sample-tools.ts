@@ -28,7 +28,7 @@ const THINGS = [
   'contact',
   'task',
 ]
-const ACTIONS = ['create', 'update', 'delete', 'list', 'search', 'export', 'archive', 'share', 'approve', 'summarise']
+const ACTIONS = ['create', 'update', 'delete', 'list', 'search', 'export', 'archive', 'share', 'approve', 'summarize']
 
 /** Every action on every thing, at as many services as it takes. */
 function madeTools(count: number): RawTool[] {

@@ -39,7 +39,7 @@ describe('the examples of public exports', () => {
     await import(join(import.meta.dirname, 'docs/preambles/examples-files.ts'))
     for (const method of ['log', 'warn', 'error'] as const) vi.spyOn(console, method).mockImplementation(() => {})
     vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
-  })
+  }, 60_000)
   afterAll(() => {
     vi.restoreAllMocks()
     process.chdir(home)

@@ -113,9 +113,9 @@ export const CHAT: readonly ChatTurn[] = [
     ],
   },
   {
-    input: 'Please do. It is a pump in a grey box.',
+    input: 'Please do. It is a pump in a gray box.',
     steps: [
-      call('open_search', { shipment: 'S-20481-2', contents: 'A pump in a grey box' }),
+      call('open_search', { shipment: 'S-20481-2', contents: 'A pump in a gray box' }),
       { says: 'The search is open: Q-1180. The carrier answers within two working days.' },
       answer('The search is open: Q-1180. The carrier answers within two working days.', 'Q-1180', 'S-20481-2'),
     ],

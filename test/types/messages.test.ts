@@ -51,7 +51,7 @@ describe('compiler messages for mistakes', () => {
   })
 
   it('R5 the longest message about a placeholder contains only its name and the known names', () => {
-    const message = messages().get('a misspelt placeholder in a string template')
+    const message = messages().get('a misspelled placeholder in a string template')
     expect(message).toBe(
       `TS2322: Type 'string' is not assignable to type 'UnknownPlaceholder<"objectve", "audience" | "files" | "note" | "objective" | "verbose">'.\n`,
     )

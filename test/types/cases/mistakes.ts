@@ -12,13 +12,13 @@ const prompt = definePrompt({ ns: 'x', key: 'x', sections: [task, outer], output
 const values = { objective: 'o', audience: 'a', files: [], verbose: true, client: 'c', place: 'p' }
 const slice = defineSlice({ name: 'cart', initial: 0, reducers: { added: (state, payload: { count: number }) => state + payload.count } })
 
-// case: a misspelt placeholder in a string template
+// case: a misspelled placeholder in a string template
 defineSection({ key: 'a', title: 'T', params, template: 'Do ${objectve}' })
 
-// case: a misspelt placeholder in md
+// case: a misspelled placeholder in md
 defineSection({ key: 'a', title: 'T', params, template: md`Do ${'objectve'}` })
 
-// case: a misspelt placeholder in a summary
+// case: a misspelled placeholder in a summary
 defineSection({ key: 'a', title: 'T', params, template: 'x', summary: 'About ${objectiv}' })
 
 // case: a placeholder for a list
@@ -27,7 +27,7 @@ defineSection({ key: 'a', title: 'T', params, template: 'Read ${files}' })
 // case: a placeholder for a value that may be missing
 defineSection({ key: 'a', title: 'T', params, template: 'Note ${note}' })
 
-// case: a misspelt param in a selector
+// case: a misspelled param in a selector
 defineSection({ key: 'a', title: 'T', params, enabled: (own) => own.verbos })
 
 // case: a visibility that does not exist

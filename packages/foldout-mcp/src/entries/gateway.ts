@@ -11,7 +11,7 @@ export {
   type ParameterOverride,
   type PresetDefinition,
   type ServerDefinition,
-  type ToolOverride,
+  type ServerToolOverride,
 } from '../gateway/config/definition.ts'
 export { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
 export { readGatewayConfig } from '../gateway/config/read-config.ts'

@@ -200,7 +200,7 @@ describe('R54 the cache', () => {
     expect(readCache()).not.toContain(secret)
   })
 
-  it('is ignored where it is damaged, and written anew', async () => {
+  it('is ignored if it is damaged, and rewritten', async () => {
     const servers = { mcpServers: { a: fixture('a') } }
     await (await create(servers)).close()
     const cache = join(folder, 'cache')

@@ -185,7 +185,7 @@ describe('R43 names', () => {
           seen.delete(getQualifiedName(from, name))
         }
         expect(seenIn(table, tools)).toEqual(getNames(tools))
-        // And whoever was not said to be touched has the name it had.
+        // And tools that were not reported as changed keep their names.
         expect(Object.fromEntries(seen)).toEqual(getNames(tools))
       }),
       { numRuns: 300 },

@@ -2,7 +2,7 @@ import { TIME_SLICE_MS } from './limits.ts'
 
 /**
  * Divides long work into time slices. Call the returned function often and await it: it pauses when the slice is over, so
- * that the process can do other work, and throws the signal's reason if the work was canceled.
+ * that the process can do other work, and throws the signal's reason if the work was cancelled.
  *
  * @example
  * const pause = createTimeSlices(signal)

@@ -111,7 +111,7 @@ describe('glob', () => {
     )
   })
 
-  it('R38 ends when the call is canceled', async () => {
+  it('R38 ends when the call is cancelled', async () => {
     const signal = AbortSignal.abort(new Error('Cancelled.'))
     expect(await call(files, 'glob', { pattern: '**' }, signal)).toBe("FAILED: Tool 'glob' was cancelled.")
     expect(await call(files, 'grep', { pattern: 'a' }, signal)).toBe("FAILED: Tool 'grep' was cancelled.")
@@ -205,7 +205,7 @@ describe('grep', () => {
     )
   })
 
-  it('R38 yields to other work, and ends when the call is canceled', async () => {
+  it('R38 yields to other work, and ends when the call is cancelled', async () => {
     const many = createMemoryFilesystem(
       Object.fromEntries(
         Array.from({ length: 40 }, (_, index) => [`f${index}`, `${'word '.repeat(20)}\n`.repeat(5_000)]),

@@ -301,7 +301,7 @@ describe('R17 extra fields', () => {
       z.object({ kind: z.literal('square'), side: z.number() }),
     ])
     expect(read(Shape, { kind: 'circle', r: 1 })).toEqual({ kind: 'circle', r: 1 })
-    expect(extra(Shape, { kind: 'circle', r: 1, colour: 'red' })).toEqual(['colour'])
+    expect(extra(Shape, { kind: 'circle', r: 1, color: 'red' })).toEqual(['color'])
     const Wrapped = z.object({ at: z.union([Point, z.null()]) })
     expect(read(Wrapped, { at: null })).toEqual({ at: null })
     expect(extra(Wrapped, { at: { x: 1, y: 2, z: 3 } })).toEqual(['at.z'])

@@ -180,8 +180,8 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         await store.delete('one')
         expect(await store.load('one')).toBeUndefined()
         expect(await store.list()).toEqual(['two'])
-        await store.append('one', [stored(1, 'anew')])
-        expect((await store.load('one'))?.events).toEqual([stored(1, 'anew')])
+        await store.append('one', [stored(1, 'again')])
+        expect((await store.load('one'))?.events).toEqual([stored(1, 'again')])
       })
 
       it.each(['', 'a\0b', '\ud800', 'a\nb'])('R25 refuses the id %j', async (id) => {

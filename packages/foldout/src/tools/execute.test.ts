@@ -51,7 +51,7 @@ async function getState({ session, filesystem }: ReturnType<typeof createContext
   }
 }
 
-/** A promise, and how to fulfil it. */
+/** A promise, and how to fulfill it. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = (): void => undefined
   const passed = new Promise<void>((resolve) => (open = resolve))

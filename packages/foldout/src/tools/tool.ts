@@ -55,7 +55,7 @@ export interface ToolContext {
   readonly session: Session
   /** The id of the call, where a model made it. A call that is run again after a crash has the same one. */
   readonly callId?: string
-  /** Aborts when the run is canceled or the call times out. */
+  /** Aborts when the run is cancelled or the call times out. */
   readonly signal: AbortSignal
   /** The deadline of the run. */
   readonly deadline: Date | undefined

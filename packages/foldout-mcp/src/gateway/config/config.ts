@@ -1,4 +1,4 @@
-import type { ExposureName, PresetDefinition, ToolOverride } from './definition.ts'
+import type { ExposureName, PresetDefinition, ServerToolOverride } from './definition.ts'
 
 /** What servers of every kind have in common. */
 interface CommonServer {
@@ -11,7 +11,7 @@ interface CommonServer {
   readonly idleMs: number
   readonly timeoutMs: number
   readonly maxConcurrent: number
-  readonly overrides: ReadonlyMap<string, ToolOverride>
+  readonly overrides: ReadonlyMap<string, ServerToolOverride>
 }
 
 /** A server that this process starts and talks to over standard input and output. */

@@ -62,16 +62,16 @@ export interface ServerDefinition {
   /** What the server is for, in a few words that models read. */
   readonly description?: string
   /** Changes to its tools, by the name that the server gives them. */
-  readonly tools?: Readonly<Record<string, ToolOverride>>
+  readonly tools?: Readonly<Record<string, ServerToolOverride>>
 }
 
 /**
  * What is changed about a tool before clients see it.
  *
  * @example
- * const override: ToolOverride = { name: 'create_issue', parameters: { owner: { fixed: 'acme' } }, core: true }
+ * const override: ServerToolOverride = { name: 'create_issue', parameters: { owner: { fixed: 'acme' } }, core: true }
  */
-export interface ToolOverride {
+export interface ServerToolOverride {
   readonly name?: string
   readonly description?: string
   /** Leaves the tool out: it is not listed, found or called. */

@@ -45,7 +45,7 @@ export function createCatalogCache(folder: string, onProblem: (message: string) 
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await writeFile(draft, JSON.stringify(content), { mode: 0o600 })
-        // Whoever reads at the same time sees the old file or the new one, never half of one.
+        // A concurrent reader sees the old file or the new one, never half of one.
         await rename(draft, file)
         return true
       } catch (error) {

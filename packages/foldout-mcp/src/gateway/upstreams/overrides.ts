@@ -1,10 +1,10 @@
 import type { JsonSchema } from 'foldout'
 import type { RawTool } from 'foldout/catalog'
 import { dropUndefined } from '../fields.ts'
-import type { ParameterOverride, ToolOverride } from '../config/definition.ts'
+import type { ParameterOverride, ServerToolOverride } from '../config/definition.ts'
 
 /** A tool with what the configuration changes about it; nothing if it is hidden. */
-export function applyOverride(tool: RawTool, override: ToolOverride | undefined): RawTool | undefined {
+export function applyOverride(tool: RawTool, override: ServerToolOverride | undefined): RawTool | undefined {
   if (!override) return tool
   const { hide, parameters, ...changes } = override
   if (hide) return undefined

@@ -64,7 +64,7 @@ describe('the official server over streamable HTTP, in MCP 2026-07-28', () => {
     expect(requests.at(-1)!.headers.get('mcp-param-region')).toBe('=?base64?S8O2bG4=?=')
   })
 
-  it('R46 is notified of a canceled call', async () => {
+  it('R46 is notified of a cancelled call', async () => {
     const [tool] = await open()
     const abort = new AbortController()
     const running = tool!.call!({ days: 99 }, { signal: abort.signal })

@@ -15,7 +15,7 @@ export interface Message {
 export interface Script {
   readonly name?: string
   readonly capabilities?: Readonly<Record<string, unknown>>
-  /** Answers a request with the whole result; whoever throws answers with an error. */
+  /** Answers a request with the whole result. Throwing answers with an error. */
   readonly answer?: (request: Required<Message>, server: HandmadeServer) => unknown
 }
 

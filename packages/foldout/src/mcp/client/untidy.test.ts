@@ -111,12 +111,12 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
       description: 'Executes.',
       inputSchema: { type: 'object', properties: { action } },
     }
-    const neighbours = ['weather', 'calendar', 'mail'].map((name) => ({
+    const neighbors = ['weather', 'calendar', 'mail'].map((name) => ({
       name,
       description: `The ${name} of today.`,
       inputSchema: anything,
     }))
-    const catalog = createCatalog(await untidy(line, [good, ...neighbours, router]))
+    const catalog = createCatalog(await untidy(line, [good, ...neighbors, router]))
     expect((await found(catalog, 'defragment the disk'))[0]).toBe('execute')
     expect(await getAnswer(catalog, 'execute', { action: 'rotate_logs' })).toEqual([
       'untidy',

@@ -53,11 +53,11 @@ describe('R14 a render that starts from an earlier one', () => {
                   : visibility.events.set({ path, visibility: to }),
               )
               const next = bound.render(options)
-              const anew = getBound(sections).render(options)
-              expect(next.text).toBe(anew.text)
-              expect(next.tools.map(({ name }) => name)).toEqual(anew.tools.map(({ name }) => name))
-              expect(next.summarized).toEqual(anew.summarized)
-              expect(next.tokens).toEqual(anew.tokens)
+              const fresh = getBound(sections).render(options)
+              expect(next.text).toBe(fresh.text)
+              expect(next.tools.map(({ name }) => name)).toEqual(fresh.tools.map(({ name }) => name))
+              expect(next.summarized).toEqual(fresh.summarized)
+              expect(next.tokens).toEqual(fresh.tokens)
               expect(next.text).toBe(next.nodes.map((node) => node.text).join('\n\n'))
             }
           },
@@ -111,9 +111,9 @@ describe('R14 a render that starts from an earlier one', () => {
     for (const path of ['z', 'm', 'z.t', 'a', 'm.c', 'm.d']) {
       session.dispatch(visibility.events.set({ path, visibility: 'full' }))
       const next = bound.render({ session })
-      const anew = getBound(sections).render({ session })
-      expect(next.text).toBe(anew.text)
-      expect(next.tools.map(({ name }) => name)).toEqual(anew.tools.map(({ name }) => name))
+      const fresh = getBound(sections).render({ session })
+      expect(next.text).toBe(fresh.text)
+      expect(next.tools.map(({ name }) => name)).toEqual(fresh.tools.map(({ name }) => name))
     }
   })
 })

@@ -156,7 +156,7 @@ describe('text', () => {
       description: 'Searches.',
       params: { type: 'object', properties: { q: { type: 'string' } } },
       examples: [
-        { description: 'Find cats', input: { q: 'cats' }, output: 'Two cats.\nBoth grey.' },
+        { description: 'Find cats', input: { q: 'cats' }, output: 'Two cats.\nBoth gray.' },
         { description: 'Find nothing', input: {}, output: 'Nothing.' },
       ],
       execute: () => ok(''),
@@ -164,7 +164,7 @@ describe('text', () => {
     const section = (template: string) =>
       defineSection({ key: 'a', title: 'A', template, tools: [search], summary: 's' })
     const examples =
-      'Examples of `search`:\n- Find cats\n  Input: {"q":"cats"}\n  Output: Two cats.\n  Both grey.\n- Find nothing\n  Input: {}\n  Output: Nothing.'
+      'Examples of `search`:\n- Find cats\n  Input: {"q":"cats"}\n  Output: Two cats.\n  Both gray.\n- Find nothing\n  Input: {}\n  Output: Nothing.'
     expect(bound(section('Body.')).render().text).toBe(`## 1 A\n\nBody.\n\n${examples}`)
     expect(bound(section('')).render().text).toBe(`## 1 A\n\n${examples}`)
     expect(bound(section('Body.')).render({ visibility: { a: 'summary' } }).text).not.toContain('Examples')

@@ -44,7 +44,7 @@ export interface SectionLibrary {
 export function serveSections(bound: ServedPrompt, catalog: Catalog): Sections {
   const source = createSectionSource(bound)
   refuseTakenNames(source.registry, catalog)
-  // Whoever listens to the catalog that is served hears of these tools too.
+  // Listeners of the served catalog hear of these tools too.
   source.tools.subscribe((event) => catalog.report(event))
   return {
     forClient(inner, scope) {
