@@ -7,6 +7,7 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   doors: async () => (await import('./doors.ts')).doorsBench,
   import: async () => (await import('./import.ts')).importBench,
   loop: async () => (await import('./loop.ts')).loopBench,
+  memory: async () => (await import('./memory.ts')).memoryBench,
   render: async () => (await import('./render.ts')).renderBench,
   session: async () => (await import('./session.ts')).sessionBench,
   tokens: async () => (await import('./tokens.ts')).tokensBench,
