@@ -7,7 +7,17 @@ import { manyKinds, visits } from '../catalog.fixtures.ts'
 import { allKinds, overHttp, getText } from '../clients.fixtures.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import { serveMcp, type ServedMcp } from '../serve-mcp.ts'
-import { beginSession, callVisits, HEADERS, initialize, post, rpc, send } from './raw.fixtures.ts'
+import {
+  beginSession,
+  callVisits,
+  HEADERS,
+  initialize,
+  modernRequest,
+  openSession,
+  post,
+  rpc,
+  send,
+} from './raw.fixtures.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -27,6 +37,21 @@ function serve(options: Partial<ServeMcpOptions> = {}): ServedMcp {
 }
 
 describe('streamable HTTP', () => {
+  it.each([
+    ['by its header and its body', '2026-07-28', true],
+    ['by its header alone', '2026-07-28', false],
+    ['by its body alone', '2025-11-25', true],
+  ])('answers a request that is modern %s as one, even if it names a session', async (_, version, isModernBody) => {
+    const { url } = await serve().http()
+    const session = await openSession(url)
+    const { body, headers } = modernRequest('tools/list')
+    const named = { 'mcp-session-id': session, 'mcp-protocol-version': version }
+    const legacy = await post(url, rpc('tools/list'), { ...named, 'mcp-protocol-version': '2025-11-25' })
+    expect(legacy.text).toContain('event: message')
+    const modern = await post(url, isModernBody ? body : rpc('tools/list'), { ...headers, ...named })
+    expect(modern.text).not.toContain('event: message')
+  })
+
   it('says where it listens, and answers only there', async () => {
     const { url } = await serve().http()
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
