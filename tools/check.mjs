@@ -1,4 +1,5 @@
-// The quick checks, for many times a day: format, lint, unused code and types. They run concurrently; the output of failed ones follows.
+// The quick checks, for many times a day: format, lint and types; with --all also unused code, as `npm test` does.
+// They run concurrently; the output of failed ones follows.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,9 +11,10 @@ mkdirSync(cache, { recursive: true })
 const CHECKS = {
   format: ['oxfmt', '--check', '.'],
   lint: ['oxlint', '--type-aware', '--quiet'],
-  unused: ['knip', '--no-progress', '--cache', '--cache-location', join(cache, 'knip')],
   types: ['tsc', '-p', 'tsconfig.json', '--incremental', '--tsBuildInfoFile', join(cache, 'types.tsbuildinfo')],
 }
+if (process.argv.includes('--all'))
+  CHECKS.unused = ['knip', '--no-progress', '--cache', '--cache-location', join(cache, 'knip')]
 const HINTS = { format: 'Some files are not formatted: npm run format' }
 
 const began = performance.now()
