@@ -8,7 +8,11 @@ import { listEntries, PACKAGES, readManifest, repository, writeDocuments, writeM
 /** Written when everything is built. */
 const STAMP = join(repository, 'node_modules/.cache/foldout/built')
 const LAST_BUILT = join(repository, 'packages/foldout-mcp/dist/main.js')
-const WORKER = 'src/catalog/exposures/code/guest/worker.ts'
+/** Each runs in a thread of its own, which loads one file and nothing of the library beside it. */
+const WORKERS = {
+  'sandbox-worker': 'src/catalog/exposures/code/guest/worker.ts',
+  'minilm-worker': 'src/catalog/search/minilm/worker.ts',
+}
 /** The shared chunks, by the entries that all load them. A module goes into the first chunk that fits. */
 const CHUNKS = Object.entries({
   core: ['index', 'catalog'],
@@ -53,8 +57,9 @@ async function buildLibrary(folder) {
     chunkFileNames: 'shared-[name].js',
     codeSplitting: { groups: createGroups(folder) },
   })
-  // The sandbox's thread loads one file and nothing of the library beside it. Classes need not be the same across threads.
-  await bundle(folder, { 'sandbox-worker': join(folder, WORKER) }, { codeSplitting: false })
+  // Classes need not be the same across threads.
+  for (const [name, file] of Object.entries(WORKERS))
+    await bundle(folder, { [name]: join(folder, file) }, { codeSplitting: false })
 }
 
 /** The program, and the entries that are imported. */

@@ -18,6 +18,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'mcp: HttpOptions': TAKES_PORT,
   'mcp: listenForMcp': TAKES_PORT,
   'mcp: serveMcp': TAKES_PORT,
+  'minilm: createMiniLm': NEEDS_PEER,
+  'minilm: MiniLm': NEEDS_PEER,
   'openai: openai': NEEDS_PROVIDER,
   'testing-suites: adapterSuite': DECLARES_TESTS,
   'testing-suites: disclosureSuite': DECLARES_TESTS,

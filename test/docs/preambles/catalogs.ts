@@ -20,6 +20,10 @@ export const tools = [
     execute: ({ light, on }) => ok(`${light} is ${on ? 'on' : 'off'}.`),
   }),
 ]
+export const myModel = {
+  embed: async (texts: readonly string[], { isQuery }: { readonly isQuery: boolean }) =>
+    texts.map((text) => [text.length, Number(isQuery)]),
+}
 export const inputSchema = { type: 'object', properties: { host: { type: 'string' } }, required: ['host'] }
 export const ping = async (host: string): Promise<CallResult> => ({
   content: [{ type: 'text', text: `${host} answers.` }],

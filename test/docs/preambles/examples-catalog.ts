@@ -1,4 +1,4 @@
-import type { CatalogEntry, Embed, Explanation, ExposureClient } from 'foldout/catalog'
+import type { CatalogEntry, Explanation, ExposureClient } from 'foldout/catalog'
 import type { OpenAI } from 'openai'
 import { catalog, client as mcpClient } from './examples.ts'
 import type { McpClient } from 'foldout/mcp'
@@ -12,4 +12,3 @@ export const explanation: Explanation = explained
 const entry = catalog.resolve('send_mail')
 if ('unknown' in entry) throw new Error('There is no tool.')
 export const sendMailEntry: CatalogEntry = entry
-export const myModel: { readonly embed: Embed } = { embed: async (texts) => texts.map(() => [1, 0]) }

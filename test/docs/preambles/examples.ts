@@ -19,7 +19,7 @@ import {
   type ToolContext,
 } from 'foldout'
 import { chatAdapter, type ProviderAdapter } from 'foldout/adapter'
-import { createCatalog, type Catalog, type RawTool } from 'foldout/catalog'
+import { createCatalog, type Catalog, type Embed, type RawTool } from 'foldout/catalog'
 import type { DisclosureView } from 'foldout/disclosure'
 import { serveMcp, type McpClient, type ServedMcp } from 'foldout/mcp'
 import type { SessionStore } from 'foldout/session'
@@ -28,6 +28,7 @@ import { calls, says, scriptedAdapter } from 'foldout/testing'
 import * as zod from 'zod'
 
 export const z = zod
+export const myModel: { readonly embed: Embed } = { embed: async (texts) => texts.map(() => [1, 0]) }
 export const role = defineSection({ key: 'role', title: 'Role', template: 'You help customers.' })
 export const refund = defineTool({ name: 'refund_order', description: 'Refunds an order.', execute: () => ok('Done.') })
 export const refunds = defineSection({

@@ -6,7 +6,10 @@ import { pause } from './search/slices.ts'
 import { readQuery, refuseEmptyQuery } from './search/text/read-query.ts'
 
 /** What a catalog uses of its index. */
-export type CatalogIndex<Tool extends Searchable> = Pick<SearchIndex<Tool>, 'add' | 'remove' | 'search' | 'explain'>
+export type CatalogIndex<Tool extends Searchable> = Pick<
+  SearchIndex<Tool>,
+  'add' | 'remove' | 'ready' | 'search' | 'explain'
+>
 
 /**
  * An index that remembers searches until its tools change. Its code is loaded with the first search, or in a pause after the first
@@ -64,10 +67,14 @@ export function createCatalogIndex<Tool extends Searchable>(options: EngineOptio
       const { value: oldest } = searches.keys().next()
       if (oldest !== undefined && searches.size >= MAX_REMEMBERED_SEARCHES) searches.delete(oldest)
       searches.set(key, outcome)
-      // A search that failed, such as in an embedding function, may succeed the next time.
-      outcome.catch(() => searches.delete(key))
+      const forget = (): void => {
+        if (searches.get(key) === outcome) searches.delete(key)
+      }
+      // An encoder that did not take part may do so the next time.
+      outcome.then(({ withoutEncoder }) => withoutEncoder !== undefined && forget(), forget)
       return outcome
     },
+    ready: async () => (await load()).ready(),
     explain: async (query, qualified) => (await load()).explain(query, qualified),
   }
 }

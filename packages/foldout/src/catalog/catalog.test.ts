@@ -202,16 +202,27 @@ describe('R48 searches', () => {
     expect(await catalog.explain('water the garden', 'nothing_like_it')).toBeUndefined()
   })
 
-  it('R45 are retried after a failure', async () => {
-    let failures = 1
+  it('R61 with an encoder are not remembered until it takes part', async () => {
+    let isDown = true
+    const problems: unknown[] = []
     const catalog = createCatalog(tools, {
       embed: async (texts) => {
-        if (failures-- > 0) throw new Error('the model is down')
-        return texts.map(() => [1, 0])
+        if (isDown) throw new Error('the model is down')
+        return texts.map((text) => (text.includes('garden') ? [1, 0] : [0, 1]))
       },
     })
-    await expect(catalog.search('water the garden')).rejects.toThrow('the model is down')
-    expect((await catalog.search('water the garden')).hits.length).toBeGreaterThan(0)
+    catalog.subscribe((event) => event.type === 'search/problem' && problems.push(event))
+    const search = () => catalog.search('water the garden')
+    expect(await catalog.ready()).toMatchObject({ meaning: 'word-vectors' })
+    expect(await search()).toMatchObject({
+      meaning: 'word-vectors',
+      withoutEncoder: 'The embedding function given to the search failed: the model is down',
+    })
+    expect(problems).toMatchObject([{ code: 'search-embedding-failed', tool: undefined }])
+    isDown = false
+    expect(await catalog.ready()).toEqual({ meaning: 'encoder', withoutEncoder: undefined })
+    expect(await search()).toMatchObject({ meaning: 'encoder' })
+    expect(await search()).toBe(await search())
   })
 })
 

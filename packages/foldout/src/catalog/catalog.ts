@@ -12,7 +12,7 @@ import type { CatalogEvent } from './events.ts'
 import { MAX_BROKEN, MAX_TOOLS } from './limits.ts'
 import { createNameTable } from './names.ts'
 import type { EntryCall } from './exposures/exposure.ts'
-import type { Explanation, SearchOptions, SearchOutcome } from './search/contract.ts'
+import type { Explanation, SearchOptions, SearchOutcome, SearchReadiness } from './search/contract.ts'
 import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
 
@@ -106,6 +106,10 @@ class LiveCatalog implements Catalog {
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchOutcome<CatalogEntry>> {
     return this.#index.search(query, options)
+  }
+
+  async ready(): Promise<SearchReadiness> {
+    return this.#index.ready()
   }
 
   async explain(query: string, name: string): Promise<Explanation | undefined> {

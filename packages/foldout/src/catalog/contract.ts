@@ -1,6 +1,12 @@
 import type { CatalogEvent } from './events.ts'
 import type { EntryCall } from './exposures/exposure.ts'
-import type { Explanation, SearchIndexOptions, SearchOptions, SearchOutcome } from './search/contract.ts'
+import type {
+  Explanation,
+  SearchIndexOptions,
+  SearchOptions,
+  SearchOutcome,
+  SearchReadiness,
+} from './search/contract.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
 import type { UnknownTool } from './unknown-tool.ts'
 
@@ -83,6 +89,11 @@ export interface Catalog {
   resolve(name: string): CatalogEntry | UnknownTool
   /** Finds the tools that fit a request best. There are no hits if nothing fits. */
   search(query: string, options?: SearchOptions): Promise<SearchOutcome<CatalogEntry>>
+  /**
+   * Resolves when every tool is indexed, and embedded if the catalog has an encoder that works. Searches need not wait for it:
+   * until then they go without the encoder, and say so.
+   */
+  ready(): Promise<SearchReadiness>
   /** Explains how a tool scores for a query, whether or not a search would find it; `undefined` if there is no such tool. */
   explain(query: string, name: string): Promise<Explanation | undefined>
   /** Checks the arguments and runs the tool. A failure is a result with `isError`; only an abort rejects. */

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../core/errors.ts'
+
 /**
  * Something that happened to a catalog. Events contain queries and names, but no arguments or results.
  *
@@ -44,7 +46,15 @@ export type CatalogEvent =
       /** How many tokens the call cost beyond a direct one, because it went through a meta tool. */
       readonly wrappingTokens: number
     }
-  /** A problem with searching that a person should know about: a tool cannot be indexed, or the word vectors cannot be loaded. */
-  | { readonly type: 'search/problem'; readonly message: string; readonly tool: string | undefined }
+  /**
+   * A problem with searching that a person should know about: a tool cannot be indexed, the word vectors cannot be loaded, or an
+   * encoder or a cache of vectors failed. Searches go on.
+   */
+  | {
+      readonly type: 'search/problem'
+      readonly message: string
+      readonly tool: string | undefined
+      readonly code?: ErrorCode
+    }
   /** An exposure that decides for each client made a decision. */
   | { readonly type: 'exposure/chosen'; readonly client: string; readonly exposure: string; readonly reason: string }

@@ -54,6 +54,7 @@ export type ErrorCode =
   | 'sandbox-invalid'
   | 'script-ended'
   | 'script-left'
+  | 'search-cache-failed'
   | 'search-embedding-failed'
   | 'search-embedding-invalid'
   | 'search-empty'

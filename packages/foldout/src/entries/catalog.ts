@@ -37,16 +37,18 @@ export {
 } from '../catalog/use/recording.ts'
 export { metaTool } from '../catalog/exposures/meta-tool.ts'
 export { twoPhase } from '../catalog/exposures/two-phase.ts'
+export type { Embed, EmbedCall, EmbeddedText, Encoder, VectorCache } from '../catalog/search/vectors/encoder.ts'
 export type {
-  Embed,
   Explanation,
   Hit as SearchHit,
+  MeaningKind,
   SearchField,
   SearchFit,
   Searchable,
   SearchIndexOptions,
   SearchOptions,
   SearchOutcome,
+  SearchReadiness,
 } from '../catalog/search/contract.ts'
 export { formatSignature } from '../catalog/signatures/signature.ts'
 export type {

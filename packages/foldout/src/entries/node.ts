@@ -1,3 +1,4 @@
+export { createVectorFile } from '../catalog/search/vectors/vector-file.ts'
 export { createHostFilesystem } from '../files/host-filesystem.ts'
 export type { SectionEdit, ToolEdit } from '../prompt/overrides/edit.ts'
 export {

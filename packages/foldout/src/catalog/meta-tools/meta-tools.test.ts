@@ -101,6 +101,8 @@ describe('R45 search_tools', () => {
       confidence: 0.5,
       nearestCategories: ['mail'],
       ignoredCharacters: 0,
+      meaning: 'none' as const,
+      withoutEncoder: undefined,
     })
     const question = { query: 'x', detail: 'names' as const }
     expect(formatSearchAnswer(catalog, { ...question, outcome: outcome('weak') }).text).toBe(
@@ -188,18 +190,18 @@ describe('R45 search_tools', () => {
   })
 
   it('R45 a search that fails is an error, not a rejection', async () => {
-    const down = createCatalog(home, {
-      embed: async () => {
-        throw new Error('the model is down')
-      },
-    })
+    const down = createCatalog(home)
+    down.search = async () => {
+      throw new Error('the index is down')
+    }
     const result = await search({ query: 'send a letter' }, down)
     expect(result.isError).toBe(true)
-    expect(getText(result)).toMatch(/^Tool 'search_tools' failed: .*the model is down/)
+    expect(getText(result)).toMatch(/^Tool 'search_tools' failed: .*the index is down/)
   })
 
   it('R45 a search that hangs can be aborted', async () => {
-    const hanging = createCatalog(home, { embed: () => new Promise(() => {}) })
+    const hanging = createCatalog(home)
+    hanging.search = () => new Promise(() => {})
     const signal = AbortSignal.timeout(10)
     await expect(expose(hanging).call('search_tools', { query: 'letter' }, { signal })).rejects.toThrow('timeout')
   })

@@ -19,6 +19,15 @@ export const WITH_WORD_VECTORS: ConfidenceModel = {
   isNear: 0.004,
 }
 
+export const WITH_ENCODER: ConfidenceModel = {
+  coverage: 0.992,
+  nearness: 11.584,
+  nearest: 9.22,
+  bias: -7.629,
+  fits: 0.12,
+  isNear: 0.01,
+}
+
 export const WORDS_ONLY: ConfidenceModel = {
   coverage: 5.294,
   nearness: 0,

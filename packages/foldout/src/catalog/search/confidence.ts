@@ -1,4 +1,4 @@
-import { WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidence-weights.ts'
+import { WITH_ENCODER, WITH_WORD_VECTORS, WORDS_ONLY, type ConfidenceModel } from './confidence-weights.ts'
 import type { Searchable, SearchFit } from './contract.ts'
 import type { EngineFound } from './engine.ts'
 import type { Signal } from './join.ts'
@@ -25,8 +25,6 @@ export interface Confidence {
 
 /** If words cover this much of a query, no other evidence is needed. */
 const COMPLETE = 0.9
-/** How near vectors are to each other depends on the user's model, so what counts is how far one stands out, in deviations. */
-const OUTSTANDING = { from: 1, to: 5 }
 
 /** Computes how likely the best tool answers the query, and whether that is enough. */
 export function computeConfidence<Tool extends Searchable>(
@@ -34,19 +32,15 @@ export function computeConfidence<Tool extends Searchable>(
   top: number | undefined,
 ): Confidence {
   if (top === undefined) return { confidence: 0, fit: 'none', coverage: 0 }
-  const { named, signals } = found.ranking.request
-  const [signal] = signals
+  const { named } = found.ranking.request
   const features = getFeatures(found, top)
   if (named.has(top)) return { confidence: 1, fit: 'good', coverage: features.coverage }
   const byWords = judgeFeatures(features, WORDS_ONLY)
-  if (found.meaning === 'word-vectors') {
-    // Words that the vectors do not know, such as product names, can still be right.
-    const isByWords = !signal || signal.cosineAt(top) === 0 || features.coverage >= COMPLETE
-    return isByWords ? byWords : judgeFeatures(features, WITH_WORD_VECTORS)
-  }
-  const outstanding = signal ? getOutstanding(found.ranking, signal) : 0
-  const confidence = 1 - (1 - byWords.confidence) * (1 - outstanding)
-  return { confidence, fit: getFit(confidence, WORDS_ONLY), coverage: features.coverage }
+  if (found.meaning === 'none') return byWords
+  // Words that the vectors do not know, such as product names, can still be right.
+  const isUnknown = (getDecidingSignal(found.ranking)?.cosineAt(top) ?? 0) === 0
+  if (isUnknown || features.coverage >= COMPLETE) return byWords
+  return judgeFeatures(features, found.meaning === 'encoder' ? WITH_ENCODER : WITH_WORD_VECTORS)
 }
 
 export function getFeatures<Tool extends Searchable>(
@@ -54,14 +48,25 @@ export function getFeatures<Tool extends Searchable>(
   top: number,
 ): ConfidenceFeatures {
   const { whole, parts, found } = ranking
-  const [signal] = whole.signals
+  const signal = getDecidingSignal(ranking)
   let nearest = 0
   if (signal) for (const slot of found) nearest = Math.max(nearest, signal.cosineAt(slot))
   return {
     coverage: Math.max(computeCoverage(whole.query, top, postings), ...parts.map(({ coverage }) => coverage)),
-    nearness: Math.max(0, signal?.cosineAt(top) ?? 0),
+    nearness: computeNearness(whole.signals, top),
     nearest,
   }
+}
+
+/** The mean of what all vectors say about a tool. */
+function computeNearness(signals: readonly Signal[], slot: number): number {
+  const sum = signals.reduce((sum, { cosineAt }) => sum + Math.max(0, cosineAt(slot)), 0)
+  return signals.length === 0 ? 0 : sum / signals.length
+}
+
+/** An encoder says more about a request than word vectors do, so it decides alone. It comes last. */
+function getDecidingSignal({ whole }: Ranking): Signal | undefined {
+  return whole.signals.at(-1)
 }
 
 function judgeFeatures(features: ConfidenceFeatures, model: ConfidenceModel): Confidence {
@@ -74,14 +79,4 @@ function judgeFeatures(features: ConfidenceFeatures, model: ConfidenceModel): Co
 function getFit(confidence: number, { fits, isNear }: ConfidenceModel): SearchFit {
   if (confidence >= fits) return 'good'
   return confidence >= isNear ? 'weak' : 'none'
-}
-
-/** How far the nearest tool stands out from the average, in standard deviations, scaled to 0 to 1. */
-function getOutstanding({ found }: Ranking, { cosineAt }: Signal): number {
-  const known = Array.from(found, cosineAt).filter((cosine) => cosine !== 0)
-  if (known.length < 2) return known.length
-  const mean = known.reduce((sum, cosine) => sum + cosine, 0) / known.length
-  const variance = known.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0) / known.length
-  const deviations = (known.reduce((a, b) => Math.max(a, b)) - mean) / Math.sqrt(variance) || 0
-  return Math.min(1, Math.max(0, (deviations - OUTSTANDING.from) / (OUTSTANDING.to - OUTSTANDING.from)))
 }

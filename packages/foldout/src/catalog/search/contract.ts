@@ -1,4 +1,6 @@
+import type { ErrorCode } from '../../core/errors.ts'
 import type { CatalogEntry } from '../tool.ts'
+import type { Embed, Encoder } from './vectors/encoder.ts'
 
 /**
  * What a search reads of a tool. Every entry of a catalog has it.
@@ -122,26 +124,41 @@ export interface SearchOutcome<Tool extends Searchable = Searchable> {
   readonly nearestCategories: readonly string[]
   /** How many characters at the end of the query were not read, because it is too long; 0 for nearly every query. */
   readonly ignoredCharacters: number
+  /** How nearness of meaning was found: with the encoder of the catalog, with the word vectors of the package, or not at all. */
+  readonly meaning: MeaningKind
+  /** Why the encoder of the catalog did not take part, such as vectors that are not there yet; `undefined` if it did, or there is none. */
+  readonly withoutEncoder: string | undefined
 }
 
 /**
- * An embedding model: returns one vector for each text, all of the same length.
+ * How a search found out which tools are near in meaning.
  *
  * @example
  * ```ts
- * const embed: Embed = async (input) => {
- *   const { data } = await openai.embeddings.create({ model: 'text-embedding-3-small', input: [...input] })
- *   return data.map(({ embedding }) => embedding)
- * }
+ * const { meaning } = await catalog.search('turn the heating down')
+ * const isBest = meaning === 'encoder'
  * ```
  */
-export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[] | Float32Array)[]>
+export type MeaningKind = 'encoder' | 'word-vectors' | 'none'
+
+/**
+ * How a catalog can be searched now.
+ *
+ * @example
+ * ```ts
+ * const { meaning, withoutEncoder } = await catalog.ready()
+ * if (withoutEncoder !== undefined) console.warn(withoutEncoder)
+ * ```
+ */
+export type SearchReadiness = Pick<SearchOutcome, 'meaning' | 'withoutEncoder'>
 
 /** A problem that a person should know about, but that does not stop a search. */
 export interface SearchProblem {
   readonly message: string
   /** The qualified name of the tool, if the problem concerns a single one. */
   readonly tool: string | undefined
+  /** The code of the error, if an encoder or a cache of vectors failed. */
+  readonly code?: ErrorCode
 }
 
 /**
@@ -149,16 +166,17 @@ export interface SearchProblem {
  *
  * @example
  * ```ts
- * createCatalog(tools, { embed: async (texts) => myModel.embed(texts) })
+ * createCatalog(tools, { embed: myModel.embed })
  * ```
  */
 export interface SearchIndexOptions {
   /**
-   * `word-vectors` is the small table that comes with the package (`foldout/word-vectors`), loaded when it is first needed. A
-   * function is your own embedding model, called when something is searched. `false` compares only words. Default
+   * `word-vectors` is the small table that comes with the package (`foldout/word-vectors`), loaded when it is first needed. An
+   * encoder, such as that of `foldout/minilm`, or a function of yours joins it: tools are embedded in the background from the
+   * first search on, or from `ready()` on, and searches use it when all of them are. `false` compares only words. Default
    * `word-vectors`.
    */
-  readonly embed?: 'word-vectors' | false | Embed
+  readonly embed?: 'word-vectors' | false | Embed | Encoder
 }
 
 /** An index of tools. Tools are indexed in the background, and a search waits until that is done. */
@@ -167,8 +185,8 @@ export interface SearchIndex<Tool extends Searchable = Searchable> {
   add(tool: Tool): void
   /** Removes a tool by its qualified name. Returns whether it existed. */
   remove(qualified: string): boolean
-  /** Resolves when everything that was added is indexed. */
-  ready(): Promise<void>
+  /** Resolves when everything that was added is indexed, and embedded if there is an encoder that works. */
+  ready(): Promise<SearchReadiness>
   search(query: string, options?: SearchOptions): Promise<SearchOutcome<Tool>>
   /** Explains how a tool scores for a query, whether or not a search would find it. */
   explain(query: string, qualified: string): Promise<Explanation | undefined>

@@ -1,13 +1,13 @@
 import { getErrorMessage } from '../../core/errors.ts'
 import { createBacklog } from './backlog.ts'
-import type { Searchable, SearchIndexOptions, SearchProblem } from './contract.ts'
+import type { Searchable, SearchIndexOptions, SearchProblem, SearchReadiness } from './contract.ts'
 import type { Postings } from './lexical/postings.ts'
-import { createShelf, type Found, type ShelfRequest } from './shelf.ts'
-import type { Signal, SignalKind } from './join.ts'
+import { createShelf, type Found, type Shelf, type ShelfRequest } from './shelf.ts'
+import type { Signal } from './join.ts'
 import { hurry, pause, startSlice } from './slices.ts'
 import { getParts } from './text/parts.ts'
 import { TUNING, type Tuning } from './tuning.ts'
-import { createEmbeddedMeaning } from './vectors/embedded-meaning.ts'
+import { createEncoderMeaning, type EncoderMeaning } from './vectors/encoder-meaning.ts'
 import { createWordMeaning, type Meaning, type Vector } from './vectors/meaning.ts'
 import { loadWordVectors } from './vectors/vectors.ts'
 
@@ -19,18 +19,16 @@ export interface EngineOptions extends SearchIndexOptions {
   readonly onSlice?: (characters: number) => void
 }
 
-export interface EngineFound<Tool extends Searchable> extends Found<Tool> {
-  /** By what vectors nearness of meaning was found. */
-  readonly meaning: SignalKind | 'none'
-}
+/** What an engine found, and with which vectors. */
+export interface EngineFound<Tool extends Searchable> extends Found<Tool>, SearchReadiness {}
 
 /** An index of tools that is filled in slices. A search waits until it is complete. */
 export interface Engine<Tool extends Searchable> {
   readonly size: number
   add(tool: Tool): void
   remove(qualified: string): boolean
-  /** Resolves when everything is indexed. */
-  ready(): Promise<void>
+  /** Resolves when everything is indexed, and embedded if there is an encoder that works. */
+  ready(): Promise<SearchReadiness>
   /** Searches, and reads the result at once, because tools may be removed later. */
   find<Result>(query: string, category: string | undefined, read: (found: EngineFound<Tool>) => Result): Promise<Result>
 }
@@ -41,47 +39,43 @@ const FORGOTTEN_WORD_COST = 10
 export function createEngine<Tool extends Searchable>(options: EngineOptions = {}): Engine<Tool> {
   const { tuning = TUNING, onSlice, onProblem } = options
   const shelf = createShelf<Tool>(tuning)
-  const meaning = createMeaning(options, shelf.postings)
+  const vectors: Vectors = { words: createMeaning(options, shelf.postings), encoder: createEncoder(options) }
+  const { words, encoder } = vectors
   const backlog = createBacklog<Tool>({
     index(tool) {
       try {
-        const { slot, characters } = shelf.put(tool)
-        meaning?.add(slot, tool)
-        return characters
+        return putTool(tool, shelf, vectors)
       } catch (error) {
         onProblem?.(describeUnreadable(tool, error))
         return 0
       }
     },
     empty(slot) {
-      meaning?.remove(slot)
+      words?.remove(slot)
+      encoder?.remove(slot)
       return shelf.empty(slot) * FORGOTTEN_WORD_COST
     },
   })
   let settling: Promise<void> | undefined
   let isAhead = false
 
-  const isSettled = (): boolean => backlog.isEmpty && (meaning?.isReady ?? true)
+  const isSettled = (): boolean => backlog.isEmpty && (words?.isReady ?? true)
   const work = async (): Promise<void> => {
     const slice = startSlice(onSlice)
     while (!isSettled()) {
       await backlog.work(slice)
-      await meaning?.prepare(slice)
+      await words?.prepare(slice)
     }
   }
   const settle = (): Promise<void> => (settling ??= work().finally(() => (settling = undefined)))
 
-  /** Indexes ahead of the first search. An embedding function is not called until then, because it may cost money. */
-  const workAhead = async (): Promise<void> => {
-    await pause()
-    if (meaning?.kind === 'own') await backlog.work(startSlice(onSlice))
-    else await settle()
-  }
+  /** Indexes ahead of the first search. An encoder is not called until then, because it may cost money. */
   const beginAhead = (): void => {
     if (isAhead || settling) return
     isAhead = true
     // If this fails, the next search fails the same way and reports it.
-    workAhead()
+    pause()
+      .then(settle)
       .catch(() => undefined)
       .finally(() => (isAhead = false))
   }
@@ -105,18 +99,29 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
       beginAhead()
     },
     remove,
-    ready: () => hurry(settle),
+    async ready() {
+      await hurry(settle)
+      await vectors.encoder?.ready()
+      return getReadiness(vectors)
+    },
     find: (query, category, read) =>
       hurry(async () => {
-        const texts = getTexts(query)
         await settle()
-        const vectors = (await meaning?.computeVectors(texts)) ?? []
+        const compare = await encodeTexts(getTexts(query), vectors)
         // Tools may have been added or removed meanwhile. From here on nothing is awaited, so that none changes during the ranking.
         while (!isSettled()) await settle()
-        const found = shelf.rank(createRequest(texts, vectors, category, meaning))
-        return read({ ...found, meaning: meaning?.kind ?? 'none' })
+        const { request, ...kind } = compare()
+        return read({ ...shelf.rank({ ...request, category }), ...kind })
       }),
   }
+}
+
+/** Indexes a tool, and returns how many characters that were. */
+function putTool<Tool extends Searchable>(tool: Tool, shelf: Shelf<Tool>, { words, encoder }: Vectors): number {
+  const { slot, characters } = shelf.put(tool)
+  words?.add(slot, tool)
+  encoder?.add(slot, tool)
+  return characters
 }
 
 /** Gets a request, followed by its parts if it has several. */
@@ -125,17 +130,45 @@ function getTexts(query: string): readonly string[] {
   return parts.length > 1 ? [query, ...parts] : [query]
 }
 
-/** The first text is the whole request, the others are its parts. */
-function createRequest(
-  [whole = '', ...parts]: readonly string[],
-  [vector, ...ofParts]: readonly (Vector | undefined)[],
-  category: string | undefined,
-  meaning: Meaning | undefined,
-): ShelfRequest {
-  return {
-    text: { text: whole, signals: getSignals(vector, meaning, meaning?.allCosinesWith) },
-    parts: parts.map((text, at) => ({ text, signals: getSignals(ofParts[at], meaning, meaning?.cosinesWith) })),
-    category,
+/** What an index compares texts with. */
+interface Vectors {
+  readonly words: Meaning | undefined
+  readonly encoder: EncoderMeaning | undefined
+}
+
+function getReadiness({ words, encoder }: Vectors): SearchReadiness {
+  const reason = encoder?.reason
+  const isEncoded = encoder !== undefined && reason === undefined
+  return { meaning: isEncoded ? 'encoder' : (words?.kind ?? 'none'), withoutEncoder: reason }
+}
+
+interface Compared extends SearchReadiness {
+  readonly request: Omit<ShelfRequest, 'category'>
+}
+
+/**
+ * Computes the vectors of a request and of its parts, and returns a function that compares them with all tools. The encoder gets the
+ * request as a whole only: embedding its parts would take several times as long, and gains nothing.
+ */
+async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<() => Compared> {
+  const { words, encoder } = vectors
+  const [whole = '', ...parts] = texts
+  encoder?.begin()
+  const encoded = await encoder?.encode(whole)
+  const [vector, ...ofParts] = (await words?.computeVectors(texts)) ?? []
+  return () => {
+    const { withoutEncoder } = getReadiness(vectors)
+    const signals = [...getSignals(vector, words, words?.allCosinesWith)]
+    const isEncoded = encoded !== undefined && withoutEncoder === undefined
+    if (encoder && isEncoded) signals.push(encoder.compare(encoded))
+    return {
+      request: {
+        text: { text: whole, signals },
+        parts: parts.map((text, at) => ({ text, signals: getSignals(ofParts[at], words, words?.cosinesWith) })),
+      },
+      meaning: isEncoded ? 'encoder' : (words?.kind ?? 'none'),
+      withoutEncoder,
+    }
   }
 }
 
@@ -149,13 +182,20 @@ function getSignals(
   return [{ kind: meaning.kind, cosineAt: compare(vector) }]
 }
 
-function createMeaning({ embed = 'word-vectors', onProblem }: EngineOptions, postings: Postings): Meaning | undefined {
+function createMeaning({ embed, onProblem }: EngineOptions, postings: Postings): Meaning | undefined {
   if (embed === false) return undefined
-  if (typeof embed === 'function') return createEmbeddedMeaning(embed)
   return createWordMeaning({
     postings,
     load: loadWordVectors,
     onUnavailable: (error) => onProblem?.(describeUnavailable(error)),
+  })
+}
+
+function createEncoder({ embed, onProblem }: EngineOptions): EncoderMeaning | undefined {
+  if (typeof embed !== 'function' && typeof embed !== 'object') return undefined
+  return createEncoderMeaning({
+    encoder: embed,
+    onProblem: ({ message, code }, tool) => onProblem?.({ message, tool, code }),
   })
 }
 

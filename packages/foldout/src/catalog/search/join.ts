@@ -7,8 +7,8 @@ export interface Signal {
   readonly cosineAt: (slot: number) => number
 }
 
-/** What vectors a signal compares: the table that comes with the package, or those of the user's own model. */
-export type SignalKind = 'word-vectors' | 'own'
+/** What vectors a signal compares: the table that comes with the package, or those of the catalog's encoder. */
+export type SignalKind = 'word-vectors' | 'encoder'
 
 /** A signal, and how much it counts compared with words. */
 export interface WeighedSignal extends Signal {
@@ -16,16 +16,22 @@ export interface WeighedSignal extends Signal {
 }
 
 /**
- * Decides how much each signal counts. The less of a text the best tool's words cover, the more it counts. This and `joinScore` are
- * the only places where words and vectors meet.
+ * Decides how much each signal counts. The less of a text the best tool's words cover, the more it counts, and word vectors count
+ * less beside an encoder. This and `joinScore` are the only places where words and vectors meet.
  */
-export function weighSignals(
-  signals: readonly Signal[],
-  coverage: number,
-  { meaningIfSure, meaningIfUnsure }: Tuning,
-): readonly WeighedSignal[] {
-  const weight = coverage * meaningIfSure + (1 - coverage) * meaningIfUnsure
-  return signals.map((signal) => ({ ...signal, weight }))
+export function weighSignals(signals: readonly Signal[], coverage: number, tuning: Tuning): readonly WeighedSignal[] {
+  const isEncoded = signals.some(({ kind }) => kind === 'encoder')
+  return signals.map((signal) => {
+    const [ifSure, ifUnsure] = getWeights(signal.kind, isEncoded, tuning)
+    return { ...signal, weight: coverage * ifSure + (1 - coverage) * ifUnsure }
+  })
+}
+
+function getWeights(kind: SignalKind, isEncoded: boolean, tuning: Tuning): readonly [number, number] {
+  if (!isEncoded) return [tuning.meaningIfSure, tuning.meaningIfUnsure]
+  const { wordVectors, meaningIfSure, meaningIfUnsure } = tuning.encoder
+  const share = kind === 'encoder' ? 1 - wordVectors : wordVectors
+  return [share * meaningIfSure, share * meaningIfUnsure]
 }
 
 /** Joins what the words of a tool score with what signals say about it. */

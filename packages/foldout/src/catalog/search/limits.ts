@@ -30,3 +30,24 @@ export const MAX_SLICE_MS = 4
 
 /** How many characters are indexed before others may run, however quick that was. */
 export const MAX_SLICE_CHARACTERS = 50_000
+
+/** How many texts an embedding function is given at once. */
+export const MAX_EMBEDDED_AT_ONCE = 32
+
+/** How many characters of a tool's description an embedding function is given. More of them take time and gain nothing. */
+export const MAX_EMBEDDED_CHARACTERS = 200
+
+/** How long an embedding function may take for the texts of some tools, in milliseconds. Searches do not wait for it. */
+export const MAX_EMBEDDING_MS = 120_000
+
+/** How long an embedding function may take for a query, in milliseconds. After that, the search goes on without it. */
+export const MAX_QUERY_EMBEDDING_MS = 3_000
+
+/** How long an embedding function that fails is left alone at most, in milliseconds. */
+export const MAX_ENCODER_REST_MS = 60_000
+
+/** How long reading vectors from a cache or writing them may take, in milliseconds. */
+export const MAX_VECTOR_CACHE_MS = 10_000
+
+/** How large a file of vectors may become, in bytes, before it starts over. */
+export const MAX_VECTOR_FILE_BYTES = 64 * 2 ** 20

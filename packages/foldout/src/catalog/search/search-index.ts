@@ -68,6 +68,8 @@ function toOutcome<Tool extends Searchable>(
     parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
     confidence,
     nearestCategories: fit === 'good' ? [] : getNearestCategories(found),
+    meaning: found.meaning,
+    withoutEncoder: found.withoutEncoder,
   }
 }
 

@@ -1,5 +1,13 @@
+/** How much nearness of meaning counts, compared with words. */
+export interface MeaningWeights {
+  /** If the words of a tool cover the whole request. */
+  readonly meaningIfSure: number
+  /** If they cover none of it. */
+  readonly meaningIfUnsure: number
+}
+
 /** All numbers that ranking depends on. They were chosen on the development sets; see docs/decisions/search.md. */
-export interface Tuning {
+export interface Tuning extends MeaningWeights {
   /** How quickly further occurrences of a word stop counting. */
   readonly saturation: number
   /** How much a word counts in each field, in the order of `FIELDS`. */
@@ -20,10 +28,8 @@ export interface Tuning {
   readonly argument: number
   /** How much the best part of a request counts, compared with the whole. */
   readonly part: number
-  /** How much nearness of meaning counts if the words of a tool cover the whole request. */
-  readonly meaningIfSure: number
-  /** How much it counts if they cover none of it. */
-  readonly meaningIfUnsure: number
+  /** How much nearness counts where an encoder took part, and what share of it the word vectors have. */
+  readonly encoder: MeaningWeights & { readonly wordVectors: number }
   /** How many of the best tools by words are examined closely. */
   readonly candidates: number
 }
@@ -41,5 +47,6 @@ export const TUNING: Tuning = {
   part: 0.5,
   meaningIfSure: 0.5,
   meaningIfUnsure: 1.6,
+  encoder: { wordVectors: 0.2, meaningIfSure: 1, meaningIfUnsure: 6 },
   candidates: 60,
 }

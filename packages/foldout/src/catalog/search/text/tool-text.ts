@@ -1,7 +1,12 @@
 import { isPlainObject } from '../../../core/json/json.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import type { Searchable, SearchField } from '../contract.ts'
-import { MAX_LONG_FIELD_CHARACTERS, MAX_SCHEMA_NODES, MAX_SHORT_FIELD_CHARACTERS } from '../limits.ts'
+import {
+  MAX_EMBEDDED_CHARACTERS,
+  MAX_LONG_FIELD_CHARACTERS,
+  MAX_SCHEMA_NODES,
+  MAX_SHORT_FIELD_CHARACTERS,
+} from '../limits.ts'
 import { cutText } from '../../../core/text.ts'
 
 /** The fields of a tool, in the order in which the index keeps them. */
@@ -23,6 +28,10 @@ const PLAIN = /^[ -~]*$/
 const SEPARATOR = ' , '
 const DEEPEST_SCHEMA = 4
 const MOST_ENUM_VALUES = 64
+
+const NAME_SEPARATORS = /[\s_\-./:]+/
+/** Where the case changes. Digits stay with their letters, as in `s3`, because models know many such names. */
+const CASE_BOUNDARY = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/u
 
 /** Gets the text of each field of a tool, in the order of `FIELDS`, cut to the part that is indexed. */
 export function getFieldTexts(tool: Searchable): readonly string[] {
@@ -51,6 +60,26 @@ function splitName(tool: Searchable): { readonly source: string; readonly own: s
   if (tool.source !== undefined) return { source: cutText(tool.source, MAX_SHORT_FIELD_CHARACTERS), own: declared }
   const [, source = '', own = declared] = (!/\s$/.test(declared) && PREFIXED.exec(declared)) || []
   return { source, own }
+}
+
+/**
+ * Gets the text of a tool that an encoder reads: the words of its source and name, and the beginning of its description. More
+ * of the description, tags and categories gained nothing on the development sets.
+ */
+export function getEncoderText(tool: Searchable): string {
+  const { source, own } = splitName(tool)
+  const title = cutText(tool.title ?? '', MAX_EMBEDDED_CHARACTERS)
+  const name = splitIdentifiers(`${source} ${own} ${title === own ? '' : title}`)
+  return `${name}. ${cutText(tool.description, MAX_EMBEDDED_CHARACTERS).trim()}`
+}
+
+/** `getWeather_now` → `get Weather now`. */
+function splitIdentifiers(text: string): string {
+  return text
+    .split(NAME_SEPARATORS)
+    .flatMap((run) => run.split(CASE_BOUNDARY))
+    .filter((word) => word !== '')
+    .join(' ')
 }
 
 /** Removes case and separators from a name: `getWeather`, `get_weather` and `Get weather` become the same. */

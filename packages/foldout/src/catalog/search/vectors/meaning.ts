@@ -16,7 +16,7 @@ export type Vector = ArrayLike<number>
 /** How near a text is in meaning to every tool. */
 export interface Meaning {
   /** How nearness is found. */
-  readonly kind: 'word-vectors' | 'own' | 'none'
+  readonly kind: 'word-vectors' | 'none'
   /** Whether every tool has its vector. */
   readonly isReady: boolean
   add(slot: number, tool: Searchable): void

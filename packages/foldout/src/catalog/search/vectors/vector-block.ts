@@ -62,6 +62,13 @@ export function createVectorBlock(dimensions: number, getKernel = createDotKerne
   }
 }
 
+/** Converts a vector to bytes of the same direction. A vector that already is one keeps its bytes. */
+export function toByteVector(vector: ArrayLike<number>): Int8Array {
+  const bytes = new Int8Array(vector.length)
+  quantize(vector, bytes)
+  return bytes
+}
+
 /** Writes a vector as bytes, and returns one over the length of the result; 0 for a vector of length 0. */
 function quantize(vector: ArrayLike<number>, bytes: Int8Array): number {
   let largest = 0

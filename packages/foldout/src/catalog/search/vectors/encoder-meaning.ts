@@ -1,0 +1,261 @@
+import type { FoldoutError } from '../../../core/errors.ts'
+import type { Searchable } from '../contract.ts'
+import type { Signal } from '../join.ts'
+import { MAX_EMBEDDED_AT_ONCE, MAX_EMBEDDING_MS, MAX_ENCODER_REST_MS, MAX_QUERY_EMBEDDING_MS } from '../limits.ts'
+import { pause, startSlice } from '../slices.ts'
+import { getEncoderText } from '../text/tool-text.ts'
+import type { Embed, Encoder } from './encoder.ts'
+import { createCheckedEmbed, type CheckedEmbed } from './encoder-calls.ts'
+import { createKeptVectors, type KeptVectors } from './kept-vectors.ts'
+import { VECTOR_COST, type Vector } from './meaning.ts'
+import { createVectorBlock, toByteVector, type VectorBlock } from './vector-block.ts'
+
+const FIRST_REST_MS = 1_000
+/** Any model can embed this, so whether it does tells a model that is down from a text that it cannot read. */
+const PROBE = 'Get the weather forecast.'
+
+/** How near a text is to every tool, by an embedding model. Nothing here throws, and nothing waits for the tools' vectors. */
+export interface EncoderMeaning {
+  /** Why the encoder cannot compare a query with all tools now; `undefined` if it can. */
+  readonly reason: string | undefined
+  add(slot: number, tool: Searchable): void
+  remove(slot: number): void
+  /** Starts to embed the tools that have no vector yet, in the background. */
+  begin(): void
+  /** Tries to embed them, even if the encoder failed a moment ago. Resolves when that is done or has failed. */
+  ready(): Promise<void>
+  /** Embeds a query; `undefined` if that is not possible now. */
+  encode(query: string): Promise<Vector | undefined>
+  /** Compares a query with every tool. A tool without a vector is as near as an unrelated one. */
+  compare(vector: Vector): Signal
+}
+
+/** Called once for each new problem, with the tool if a single one cannot be embedded. */
+type OnProblem = (error: FoldoutError, tool?: string) => void
+
+export interface EncoderMeaningOptions {
+  readonly encoder: Embed | Encoder
+  readonly onProblem: OnProblem
+}
+
+export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptions): EncoderMeaning {
+  const { embed: given, ...keeping } = typeof encoder === 'function' ? { embed: encoder } : encoder
+  const embed = createCheckedEmbed(given)
+  const health = createHealth(onProblem)
+  const kept = createKeptVectors({ ...keeping, onProblem: health.report })
+  const tools = createToolVectors(kept)
+  let isWanted = false
+  let working: Promise<void> | undefined
+
+  const work = async (): Promise<void> => {
+    await pause()
+    while (tools.missing > 0) {
+      await kept.load(new Set(tools.listTexts()))
+      await tools.place()
+      const texts = [...new Set(tools.listTexts())].sort().slice(0, MAX_EMBEDDED_AT_ONCE)
+      await embedTexts(texts, embed, kept, (text, error) => health.report(error, tools.refuse(text)))
+    }
+    health.succeed()
+    kept.forgetUnused()
+  }
+  const start = (): Promise<void> =>
+    (working ??= work()
+      .catch((error: unknown) => health.fail(error as FoldoutError))
+      .finally(() => (working = undefined)))
+  const begin = (): void => {
+    isWanted = true
+    if (tools.missing > 0 && !health.isResting) void start()
+  }
+
+  return {
+    get reason() {
+      if (health.problem) return health.problem.message
+      return tools.missing > 0 ? `${tools.missing} of ${tools.size} tools have no vector yet.` : undefined
+    },
+    add(slot, tool) {
+      tools.add(slot, tool)
+      if (isWanted) begin()
+    },
+    remove: tools.remove,
+    begin,
+    async ready() {
+      isWanted = true
+      // Embedding does not keep the process alive, but someone waits for it here.
+      const timer = setInterval(() => undefined, MAX_EMBEDDING_MS)
+      do await start()
+      while (tools.missing > 0 && !health.problem)
+      clearInterval(timer)
+    },
+    async encode(query) {
+      if (tools.missing > 0 || tools.size === 0 || health.isResting) return undefined
+      try {
+        const [vector] = await embed([query], 'query', MAX_QUERY_EMBEDDING_MS)
+        health.succeed()
+        if (vector && tools.canCompare(vector)) return vector
+        // An older model of the same name has filled the cache.
+        tools.startOver()
+        begin()
+      } catch (error) {
+        health.fail(error as FoldoutError)
+      }
+      return undefined
+    },
+    compare: (vector) => ({ kind: 'encoder', cosineAt: tools.compare(vector) }),
+  }
+}
+
+/** Whether an encoder works. One that does not is left alone for a while, and longer each time. */
+interface Health {
+  readonly problem: FoldoutError | undefined
+  readonly isResting: boolean
+  readonly report: OnProblem
+  fail(error: FoldoutError): void
+  succeed(): void
+}
+
+function createHealth(onProblem: OnProblem): Health {
+  const reported = new Set<string>()
+  let problem: FoldoutError | undefined
+  let restMs = FIRST_REST_MS
+  let restsUntil = 0
+  const report: OnProblem = (error, tool) => {
+    if (reported.has(error.message)) return
+    reported.add(error.message)
+    onProblem(error, tool)
+  }
+  return {
+    get problem() {
+      return problem
+    },
+    get isResting() {
+      return performance.now() < restsUntil
+    },
+    report,
+    fail(error) {
+      problem = error
+      restsUntil = performance.now() + restMs
+      restMs = Math.min(restMs * 2, MAX_ENCODER_REST_MS)
+      report(error)
+    },
+    succeed() {
+      problem = undefined
+      restMs = FIRST_REST_MS
+      restsUntil = 0
+    },
+  }
+}
+
+/** Embeds texts, and looks for those that fail alone. Rejects if the encoder fails with any text. */
+async function embedTexts(
+  texts: readonly string[],
+  embed: CheckedEmbed,
+  kept: KeptVectors,
+  onRefused: (text: string, error: FoldoutError) => void,
+): Promise<void> {
+  const [first] = texts
+  if (first === undefined) return
+  try {
+    const vectors = await embed(texts, 'tool', MAX_EMBEDDING_MS)
+    await kept.keep(texts, vectors.map(toByteVector))
+  } catch (error) {
+    await embed([PROBE], 'tool', MAX_EMBEDDING_MS).catch(() => {
+      throw error
+    })
+    if (texts.length === 1) return onRefused(first, error as FoldoutError)
+    const middle = texts.length >> 1
+    await embedTexts(texts.slice(0, middle), embed, kept, onRefused)
+    await embedTexts(texts.slice(middle), embed, kept, onRefused)
+  }
+}
+
+/** The tools of an index, and the vectors of those that have one. */
+interface ToolVectors {
+  readonly size: number
+  /** How many have no vector yet. */
+  readonly missing: number
+  add(slot: number, tool: Searchable): void
+  remove(slot: number): void
+  /** The texts of tools without a vector. */
+  listTexts(): readonly string[]
+  /** Puts vectors that are kept into place. */
+  place(): Promise<void>
+  /** Gives up on a text that cannot be embedded, and returns the qualified name of a tool that has it. */
+  refuse(text: string): string | undefined
+  /** Forgets all vectors. */
+  startOver(): void
+  canCompare(vector: Vector): boolean
+  compare(vector: Vector): (slot: number) => number
+}
+
+interface EmbeddedTool {
+  readonly text: string
+  readonly qualified: string
+}
+
+function createToolVectors(kept: KeptVectors): ToolVectors {
+  const waiting = new Map<number, EmbeddedTool>()
+  const placed = new Map<number, EmbeddedTool>()
+  const refused = new Set<string>()
+  let block: VectorBlock | undefined
+  let dimensions = 0
+
+  const listTexts = (): readonly string[] => Array.from(waiting.values(), ({ text }) => text)
+  const startOver = (): void => {
+    for (const [slot, tool] of placed) waiting.set(slot, tool)
+    placed.clear()
+    kept.distrust()
+    block = undefined
+    dimensions = 0
+  }
+  /** Returns whether a vector fits in with the others. */
+  const put = (slot: number, vector: Int8Array): boolean => {
+    if (!block) {
+      dimensions = vector.length
+      block = createVectorBlock(dimensions)
+    }
+    if (vector.length !== dimensions) return false
+    block.set(slot, vector)
+    return true
+  }
+
+  return {
+    get size() {
+      return waiting.size + placed.size
+    },
+    get missing() {
+      return waiting.size
+    },
+    listTexts,
+    add(slot, tool) {
+      const text = getEncoderText(tool)
+      kept.use(text)
+      waiting.set(slot, { text, qualified: tool.qualified })
+    },
+    remove(slot) {
+      const tool = waiting.get(slot) ?? placed.get(slot)
+      if (!tool) return
+      waiting.delete(slot)
+      placed.delete(slot)
+      kept.release(tool.text)
+      block?.remove(slot)
+    },
+    async place() {
+      const slice = startSlice()
+      for (const [slot, tool] of waiting) {
+        const vector = kept.get(tool.text)
+        if (!vector && !refused.has(tool.text)) continue
+        if (vector && !put(slot, vector)) return startOver()
+        waiting.delete(slot)
+        placed.set(slot, tool)
+        if (slice.spend(VECTOR_COST)) await slice.next()
+      }
+    },
+    refuse(text) {
+      refused.add(text)
+      return [...waiting.values()].find((tool) => tool.text === text)?.qualified
+    },
+    startOver,
+    canCompare: (vector) => !block || vector.length === dimensions,
+    compare: (vector) => block?.allCosinesWith(vector) ?? (() => 0),
+  }
+}

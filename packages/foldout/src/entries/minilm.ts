@@ -1,0 +1,7 @@
+/**
+ * A sentence encoder for searches, on this machine: all-MiniLM-L6-v2.
+ *
+ * @module foldout/minilm
+ */
+
+export { createMiniLm, type MiniLm, type MiniLmOptions } from '../catalog/search/minilm/minilm.ts'

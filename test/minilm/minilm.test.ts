@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createCatalog, type RawTool } from '../../packages/foldout/src/entries/catalog.ts'
+import { createMiniLm, type MiniLm } from '../../packages/foldout/src/entries/minilm.ts'
+import { createVectorFile } from '../../packages/foldout/src/entries/node.ts'
+import { ENCODER_FOLDER, installEncoder } from './install.ts'
+
+const signal = new AbortController().signal
+const TOOLS: readonly RawTool[] = [
+  { name: 'thermostat_set', description: 'Sets the target temperature of a room.' },
+  { name: 'invoice_send', description: 'Sends an invoice to a customer.' },
+  { name: 'calendar_add', description: 'Creates an appointment in the calendar.' },
+  { name: 'repo_fork', description: 'Forks a repository.' },
+]
+
+let encoder: MiniLm
+let folder: string
+beforeAll(() => {
+  installEncoder()
+  folder = mkdtempSync(join(tmpdir(), 'foldout-minilm-'))
+  encoder = createMiniLm({ installedIn: ENCODER_FOLDER, cache: createVectorFile(join(folder, 'vectors')) })
+}, 120_000)
+afterAll(async () => {
+  await encoder.close()
+  rmSync(folder, { recursive: true })
+})
+
+const embed = async (...texts: readonly string[]): Promise<readonly Float32Array[]> =>
+  (await encoder.embed(texts, { kind: 'tool', signal })) as readonly Float32Array[]
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
+
+describe('MiniLM', () => {
+  it('R61 gives unit vectors that are near for the same meaning, and the same for the same text', async () => {
+    const [cold, heating, invoice, again] = await embed(
+      'I am cold',
+      'Turn the heating up',
+      'Send an invoice',
+      'I am cold',
+    )
+    expect(cold).toHaveLength(384)
+    expect(dot(cold!, cold!)).toBeCloseTo(1, 4)
+    expect(dot(cold!, heating!)).toBeGreaterThan(dot(cold!, invoice!) + 0.1)
+    expect(again).toEqual(cold)
+  }, 60_000)
+
+  it('R61 finds what is meant rather than said, in a thread of its own', async () => {
+    const catalog = createCatalog(TOOLS, { embed: encoder })
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+    expect(await catalog.ready()).toEqual({ meaning: 'encoder', withoutEncoder: undefined })
+    clearInterval(timer)
+    // The event loop ran while the tools were embedded.
+    expect(turns).toBeGreaterThan(10)
+    const { hits, meaning } = await catalog.search('warm up the bedroom')
+    expect([hits[0]?.tool.name, meaning]).toEqual(['thermostat_set', 'encoder'])
+  }, 60_000)
+
+  it('R61 takes a query before the texts that wait', async () => {
+    const order: string[] = []
+    const many = Array.from({ length: 6 }, (_, i) => `Tool number ${i} reads a file.`)
+    const tools = embed(...many).then(() => order.push('tools'))
+    const query = encoder.embed(['read a file'], { kind: 'query', signal }).then(() => order.push('query'))
+    await Promise.all([tools, query])
+    expect(order).toEqual(['query', 'tools'])
+  }, 60_000)
+
+  it('R61 reads empty, huge and strange texts', async () => {
+    for (const text of ['', '\u0000', '\ud800', '日本語のツール', 'x'.repeat(1_000_000)]) {
+      const [vector] = await embed(text)
+      expect(vector?.every(Number.isFinite)).toBe(true)
+    }
+  }, 60_000)
+
+  it('R61 fails clearly when it is closed, also for those who wait', async () => {
+    const other = createMiniLm({ installedIn: ENCODER_FOLDER })
+    const pending = other.embed(['text'], { kind: 'tool', signal }).catch(String)
+    await other.close()
+    expect(await pending).toBe('Error: the encoder was closed')
+    await expect(other.embed(['text'], { kind: 'tool', signal })).rejects.toThrow('the encoder was closed')
+  })
+
+  it('R61 says how to install what is missing', () => {
+    expect(() => createMiniLm({ installedIn: folder })).toThrow(
+      expect.objectContaining({
+        code: 'peer-missing',
+        message: expect.stringContaining(`npm install --prefix ${folder} @lat.md/embed`) as string,
+      }),
+    )
+  })
+
+  it('R61 does not keep the process alive, as built', () => {
+    const program = `
+      const { createMiniLm } = await import('foldout/minilm')
+      const encoder = createMiniLm({ installedIn: ${JSON.stringify(ENCODER_FOLDER)} })
+      const [vector] = await encoder.embed(['text'], { kind: 'query', signal: new AbortController().signal })
+      console.log(vector.length)`
+    const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    expect({ stdout, stderr, status }).toEqual({ stdout: '384\n', stderr: '', status: 0 })
+  }, 90_000)
+})
