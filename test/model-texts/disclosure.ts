@@ -14,6 +14,7 @@ import {
 } from 'foldout'
 import { createMemoryFilesystem, filesSection } from 'foldout/files'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from 'foldout/testing'
+import { visibility } from 'foldout/session'
 import * as z from 'zod'
 import type { Page } from './page.ts'
 
@@ -135,8 +136,45 @@ export async function writeCalls(page: Page): Promise<void> {
     calls('refund_order', { order: 'A-17', who: 'me' }),
     calls('refund_order', { order: 'A-17' }),
   ])
+  page.heading('Calls of tools that a person has to approve, and a section that a tool opens')
+  await writeApprovals(page)
   page.heading('Structured output: what a model is told to fix')
   for (const answer of ['I am done.', '["done"]', '{}', '{"answer": 7}', '{"answer": "Done.", "mood": "good"}']) {
     await play(page, [says(answer)])
   }
+}
+
+async function writeApprovals(page: Page): Promise<void> {
+  const pay = defineTool({ name: 'pay', description: 'Pays.', needsApproval: true, execute: () => ok('Paid.') })
+  const unlock = defineTool({
+    name: 'unlock',
+    description: 'Unlocks.',
+    execute: (_, { session }) => (
+      session.dispatch(visibility.events.set({ path: 'tone', visibility: 'full' })),
+      ok('Unlocked.')
+    ),
+  })
+  const desk = defineSection({ key: 'desk', title: 'Desk', template: 'Pay.', tools: [pay, unlock] })
+  const bound = definePrompt({ ns: 'desk', key: 'approvals', sections: [desk, sections[2]] }).bind({})
+  const session = createSession()
+  const script = [callsAll(['pay', {}], ['pay', {}], ['pay', {}]), calls('unlock', {}), says('Done.')]
+  const adapter = scriptedAdapter(script)
+  const { approvals } = await runAgent(bound, { adapter, session, input: 'Hello.' })
+  const [first, second] = approvals.map(({ callId, digest }) => ({ callId, digest, approved: false }))
+  if (!first || !second) throw new Error('Nobody was asked.')
+  const answers = [{ ...first, reason: 'It is too expensive.' }, second]
+  const { messages } = await runAgent(bound, { adapter, session, approvals: answers, input: 'Never mind.' })
+  const cannotWait = { ...scriptedAdapter([calls('pay'), says('Done.')]), canPause: false }
+  const refused = await runAgent(bound, { adapter: cannotWait, input: 'Hello.' })
+  const when = [
+    'not approved, with a reason',
+    'not approved',
+    'the user went on',
+    'a section was opened',
+    'it cannot wait',
+  ]
+  const results = [...messages, ...refused.messages].flatMap((message) =>
+    message.role === 'tool' ? [message.text] : [],
+  )
+  for (const [at, text] of results.entries()) page.text(when[at] ?? '', text)
 }

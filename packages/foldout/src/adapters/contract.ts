@@ -170,8 +170,11 @@ export type ModelEvent =
  */
 export type TurnOutcome =
   | { readonly type: 'continue'; readonly results: readonly ToolMessage[]; readonly added: readonly AnyTool[] }
-  /** The evaluation ends here; its caller knows why. */
-  | { readonly type: 'halt'; readonly results: readonly ToolMessage[] }
+  /**
+   * The evaluation ends here; its caller knows why. `isPaused`: calls wait for a person. They have no result yet, and the
+   * adapter must not make one up.
+   */
+  | { readonly type: 'halt'; readonly results: readonly ToolMessage[]; readonly isPaused?: boolean }
 
 /**
  * One evaluation of a rendered prompt. The adapter asks the model; the caller runs the tools.
@@ -234,6 +237,11 @@ export interface ProviderAdapter {
   readonly model: string
   /** Whether tools can be added between two requests of one conversation. */
   readonly supportsDynamicTools: boolean
+  /**
+   * Whether a conversation can be left after a reply and before the results of its calls, and go on later. Where it cannot,
+   * calls that a person has to approve fail. Default true.
+   */
+  readonly canPause?: boolean
   /** Tokens that input and output may have together, if known. */
   readonly contextWindow?: number
   evaluate(evaluation: Evaluation): Promise<EvaluationResult>

@@ -3,6 +3,7 @@ import type { TokenCount } from '../core/tokens/tokens.ts'
 import type { OpeningAnswer } from '../disclosure/opening.ts'
 import { defineEvent } from '../session/event.ts'
 import type { CallTarget } from '../tools/tool.ts'
+import type { ApprovalRequest } from './approvals.ts'
 
 /**
  * A prompt was rendered for a run.
@@ -91,6 +92,22 @@ export interface RunRestarted {
 }
 
 /**
+ * A person has answered whether a call may run.
+ *
+ * @example
+ * ```ts
+ * const isRefusal = ({ approved }: ApprovalDecision): boolean => !approved
+ * ```
+ */
+export interface ApprovalDecision {
+  readonly callId: string
+  /** The tool that the model called. */
+  readonly tool: string
+  readonly approved: boolean
+  readonly reason?: string
+}
+
+/**
  * A run has begun, or goes on.
  *
  * @example
@@ -145,6 +162,25 @@ export const toolsInjected = defineEvent<ToolsInjected>()('tools/injected')
 export const runRestarted = defineEvent<RunRestarted>()('run/expanded')
 
 /**
+ * Dispatched when a call begins to wait for a person.
+ *
+ * @example
+ * ```ts
+ * const asked = defineLog({ name: 'asked', of: [approvalAsked] })
+ * ```
+ */
+export const approvalAsked = defineEvent<ApprovalRequest>()('approval/asked')
+/**
+ * Dispatched when a run is given a person's answer.
+ *
+ * @example
+ * ```ts
+ * const answers = defineLog({ name: 'answers', of: [approvalAnswered] })
+ * ```
+ */
+export const approvalAnswered = defineEvent<ApprovalDecision>()('approval/answered')
+
+/**
  * What a run tells while it goes on.
  *
  * @example
@@ -163,15 +199,17 @@ export type AgentEvent =
       readonly tokens: TokenCount
       readonly tokensIfAllOpen: TokenCount
     } & PromptRendered)
-  /** `target` is what it comes down to, for a tool that runs others. */
-  | { readonly type: 'tool/called'; readonly call: ToolCall; readonly target?: CallTarget }
+  /** `target` is what it comes down to, for a tool that runs others. `isLeft`: an earlier run has told of it already. */
+  | { readonly type: 'tool/called'; readonly call: ToolCall; readonly target?: CallTarget; readonly isLeft?: true }
+  | ({ readonly type: 'approval/asked' } & ApprovalRequest)
+  | ({ readonly type: 'approval/answered' } & ApprovalDecision)
   | ({ readonly type: 'tool/invoked' } & ToolInvoked)
   | ({ readonly type: 'tools/injected' } & ToolsInjected)
   | ({ readonly type: 'run/expanded' } & RunRestarted)
   | { readonly type: 'output/refused'; readonly message: string; readonly repairs: number }
   | {
       readonly type: 'run/finished'
-      readonly status: 'completed' | 'stopped'
+      readonly status: 'completed' | 'stopped' | 'waiting'
       readonly usage: Usage
       readonly totalUsage: Usage
     }

@@ -16,6 +16,9 @@ export const DEFAULT_CALLS_PER_REPLY = 256
 /** Characters of malformed arguments that an answer repeats. */
 export const MAX_MALFORMED_SHOWN = 200
 
+/** Characters of a reason for asking a person, or of that person's answer, that are kept. */
+export const MAX_APPROVAL_REASON = 4_000
+
 /**
  * Tokens that one input of the user may cost. A run that reaches a limit ends with a `LimitReachedError`.
  *

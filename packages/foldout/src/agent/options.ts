@@ -5,6 +5,8 @@ import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
 import type { RenderOptions } from '../prompt/prompt.ts'
 import type { Session } from '../session/session.ts'
 import type { Filesystem } from '../files/filesystem.ts'
+import type { ApprovalNeed, ToolContext } from '../tools/tool.ts'
+import type { ApprovalAnswer, ApprovalCall, ApprovalRequest } from './approvals.ts'
 import type { AgentEvent } from './events.ts'
 import type { TokenLimits } from './limits.ts'
 import type { Expansion, OpeningPolicy } from './policy.ts'
@@ -74,6 +76,18 @@ export interface AgentOptions<Keys extends string = string> {
   readonly toolTimeoutMs?: number
   /** Openings that would not fit into this many tokens are refused. Default: what the adapter says of its model. */
   readonly contextWindow?: number
+  /**
+   * Whether a person has to approve a call before it runs, beside what the tools say themselves. Asked for each call except
+   * disclosure calls; anything but `false` pauses the run, and a text is the reason that the person reads.
+   */
+  readonly needsApproval?: (call: ApprovalCall, context: ToolContext) => ApprovalNeed | Promise<ApprovalNeed>
+  /**
+   * Answers to the approvals of a result whose status is `'waiting'`. All of them are taken, or none and the run is
+   * refused. Calls without an answer keep waiting, unless there is an `input`: then they are not approved.
+   */
+  readonly approvals?: readonly ApprovalAnswer[]
+  /** How long a call can be approved once a person was asked. Then the next run asks again. Default: at any time. */
+  readonly approvalTtlMs?: number
   /** Told of everything. What it throws or rejects with is ignored: watching a run must not change it. */
   readonly onEvent?: (event: AgentEvent) => unknown
 }
@@ -117,13 +131,16 @@ export type AgentTurn =
  * ```
  */
 export interface AgentResult<Output = unknown> {
-  readonly status: 'completed' | 'stopped'
+  /** `'waiting'`: a person has to answer `approvals`. */
+  readonly status: 'completed' | 'stopped' | 'waiting'
   /** Why it stopped, if it did. */
   readonly reason: 'max-turns' | 'stop-when' | undefined
   /** The model's last words. */
   readonly text: string
   /** The answer as the prompt's output schema gives it; `undefined` without one, or when the run was stopped. */
   readonly output: Output | undefined
+  /** The calls that wait for a person. Pass the answers as `approvals` to go on. */
+  readonly approvals: readonly ApprovalRequest[]
   readonly messages: readonly Message[]
   /** What happened in this process, reply by reply. */
   readonly turns: readonly AgentTurn[]

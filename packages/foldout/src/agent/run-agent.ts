@@ -2,6 +2,7 @@ import { getErrorType } from '../core/errors.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, withRunState } from './errors.ts'
 import type { AgentEvent } from './events.ts'
+import { checkAnswers } from './loop/answers.ts'
 import { beginConversation } from './loop/conversation.ts'
 import { createCore, type RunCore } from './loop/core.ts'
 import { createEventQueue } from './loop/event-queue.ts'
@@ -124,6 +125,7 @@ async function loop(
   core: RunCore,
   onRestart: (ended: Parameters<typeof restart>[1]) => Promise<void> | never,
 ): Promise<AgentResult> {
+  checkAnswers(core)
   const stored = getStoredResult(core)
   if (stored) return stored
   beginConversation(core)

@@ -7,10 +7,11 @@ import {
   openOrRead,
   openSections,
   readSection,
+  runAgent,
   type AnyTool,
 } from '../entries/index.ts'
 import { visibility } from '../entries/session.ts'
-import { calls, callsAll, says } from '../testing/scripted-adapter.ts'
+import { calls, callsAll, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { flag, fold, named, prepare, show } from './run.fixtures.ts'
 
 const unlock: AnyTool = defineTool({
@@ -71,7 +72,28 @@ describe.each([
       ),
     })
     await run()
-    expect(getResults().at(-1)).toBe('take done.')
+    expect(getResults().at(-1)).toMatch(/^take done\.\n\nYour instructions have changed\./)
+  })
+
+  it('R36 R42 is shown to the model with the results of the turn that opened it, and never again', async () => {
+    for (const dynamic of [true, false]) {
+      const { run, adapter, session, bound } = prepare(
+        [callsAll([opener, {}], ['nothing', {}]), calls('take'), says('Done.')],
+        { sections: [...sections, fold('other')], scripted: { supportsDynamicTools: dynamic } },
+      )
+      await run()
+      const body = /(?:All of|The) vault\./g
+      const sent = adapter.requests.map(
+        ({ system, messages }) => `${system}\n${JSON.stringify(messages)}`.match(body)?.length ?? 0,
+      )
+      expect(sent).toEqual([0, 1, 1])
+      const again = scriptedAdapter([says('Again.')], { supportsDynamicTools: dynamic })
+      await runAgent(bound, { adapter: again, session, input: 'And now?' })
+      const { system, messages } = again.requests[0]!
+      expect(`${system}\n${JSON.stringify(messages)}`.match(body)).toHaveLength(1)
+      expect(system).toBe(adapter.requests.at(-1)!.system)
+      expect(adapter.requests[1]!.system === adapter.requests[0]!.system).toBe(dynamic)
+    }
   })
 
   it('R36 is not described as folded, and reading it again works', async () => {

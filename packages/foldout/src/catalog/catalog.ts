@@ -3,7 +3,8 @@ import { nearest } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import { createSession, type Session } from '../session/session.ts'
 import { createErrorResult } from '../tools/call-result.ts'
-import { fail, type ToolFailure } from '../tools/result.ts'
+import type { ApprovalNeed } from '../tools/tool.ts'
+import { getApprovalSettings } from './approval.ts'
 import { createCatalogIndex, type CatalogIndex } from './catalog-index.ts'
 import { describeArgumentsFault, readArguments } from './arguments.ts'
 import { isBroken, readTool, type PreparedTool, type ReadToolOptions } from './entries/read-tool.ts'
@@ -11,7 +12,6 @@ import type { Catalog, CatalogOptions, CatalogSource } from './contract.ts'
 import type { CatalogEvent } from './events.ts'
 import { MAX_BROKEN, MAX_TOOLS } from './limits.ts'
 import { createNameTable } from './names.ts'
-import type { EntryCall } from './exposures/exposure.ts'
 import type { Explanation, SearchOptions, SearchOutcome, SearchReadiness } from './search/contract.ts'
 import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
@@ -127,20 +127,23 @@ class LiveCatalog implements Catalog {
     const read = readArguments(args)
     if ('fault' in read)
       return createErrorResult(`Wrong arguments for tool '${found.name}': ${read.fault}. Nothing was run.`)
-    const { approve } = this.#options
     const answer = await call(read.args, context, {
       name: found.name,
       describeFault: (issues) => describeArgumentsFault(found, issues),
-      ...(approve ? { approve: () => this.#ask({ entry: found, arguments: read.args }, context) } : {}),
+      ...getApprovalSettings(this.#options, { entry: found, arguments: read.args }, context),
     })
     if (answer.isError === true) signal?.throwIfAborted()
     return answer
   }
 
-  async #ask(call: EntryCall, context: CallContext): Promise<ToolFailure | undefined> {
-    const approval = await this.#options.approve?.(call, context)
-    if (approval === true) return undefined
-    return fail(approval || `Tool '${call.entry.name}' was not approved. Nothing was run.`)
+  async findApprovalNeed(name: string, args: unknown, context: CallContext = {}): Promise<ApprovalNeed> {
+    const found = this.resolve(name)
+    const read = readArguments(args)
+    if (isUnknown(found) || 'fault' in read) return false
+    const { needsApproval = () => false } = this.#options
+    const prepared = this.#prepared.get(found.qualified)
+    const policy = () => needsApproval({ entry: found, arguments: read.args }, context)
+    return (prepared?.call && (await prepared.findNeed(read.args, context, policy))) ?? false
   }
 
   add(tools: readonly CatalogInput[]): void {

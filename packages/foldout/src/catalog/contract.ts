@@ -1,5 +1,6 @@
+import type { ApprovalNeed } from '../tools/tool.ts'
+import type { ApprovalOptions } from './approval.ts'
 import type { CatalogEvent } from './events.ts'
-import type { EntryCall } from './exposures/exposure.ts'
 import type {
   Explanation,
   SearchIndexOptions,
@@ -23,29 +24,12 @@ import type { UnknownTool } from './unknown-tool.ts'
  * const catalog = createCatalog(tools, options)
  * ```
  */
-export interface CatalogOptions extends SearchIndexOptions {
+export interface CatalogOptions extends SearchIndexOptions, ApprovalOptions {
   /** More about tools than their definitions say, by name or by `source/name`. */
   readonly metadata?: Readonly<Record<string, ToolMetadata>>
   /** What each source is for, in a few words that the model reads. */
   readonly sources?: Readonly<Record<string, string>>
-  /**
-   * Called before each call with the tool that would run, even if the call goes through a meta tool. `true` allows the call.
-   * A text refuses it, and the model reads that text.
-   */
-  readonly approve?: (call: EntryCall, context: CallContext) => Approval | Promise<Approval>
 }
-
-/**
- * Whether a call may run: `true` or `false`, or a text that says why not.
- *
- * @example
- * ```ts
- * const approve = ({ entry }: EntryCall): Approval =>
- *   entry.annotations?.destructiveHint !== true || `${entry.name} deletes data. Ask the user first.`
- * const catalog = createCatalog(tools, { approve })
- * ```
- */
-export type Approval = boolean | string
 
 /**
  * A source of tools, such as an MCP server.
@@ -98,6 +82,8 @@ export interface Catalog {
   explain(query: string, name: string): Promise<Explanation | undefined>
   /** Checks the arguments and runs the tool. A failure is a result with `isError`; only an abort rejects. */
   call(name: string, args: unknown, context?: CallContext): Promise<CallResult>
+  /** Whether a person has to approve a call before it runs. */
+  findApprovalNeed(name: string, args: unknown, context?: CallContext): Promise<ApprovalNeed>
   /** Adds tools. If a tool already exists it is kept, and the new one is listed in `broken`. */
   add(tools: readonly CatalogInput[]): void
   /** Removes a tool, by the name that models see or by its qualified name. Returns whether it existed. */

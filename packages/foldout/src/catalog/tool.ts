@@ -1,8 +1,9 @@
 import type { JsonSchema } from '../core/schema/schema.ts'
 import type { CallResult } from '../tools/call-result.ts'
-import type { AnyTool, ToolContext } from '../tools/tool.ts'
+import type { AnyTool, ToolAnnotations, ToolContext } from '../tools/tool.ts'
 
 export type { CallResult, ToolContent } from '../tools/call-result.ts'
+export type { ToolAnnotations } from '../tools/tool.ts'
 
 /**
  * The progress of a call, as in MCP.
@@ -65,24 +66,6 @@ export interface CallClient {
   readonly version: string | undefined
   /** Who it is, as the server's `authorize` says. */
   readonly principal: string | undefined
-}
-
-/**
- * Hints that a tool gives to clients, as in MCP. Some clients ask the user before a call that is not read-only.
- *
- * @example
- * ```ts
- * const annotations: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
- * const catalog = createCatalog([{ name: 'list_rooms', description: 'Lists the rooms.', annotations }])
- * ```
- */
-export interface ToolAnnotations {
-  readonly title?: string
-  readonly readOnlyHint?: boolean
-  readonly destructiveHint?: boolean
-  readonly idempotentHint?: boolean
-  readonly openWorldHint?: boolean
-  readonly [hint: string]: unknown
 }
 
 /**

@@ -5,7 +5,8 @@
  */
 
 export { createCatalog } from '../catalog/catalog.ts'
-export type { Approval, Catalog, CatalogOptions, CatalogSource } from '../catalog/contract.ts'
+export type { Approval, ApprovalOptions } from '../catalog/approval.ts'
+export type { Catalog, CatalogOptions, CatalogSource } from '../catalog/contract.ts'
 export { isUnknown, type UnknownTool } from '../catalog/unknown-tool.ts'
 export type { CatalogEvent } from '../catalog/events.ts'
 export type { EntryCall, ExposedCatalog, Exposure, ExposureClient, ListedTool } from '../catalog/exposures/exposure.ts'

@@ -22,4 +22,12 @@ export type { Heading, HeadingParts } from '../prompt/render/registry.ts'
 export type { RenderedNode } from '../prompt/render/node.ts'
 export type { IgnoredVisibility, TraceEntry } from '../prompt/render/rendered-prompt.ts'
 export type { ExecuteOptions } from '../tools/execute.ts'
-export type { CallTarget, PromptView, ToolDefinition, ToolExample } from '../tools/tool.ts'
+export type {
+  ApprovalNeed,
+  CallTarget,
+  FoundTarget,
+  PromptView,
+  ToolAnnotations,
+  ToolDefinition,
+  ToolExample,
+} from '../tools/tool.ts'

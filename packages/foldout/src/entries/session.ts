@@ -29,16 +29,20 @@ export {
 } from '../session/stores/store.ts'
 export { visibility, type Visibility, type VisibilityOverrides } from '../session/visibility.ts'
 export {
+  approvalAnswered,
+  approvalAsked,
   promptRendered,
   runRestarted,
   toolInvoked,
   toolsInjected,
+  type ApprovalDecision,
   type PromptRendered,
   type RunRestarted,
   type RunStarted,
   type ToolInvoked,
   type ToolsInjected,
 } from '../agent/events.ts'
+export type { HeldApproval, RunningCall } from '../agent/approvals.ts'
 export {
   agentRun,
   type ConversationStart,

@@ -89,3 +89,6 @@ export const ERROR_RESULT_CHARACTERS = 100_000
 export const PROGRESS_CHARACTERS = 1_000
 /** The time between two requests for a list whose server keeps saying that it changed. The first few come sooner. */
 export const RELIST_MS = SECOND
+
+/** Characters of a request's id, or of a key that a client sends with a call, that tools get as the call's. Longer ones are replaced. */
+export const MAX_CALL_KEY = 256

@@ -123,7 +123,15 @@ function createSectionTool(shelf: Shelf, listing: ListedTool): AnyTool {
     params: createUncheckedSchema(inputSchema),
     target(args) {
       const target = shelf.shown.target(name, args)
-      return target && { name: target.entry.qualified, arguments: target.arguments }
+      if (!target) return undefined
+      const { qualified, description: about, inputSchema: schema, annotations } = target.entry
+      const definition = { description: about, inputSchema: schema }
+      return { name: qualified, arguments: target.arguments, definition, ...(annotations && { annotations }) }
+    },
+    async needsApproval(args, context) {
+      const target = shelf.shown.target(name, args)
+      if (!target) return false
+      return shelf.catalog.findApprovalNeed(target.entry.qualified, target.arguments, context)
     },
     execute: (args, context) => run(shelf, name, args, context),
   })

@@ -58,7 +58,7 @@ export function createCounters(): Counters {
       openings.onEvent(event)
       if (event.type === 'tools/injected') injected += event.names.length
       else if (event.type === 'run/expanded') restarts += 1
-      else if (event.type === 'tool/called') calls += 1
+      else if (event.type === 'tool/called' && !event.isLeft) calls += 1
       else if (event.type === 'tool/invoked' && !event.ok) failures += 1
     },
     ends: () => openings.settle(),

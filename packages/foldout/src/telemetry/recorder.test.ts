@@ -12,6 +12,7 @@ import {
 import { visibility } from '../entries/session.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { toolTokens } from '../tools/tool.ts'
+import { createCounters } from './counters.ts'
 import { createRecorder, type RecorderOptions } from './recorder.ts'
 import { readRecording, type RecordedRun, type Recording } from './recording.ts'
 import { runShop, shop, words, type ShopRun } from './shop.fixtures.ts'
@@ -183,6 +184,36 @@ describe('a recording', () => {
     expect(new Set(during)).toEqual(new Set([4]))
     expect(runs[1]!.requests).toMatchObject([{ usage: null, outputTokens: 0 }])
     expect(JSON.stringify(runs)).not.toContain('secret')
+  })
+
+  it('R40 R66 tells what came of asking a person, and ends a run that waits', async () => {
+    const bound = shop()
+    const session = createSession()
+    const recorder = createRecorder({ prompt: bound })
+    const counters = createCounters()
+    const onEvent = (event: AgentEvent): void => {
+      recorder.onEvent(event)
+      counters.onEvent(event)
+    }
+    const adapter = scriptedAdapter([callsAll(['look', {}], ['spoil', {}]), says('Done.')])
+    const options = { adapter, session, onEvent, needsApproval: () => true }
+    const { approvals } = await runAgent(bound, { ...options, input: 'Sell me a cake.' })
+    await runAgent(bound, { ...options, approvals: approvals.map((request, i) => ({ ...request, approved: i === 1 })) })
+    const { runs } = readRecording(JSON.parse(JSON.stringify(recorder.recording())))
+    expect(runs.map(({ status }) => status)).toEqual(['waiting', 'completed'])
+    expect(
+      runs.map(({ toolCalls }) => toolCalls.map(({ name, approval, ok: isOk }) => [name, approval, isOk])),
+    ).toEqual([
+      [
+        ['look', 'waiting', null],
+        ['spoil', 'waiting', null],
+      ],
+      [
+        ['look', 'denied', false],
+        ['spoil', 'approved', false],
+      ],
+    ])
+    expect(counters.read()).toMatchObject({ 'foldout.tools.calls': 2, 'foldout.tools.failures': 2 })
   })
 
   it('R40 counts an answer that the model had to fix as part of the same run', async () => {

@@ -142,6 +142,8 @@ export interface RecordedToolCall {
   readonly name: string
   /** The tool that ran in the end, if the called tool runs others. */
   readonly target?: string
+  /** What came of asking a person, if one was asked: `'waiting'` if the run ended before there was an answer. */
+  readonly approval?: 'waiting' | 'approved' | 'denied'
   /** Whether it succeeded; null if it was not executed. */
   readonly ok: boolean | null
   readonly isDisclosure: boolean
@@ -181,7 +183,7 @@ const shown = oneOf('full', 'summary')
 const run = record({
   prompt: record({ ns: text, key: text }),
   counter: record({ name: text, exact: bool }),
-  status: oneOf('completed', 'stopped', 'failed', 'unfinished'),
+  status: oneOf('completed', 'stopped', 'waiting', 'failed', 'unfinished'),
   errorType: orNothing(text),
   usage,
   sections: list(

@@ -42,6 +42,8 @@ interface DraftState {
   readonly openings: Mutable<RecordedOpening>[]
   readonly restarts: RecordedRestart[]
   readonly toolCalls: Mutable<RecordedToolCall>[]
+  /** What people said to calls, by call. */
+  readonly answers: Map<string, NonNullable<RecordedToolCall['approval']>>
   conversationTokens: number
   /** The sum of the replies. */
   usage: Usage
@@ -59,6 +61,7 @@ export function draftRun(options: RecorderOptions): RunDraft {
     openings: [],
     restarts: [],
     toolCalls: [],
+    answers: new Map(),
     conversationTokens: input === undefined ? 0 : counter.count(input),
     usage: NO_USAGE,
     reportedUsage: undefined,
@@ -121,6 +124,12 @@ function applyEvent(state: DraftState, event: AgentEvent): void {
     case 'tool/invoked':
       addResult(state, event)
       break
+    case 'approval/asked':
+      for (const call of state.toolCalls) if (call.callId === event.callId) call.approval = 'waiting'
+      break
+    case 'approval/answered':
+      state.answers.set(event.callId, event.approved ? 'approved' : 'denied')
+      break
     case 'run/expanded':
       state.restarts.push({ keys: event.keys, request: state.requests.length - 1 })
       break
@@ -151,12 +160,14 @@ function addRequest(state: DraftState, { messages, tools }: EventOf<'request/sen
 
 function addCall(state: DraftState, { call, target }: EventOf<'tool/called'>): void {
   const { id, name, arguments: args, malformed } = call
+  const approval = state.answers.get(id)
   const argumentsTokens = state.counter.count(malformed ?? JSON.stringify(args) ?? '')
   state.conversationTokens += state.counter.count(name) + argumentsTokens
   state.toolCalls.push({
     callId: id,
     name,
     ...(target ? { target: target.name } : {}),
+    ...(approval && { approval }),
     ok: null,
     isDisclosure: false,
     request: state.requests.length - 1,

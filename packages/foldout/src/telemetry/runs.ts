@@ -2,7 +2,7 @@ import type { AgentEvent } from '../agent/events.ts'
 
 /** How a run ended; `'unfinished'` if another run began before this one reported its end. */
 export interface RunEnd {
-  readonly status: 'completed' | 'stopped' | 'failed' | 'unfinished'
+  readonly status: 'completed' | 'stopped' | 'waiting' | 'failed' | 'unfinished'
   /** The code or the name of the error that a failed run threw. */
   readonly errorType: string | undefined
 }

@@ -74,8 +74,10 @@ export interface ShopRun extends Partial<Omit<AgentOptions, 'adapter'>> {
   readonly scripted?: ScriptedOptions
 }
 
-/** Runs the shop on a scripted model. */
-export function runShop(script: readonly ScriptStep[], options: ShopRun = {}): Promise<AgentResult> {
+/** Runs the shop on a scripted model. The id of the conversation, which differs from run to run, is left out. */
+export async function runShop(script: readonly ScriptStep[], options: ShopRun = {}): Promise<AgentResult> {
   const { bound = shop(), scripted, ...rest } = options
-  return runAgent(bound, { adapter: scriptedAdapter(script, scripted), input: 'Sell me a cake.', ...rest })
+  const run = { adapter: scriptedAdapter(script, scripted), input: 'Sell me a cake.', ...rest }
+  const result = await runAgent(bound, run)
+  return { ...result, state: { ...result.state, id: '' } }
 }

@@ -2,6 +2,7 @@ import { untilAborted } from '../core/abort.ts'
 import { getErrorMessage } from '../core/errors.ts'
 import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { fail, type ToolFailure, type ToolResult } from './result.ts'
+import { describeUnapproved, hashCall } from './approval.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 
 /**
@@ -23,6 +24,11 @@ export interface ExecuteOptions {
   readonly describeFault?: (issues: readonly StandardSchemaV1.Issue[]) => string
   /** Called with valid arguments before the tool runs. Returning a failure ends the call. */
   readonly approve?: () => Promise<ToolFailure | undefined>
+  /**
+   * Whether the call may run although the tool needs approval: a person has approved it, or it was found not to need that.
+   * Default: whether it is the call that `context.clearedCall` stands for.
+   */
+  readonly isCleared?: boolean
 }
 
 /**
@@ -49,7 +55,13 @@ export async function executeTool(
     validate: () => checkArguments(tool, args ?? {}),
     describeFault: options.describeFault ?? ((issues) => describeFault(name, tool, issues)),
     run: (checked) => tool.execute(checked, inner),
-    ...(options.approve ? { approve: options.approve } : {}),
+    async approve(checked) {
+      const refusal = await options.approve?.()
+      if (refusal || !tool.needsApproval) return refusal
+      if (options.isCleared ?? context.clearedCall === hashCall(tool.name, args)) return undefined
+      if ((await tool.needsApproval(checked, inner)) === false) return undefined
+      return fail(describeUnapproved(name))
+    },
   })
   if (result.ok) {
     try {
@@ -70,7 +82,7 @@ export async function executeTool(
 }
 
 /** Checks arguments against a tool's schema. Issues that its JSON Schema finds have the same wording for every library. */
-async function checkArguments(tool: AnyTool, args: unknown): Promise<StandardSchemaV1.Result<unknown>> {
+export async function checkArguments(tool: AnyTool, args: unknown): Promise<StandardSchemaV1.Result<unknown>> {
   const { vendor, validate } = tool.params['~standard']
   const checked = await validate(args)
   if (!checked.issues || vendor === 'json-schema') return checked
@@ -79,11 +91,13 @@ async function checkArguments(tool: AnyTool, args: unknown): Promise<StandardSch
 }
 
 /** The parts of one call. */
-export interface CallSteps extends Pick<ExecuteOptions, 'approve'> {
+export interface CallSteps {
   readonly name: string
   readonly signal: AbortSignal | undefined
   validate(): StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>>
   describeFault(issues: readonly StandardSchemaV1.Issue[]): string
+  /** Called with valid arguments before the tool runs. Returning a failure ends the call. */
+  approve?(checked: unknown): Promise<ToolFailure | undefined>
   run(checked: unknown): unknown
 }
 
@@ -107,7 +121,7 @@ async function checkAndRun(steps: CallSteps): Promise<ToolResult> {
   if (checked.issues) return fail(steps.describeFault(checked.issues))
   if (steps.approve) {
     signal?.throwIfAborted()
-    const refusal = await steps.approve()
+    const refusal = await steps.approve(checked.value)
     if (refusal) return refusal
   }
   signal?.throwIfAborted()

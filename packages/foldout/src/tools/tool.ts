@@ -53,8 +53,15 @@ export interface PromptView {
  */
 export interface ToolContext {
   readonly session: Session
-  /** The id of the call, where a model made it. A call that is run again after a crash has the same one. */
+  /** The id of the call: the model's, or one made for it where a program called. */
   readonly callId?: string
+  /**
+   * Identifies this call among all calls of all conversations. A call that runs again after a crash has the same key, so that
+   * a tool can find out whether it already did its work.
+   */
+  readonly idempotencyKey?: string
+  /** A hash of the call that may run: a person has approved it, or it was found not to need that. It holds for no other call. */
+  readonly clearedCall?: string
   /** Aborts when the run is cancelled or the call times out. */
   readonly signal: AbortSignal
   /** The deadline of the run. */
@@ -98,6 +105,46 @@ export interface CallTarget {
 }
 
 /**
+ * The tool that a call finally runs, with the definition that it has now.
+ *
+ * @example
+ * ```ts
+ * const target: FoundTarget = { name: 'mail/send', arguments: {}, annotations: { destructiveHint: false } }
+ * ```
+ */
+export interface FoundTarget extends CallTarget {
+  readonly definition?: Pick<ToolDefinition, 'description' | 'inputSchema'>
+  readonly annotations?: ToolAnnotations
+}
+
+/**
+ * Hints that a tool gives to clients, as in MCP. Some clients ask the user before a call that is not read-only.
+ *
+ * @example
+ * ```ts
+ * const annotations: ToolAnnotations = { readOnlyHint: true }
+ * ```
+ */
+export interface ToolAnnotations {
+  readonly title?: string
+  readonly readOnlyHint?: boolean
+  readonly destructiveHint?: boolean
+  readonly idempotentHint?: boolean
+  readonly openWorldHint?: boolean
+  readonly [hint: string]: unknown
+}
+
+/**
+ * Whether a person has to approve a call before it runs. A text says why; that person reads it.
+ *
+ * @example
+ * ```ts
+ * const needsApproval = (amount: number): ApprovalNeed => amount > 100 && `${amount} is a lot.`
+ * ```
+ */
+export type ApprovalNeed = boolean | string
+
+/**
  * A tool that a model can call. Define it with {@link defineTool}.
  *
  * @example
@@ -121,7 +168,10 @@ export interface Tool<Name extends string = string, Params extends ToolSchema = 
   /** Whether the tool must not run in parallel with other calls of the same turn. */
   readonly exclusive: boolean
   /** For a tool that runs other tools: finds the tool that a call finally runs, for approval, policies and recordings. */
-  readonly target: ((params: unknown) => CallTarget | undefined) | undefined
+  readonly target: ((params: unknown) => FoundTarget | undefined) | undefined
+  readonly annotations?: ToolAnnotations
+  /** Decides whether a person has to approve a call. Absent if none of its calls needs that. */
+  needsApproval?(params: OutputOf<Params>, context: ToolContext): Promise<ApprovalNeed> | ApprovalNeed
   // Method syntax keeps `execute` bivariant, so that every tool is an AnyTool.
   execute(params: OutputOf<Params>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
@@ -167,7 +217,17 @@ export interface ToolOptions<Name extends string, Params extends ToolSchema | Js
   /** Whether the tool must not run in parallel with other calls of the same turn. Default false. */
   readonly exclusive?: boolean
   /** For a tool that runs other tools: finds the tool that a call finally runs. */
-  readonly target?: (params: unknown) => CallTarget | undefined
+  readonly target?: (params: unknown) => FoundTarget | undefined
+  /** Hints about what the tool does, as in MCP. */
+  readonly annotations?: ToolAnnotations
+  /**
+   * Whether a person has to approve a call before it runs: `true` for every call, or a function that decides for each and may
+   * return the reason as a text. It gets valid params, and must only read the session. `runAgent` then pauses; where a
+   * call cannot wait for a person, it fails. Default false.
+   */
+  readonly needsApproval?:
+    | boolean
+    | ((params: OutputOf<ParamsSchema<NoInfer<Params>>>, context: ToolContext) => ApprovalNeed | Promise<ApprovalNeed>)
   /** Runs the tool and returns `ok(message, value)` or `fail(message)`. A thrown error becomes a failure. */
   execute(params: OutputOf<ParamsSchema<Params>>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
@@ -211,10 +271,22 @@ export function defineTool<
     examples: Object.freeze([...(options.examples ?? [])]),
     exclusive: options.exclusive ?? false,
     target: options.target,
+    ...(options.annotations && { annotations: deepFreeze(structuredClone(options.annotations)) }),
+    ...getNeedsApproval(name, options.needsApproval),
     // Called as a method of the options, so that an `execute` that uses `this` keeps working.
     execute: (input, context) => options.execute(input as never, context),
   }
   return Object.freeze(tool) as Tool<Name, ParamsSchema<Params>, Value>
+}
+
+function getNeedsApproval(name: string, need: unknown): Pick<AnyTool, 'needsApproval'> {
+  if (need === undefined || need === false) return {}
+  if (need === true) return { needsApproval: () => true }
+  if (typeof need === 'function') return { needsApproval: need as NonNullable<AnyTool['needsApproval']> }
+  throw new FoldoutError(
+    'tool-invalid',
+    `The needsApproval of tool '${name}' is neither a boolean nor a function. Pass true, or a function that decides for each call.`,
+  )
 }
 
 function toolSchema(name: string, params: ToolSchema | JsonSchema): ToolSchema {

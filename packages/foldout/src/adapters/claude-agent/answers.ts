@@ -50,7 +50,10 @@ async function runCalls(query: QueryState, server: ToolServer, turn: Turn, calls
   const { evaluation, progress } = query.settings
   const outcome = await evaluation.callTools(calls)
   for (const result of outcome.results) await keepResult(query, turn, result)
-  if (outcome.type === 'halt') return stopQuery(query, turn, { type: 'halted', usage: NO_USAGE })
+  if (outcome.type === 'halt') {
+    const isOurs = (name: string): boolean => outcome.isPaused === true && progress.offered.has(name)
+    return stopQuery(query, turn, { type: 'halted', usage: NO_USAGE }, isOurs)
+  }
   if (outcome.added.length > 0) await offerTools(query, server, turn, outcome.added)
   if (query.end.isSettled()) return
   const isAnswered = turn.calls.every(({ id, name }) => turn.results.has(id) || !progress.offered.has(name))
@@ -73,9 +76,18 @@ async function offerTools(query: QueryState, server: ToolServer, turn: Turn, add
   await stopQuery(query, turn, { type: 'restart' })
 }
 
-/** Ends the query in the middle of a turn. Every call gets a result, since a conversation must have one for each. */
-async function stopQuery(query: QueryState, turn: Turn, how: QueryEnd): Promise<void> {
+/**
+ * Ends the query in the middle of a turn. Every call gets a result, since a conversation must have one for each, except for
+ * those that are left for later.
+ */
+async function stopQuery(
+  query: QueryState,
+  turn: Turn,
+  how: QueryEnd,
+  isLeft: (name: string) => boolean = () => false,
+): Promise<void> {
   for (const { id, name } of turn.calls) {
+    if (isLeft(name)) continue
     await keepResult(query, turn, { role: 'tool', callId: id, name, text: NOT_RUN, isError: true })
   }
   query.end.resolve(how)

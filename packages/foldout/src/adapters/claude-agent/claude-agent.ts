@@ -72,7 +72,9 @@ const GATES = [
  * Claude through the Claude Agent SDK. Needs the packages `@anthropic-ai/claude-agent-sdk` and `@modelcontextprotocol/sdk`.
  *
  * The SDK's executable sends the requests and retries them; tools reach it as an in-process MCP server, under their own
- * names. The calls of one reply run together, unless `options` has something that may refuse one of them.
+ * names. The calls of one reply run together, unless `options` has something that may refuse one of them. Where they run
+ * together, a run can pause for approval: the query ends, and the conversation goes on in a new one. With `canUseTool`, hooks or
+ * permission settings it cannot: calls that need approval then fail, and `canUseTool` is the place to ask.
  *
  * From version 0.3.286 on, the executable lists the server's tools again when they change, so tools can be added to a
  * running query; it sorts its tool list by name. If it does not announce that it can, or does not do it in time, there is a
@@ -103,6 +105,8 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
     get supportsDynamicTools() {
       return isDynamic
     },
+    // A call that was left and goes on later would not be asked for by the executable, so that nothing there could refuse it.
+    canPause: runsTogether,
     async evaluate(evaluation) {
       sdk ??= await loadSdk()
       const loaded = sdk

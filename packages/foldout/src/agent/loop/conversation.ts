@@ -6,6 +6,7 @@ import { mergeOpenings, type Expansion } from '../policy.ts'
 import { findStop, type StopReason } from './bounds.ts'
 import { getTarget } from './calls/call.ts'
 import type { RunCore } from './core.ts'
+import { takeAnswers } from './answers.ts'
 import { resumeRun } from './journal.ts'
 import { agentRun, type PendingOpening } from './run-state.ts'
 import { findNews, type News } from './start.ts'
@@ -17,6 +18,8 @@ export type Ended =
   | { readonly type: 'answer'; readonly text: string; readonly stop?: StopReason | undefined }
   | Restart
   | { readonly type: 'stop'; readonly reason: StopReason }
+  /** Calls wait for a person. */
+  | { readonly type: 'pause' }
 
 export interface Restart {
   readonly type: 'restart'
@@ -30,10 +33,12 @@ export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
   | { readonly type: 'continue'; readonly added: readonly AnyTool[] }
   | Restart
   | { readonly type: 'stop'; readonly reason: StopReason; readonly added: readonly AnyTool[] }
+  | { readonly type: 'pause' }
 )
 
 /** Begins a conversation, or goes on with one. */
-export function beginConversation({ options, journal, held, tell }: RunCore): void {
+export function beginConversation(core: RunCore): void {
+  const { options, journal, held, tell } = core
   const { status } = journal.state
   const isResumed = status !== 'new'
   // A conversation has to begin with the user; no provider takes an empty one. One that is completed begins again with
@@ -43,11 +48,12 @@ export function beginConversation({ options, journal, held, tell }: RunCore): vo
   tell({ type: 'run/started', isResumed, ...(options.input === undefined ? {} : { input: options.input }) })
   if (isResumed) {
     resumeRun(journal, said.length > 0, options.state)
+    takeAnswers(core, said.length > 0)
     // What the user says goes behind the results of calls that a killed process has left, or no provider takes them.
     held.push(...said)
     return
   }
-  journal.record(agentRun.events.started({ messages: said }))
+  journal.record(agentRun.events.started({ messages: said, id: crypto.randomUUID() }))
 }
 
 /** Finishes what another process has left, and says why the model need not be asked, if so. */
@@ -56,12 +62,12 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   const { calls, answered } = findUnfinished(journal.state.messages)
   const { finished } = journal.state
   const decision = calls.length > 0 ? await runCalls(core, calls, { finished, answered }) : undefined
+  if (decision?.type === 'pause') return decision
   for (const result of decision?.results ?? []) await scribe.say(result)
   if (decision && decision.type !== 'restart') await sayAdded(core, decision.added)
   // Bounds are for one input: a new one is heard, whatever the turn before it came to.
   if (decision?.type === 'stop' && held.length === 0) return decision
-  const restart = decision?.type === 'restart' ? decision : findPending(core)
-  const ended = restart ?? (held.length === 0 ? findAnswer(journal.state.messages) : undefined)
+  const ended = findRestartAfter(core, decision) ?? (held.length === 0 ? findAnswer(journal.state.messages) : undefined)
   if (!ended) await tellNews(core)
   for (const message of held.splice(0)) await scribe.say(message)
   return ended
@@ -91,7 +97,7 @@ async function tellNews(core: RunCore): Promise<void> {
 const NO_NEWS: News = { text: '', sections: [] }
 
 /** The calls of the last reply that have no result yet. */
-function findUnfinished(messages: readonly Message[]): {
+export function findUnfinished(messages: readonly Message[]): {
   readonly calls: readonly ToolCall[]
   readonly answered: number
 } {
@@ -110,6 +116,14 @@ function findAnswer(messages: readonly Message[]): Ended | undefined {
   return last?.role === 'assistant' && last.toolCalls.length === 0 ? { type: 'answer', text: last.text } : undefined
 }
 
+/** The restart that a finished turn asks for, or that openings of an earlier one do. */
+function findRestartAfter(core: RunCore, decision: TurnDecision | undefined): Restart | undefined {
+  if (decision?.type === 'restart') return decision
+  // A turn that goes on has decided that its openings wait for more.
+  if (decision?.type === 'continue') return undefined
+  return findPending(core)
+}
+
 /** The openings that an earlier run has accepted and not shown, unless the session has them open by now. */
 function findPending({ journal, session }: RunCore): Restart | undefined {
   const { pending } = journal.state
@@ -122,9 +136,11 @@ function findPending({ journal, session }: RunCore): Restart | undefined {
 /** Runs the calls of a reply and decides what follows from them. */
 export async function runCalls(core: RunCore, calls: readonly ToolCall[], left?: LeftTurn): Promise<TurnDecision> {
   const { journal, toolbox, tell, turn } = core
+  const isKnown = new Set(left?.finished.map(({ callId }) => callId))
   for (const call of calls.slice(0, turn.callsPerReply)) {
+    if (isKnown.has(call.id)) continue
     const target = getTarget(call, toolbox)
-    tell({ type: 'tool/called', call, ...(target ? { target } : {}) })
+    tell({ type: 'tool/called', call, ...(target && { target }), ...(left && { isLeft: true }) })
   }
   const running = runTurn(calls, turn, left)
   core.running = running
@@ -135,9 +151,12 @@ export async function runCalls(core: RunCore, calls: readonly ToolCall[], left?:
 
 function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDecision {
   const { journal, scribe, turns, turn, options } = core
-  const { results, added } = end
+  if (end.isWaiting) return { type: 'pause', results: [] }
+  const { added } = end
   const message: AssistantMessage = scribe.lastReply ?? { role: 'assistant', text: '', toolCalls: calls }
   const restart = findRestart(core, end)
+  // A new render shows all that is open.
+  const results = restart ? end.results : addNews(core, end.results)
   if (restart) turns.push({ type: 'restart', message, results, expansion: restart.expansion })
   else if (added.length > 0 && turn.canAddTools()) {
     addTools(core, end)
@@ -146,6 +165,23 @@ function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDe
   const reason = findStop(options, turns, journal.state)
   if (reason) return { type: 'stop', reason, results, added: restart ? [] : added }
   return restart ? { ...restart, results } : { type: 'continue', results, added }
+}
+
+/**
+ * Adds the text of sections that calls have opened by other means than a strategy, such as a tool that changed the session, to
+ * the last result of the turn: the model reads it with what came of its calls, and nothing that was sent before changes.
+ */
+function addNews(core: RunCore, results: readonly ToolMessage[]): readonly ToolMessage[] {
+  const { journal } = core
+  const now = core.render()
+  if (now.text === core.offer.system) return results
+  const { text, sections } = findNews(now, journal.state, { isOpened: true })
+  const at = results.findLastIndex(({ isError }) => !isError)
+  const last = results[at]
+  if (sections.length === 0 || !last) return results
+  const result = { ...last, text: `${last.text}\n\n${describeNews(text)}` }
+  journal.record(agentRun.events.shown({ sections, result }))
+  return results.with(at, result)
 }
 
 /** Whether the prompt must be rendered again after a turn, and for what. */
@@ -180,5 +216,6 @@ function addTools(
 /** What an adapter is told of a decision. */
 export function toOutcome(decision: TurnDecision): TurnOutcome {
   const { type, results } = decision
+  if (type === 'pause') return { type: 'halt', results, isPaused: true }
   return type === 'continue' ? { type, results, added: decision.added } : { type: 'halt', results }
 }

@@ -4,7 +4,8 @@ import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { createSession, type Session } from '../../session/session.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { toolInvoked, type AgentEvent } from '../events.ts'
+import { describeUnapproved, hashCall } from '../../tools/approval.ts'
+import { approvalAsked, toolInvoked, type AgentEvent } from '../events.ts'
 import { DEFAULT_CALLS_PER_REPLY, DEFAULT_PARALLEL_CALLS } from '../limits.ts'
 import type { AgentOptions, AgentTurn } from '../options.ts'
 import { checkTokens } from './bounds.ts'
@@ -15,6 +16,7 @@ import { createRunSignal, type RunSignal } from './run-signal.ts'
 import { agentRun } from './run-state.ts'
 import { listShown } from './start.ts'
 import { createToolbox, type Toolbox } from './calls/toolbox.ts'
+import { findUnfinished } from './conversation.ts'
 import type { TurnContext } from './calls/turn.ts'
 import { createWindowCheck } from './calls/window.ts'
 
@@ -142,8 +144,15 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
     canAddTools: () => adapter.supportsDynamicTools,
     isDisclosure: (name) => core.rendered.disclosure.toolNames.includes(name),
     getPending: () => journal.state.pending,
+    getKey: (callId) => (journal.state.id === '' ? callId : `${journal.state.id}/${callId}`),
+    approval: createApprovals(core),
     get tools() {
       return { session, deadline: options.deadline, filesystem: options.filesystem, prompt: core.rendered }
+    },
+    async begins({ id: callId, name: tool, arguments: args }) {
+      journal.record(agentRun.events.calling({ callId, tool, digest: hashCall(tool, args) }))
+      // A process that another one has taken over from finds out here, before the tool runs.
+      await journal.saved()
     },
     settled({ message, invoked }, opening) {
       journal.record(agentRun.events.called({ result: message, ...(opening ? { opening } : {}) }))
@@ -160,5 +169,25 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
       getTools: () => toolbox.listOffered(),
       getMessages: () => journal.state.messages,
     }),
+  }
+}
+
+function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
+  const { options, session, journal, held, tell } = core
+  return {
+    getState: () => journal.state,
+    needsApproval: options.needsApproval,
+    ttlMs: options.approvalTtlMs,
+    refuseWait({ id, name }) {
+      // The user does not wait for this, or the call belongs to a conversation that cannot be resumed.
+      const isOurs = findUnfinished(journal.state.messages).calls.some((call) => call.id === id)
+      const canWait = held.length === 0 && isOurs && (options.adapter.canPause ?? true)
+      return canWait ? undefined : describeUnapproved(name)
+    },
+    asked(request) {
+      journal.record(agentRun.events.asked({ request }))
+      session.dispatch(approvalAsked(request))
+      tell({ type: 'approval/asked', ...request })
+    },
   }
 }

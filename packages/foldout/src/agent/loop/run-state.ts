@@ -6,6 +6,7 @@ import { freezeChanges } from '../../session/freeze.ts'
 import { Log } from '../../session/log.ts'
 import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
+import type { ApprovalAnswer, ApprovalRequest, HeldApproval, RunningCall } from '../approvals.ts'
 
 /**
  * An opening that was accepted and that the model has not been shown yet: the next render shows it.
@@ -74,10 +75,17 @@ export type ShownSection = readonly [path: string, hash: string]
  */
 export interface RunState {
   readonly version: 1
-  readonly status: 'new' | 'running' | 'completed' | 'stopped'
+  /** Identifies the conversation among all others. Empty before it has begun. */
+  readonly id: string
+  /** `'waiting'`: for a person to approve calls. */
+  readonly status: 'new' | 'running' | 'completed' | 'stopped' | 'waiting'
   readonly messages: readonly Message[]
   /** Results of the last turn's calls that have finished and are not messages yet. */
   readonly finished: readonly ToolMessage[]
+  /** Calls that have begun and have no result yet. */
+  readonly calling: readonly RunningCall[]
+  /** Calls that a person is asked about and that have no result yet. */
+  readonly approvals: readonly HeldApproval[]
   /** Openings that the model has not been shown yet. */
   readonly pending: readonly PendingOpening[]
   /** What the current input of the user has cost. */
@@ -104,8 +112,11 @@ type Fields = Omit<RunState, 'messages'>
 
 const NEW_FIELDS: Fields = Object.freeze({
   version: 1,
+  id: '',
   status: 'new',
   finished: [],
+  calling: [],
+  approvals: [],
   pending: [],
   usage: NO_USAGE,
   totalUsage: NO_USAGE,
@@ -124,8 +135,11 @@ const NEW_FIELDS: Fields = Object.freeze({
  */
 class HeldState implements RunState {
   readonly version = 1
+  readonly id: string
   readonly status: RunState['status']
   readonly finished: readonly ToolMessage[]
+  readonly calling: readonly RunningCall[]
+  readonly approvals: readonly HeldApproval[]
   readonly pending: readonly PendingOpening[]
   readonly usage: Usage
   readonly totalUsage: Usage
@@ -141,8 +155,11 @@ class HeldState implements RunState {
   #messages: readonly Message[] | undefined
 
   constructor(fields: Fields, log: Log<Message>) {
+    this.id = fields.id
     this.status = fields.status
     this.finished = freezeChanges(fields.finished)
+    this.calling = freezeChanges(fields.calling)
+    this.approvals = freezeChanges(fields.approvals)
     this.pending = freezeChanges(fields.pending)
     this.usage = freezeChanges(fields.usage)
     this.totalUsage = freezeChanges(fields.totalUsage)
@@ -206,16 +223,33 @@ const runSlice = defineSlice({
   name: 'run',
   initial: createInitial(),
   reducers: {
-    started: (_state, payload: { readonly messages: readonly Message[] }): RunState =>
+    started: (_state, payload: { readonly messages: readonly Message[]; readonly id?: string }): RunState =>
       createState(
-        { ...NEW_FIELDS, status: 'running' },
+        { ...NEW_FIELDS, id: payload.id ?? '', status: 'running' },
         Log.of(payload.messages.map((message) => freezeChanges(message))),
       ),
     said: (state, payload: { readonly message: Message }): RunState => addMessage(state, payload.message),
+    /** A call begins. */
+    calling: (state, payload: RunningCall): RunState =>
+      update(state, { calling: [...withoutCall(state.calling, payload.callId), payload] }),
+    /** A person is asked about a call, for the first time or again. */
+    asked: (state, payload: { readonly request: ApprovalRequest }): RunState =>
+      update(state, {
+        approvals: [...withoutCall(state.approvals, payload.request.callId), payload.request],
+        calling: withoutCall(state.calling, payload.request.callId),
+      }),
+    answered: (state, payload: Omit<ApprovalAnswer, 'digest'>): RunState => {
+      const { callId, ...answer } = payload
+      return update(state, {
+        approvals: state.approvals.map((held) => (held.callId === callId ? { ...held, answer } : held)),
+      })
+    },
     /** A call has ended; an opening among its effects waits for the next render. */
     called: (state, payload: { readonly result: ToolMessage; readonly opening?: PendingOpening }): RunState =>
       update(state, {
         finished: [...state.finished, payload.result],
+        calling: withoutCall(state.calling, payload.result.callId),
+        approvals: withoutCall(state.approvals, payload.result.callId),
         ...(payload.opening ? { pending: [...state.pending, payload.opening] } : {}),
       }),
     used: (state, payload: { readonly usage: Usage }): RunState =>
@@ -230,9 +264,17 @@ const runSlice = defineSlice({
     /** The conversation begins with this text and these tools, or goes on with them. */
     rendered: (state, { start }: { readonly start: ConversationStart }): RunState =>
       update(state, { start, read: [] }, dropAdditions(hold(state).log, new Set(start.tools))),
-    /** A message shows sections in full. */
-    shown: (state, payload: { readonly sections: readonly ShownSection[] }): RunState =>
-      update(state, { read: [...new Map([...state.read, ...payload.sections])] }),
+    /** A message shows sections in full; where that is the result of a call, the result as it reads now. */
+    shown: (
+      state,
+      { sections, result }: { readonly sections: readonly ShownSection[]; readonly result?: ToolMessage },
+    ): RunState =>
+      update(state, {
+        read: [...new Map([...state.read, ...sections])],
+        ...(result && {
+          finished: state.finished.map((known) => (known.callId === result.callId ? result : known)),
+        }),
+      }),
     /** The prompt is to be rendered again: what was pending and what was added will be part of it. */
     restarted: (state, payload: { readonly isOpening: boolean }): RunState =>
       update(
@@ -253,6 +295,7 @@ const runSlice = defineSlice({
     completed: (state, payload: { readonly answer: string }): RunState =>
       update(state, { status: 'completed', answer: payload.answer }),
     stopped: (state): RunState => update(state, { status: 'stopped' }),
+    paused: (state): RunState => update(state, { status: 'waiting' }),
   },
   fromJson: readRunState,
 })
@@ -285,11 +328,19 @@ function dropAdditions(log: Log<Message>, offered: ReadonlySet<string>): Log<Mes
 function addMessage(state: RunState, message: Message): RunState {
   const held = hold(state)
   const turns = message.role === 'assistant' ? held.turns + 1 : held.turns
-  const finished =
-    message.role === 'tool' && held.finished.length > 0
-      ? held.finished.filter(({ callId }) => callId !== message.callId)
-      : held.finished
-  return createState({ ...held.fields, turns, finished }, held.log.append(freezeChanges(message)))
+  const answered = message.role === 'tool' && {
+    finished: withoutCall(held.finished, message.callId),
+    calling: withoutCall(held.calling, message.callId),
+    approvals: withoutCall(held.approvals, message.callId),
+  }
+  return createState({ ...held.fields, turns, ...answered }, held.log.append(freezeChanges(message)))
+}
+
+/** A list about calls without what it says of one of them. */
+function withoutCall<Item extends { readonly callId: string }>(list: readonly Item[], id: string): readonly Item[] {
+  // Mostly it says nothing: states are made for each event of a run.
+  if (!list.some(({ callId }) => callId === id)) return list
+  return list.filter(({ callId }) => callId !== id)
 }
 
 /** The state after an event, for runs whose session does not hold the slice. */

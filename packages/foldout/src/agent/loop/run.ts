@@ -6,6 +6,7 @@ import { LimitReachedError } from '../errors.ts'
 import { runRestarted } from '../events.ts'
 import { DEFAULT_MAX_EXPANSIONS, DEFAULT_MAX_REPAIRS } from '../limits.ts'
 import type { AgentResult } from '../options.ts'
+import { listWaiting } from './answers.ts'
 import { findStop, type StopReason } from './bounds.ts'
 import {
   finishTurn,
@@ -103,6 +104,7 @@ export async function finish(
   core: RunCore,
   end: Exclude<Ended, { type: 'restart' }>,
 ): Promise<AgentResult | undefined> {
+  if (end.type === 'pause') return pause(core)
   if (end.type === 'stop') return stop(core, end.reason)
   const { journal, options, tell } = core
   const mayRepair = journal.state.repairs < (options.maxRepairs ?? DEFAULT_MAX_REPAIRS)
@@ -122,6 +124,17 @@ async function stop(core: RunCore, reason: StopReason): Promise<AgentResult> {
   core.journal.record(agentRun.events.stopped())
   await core.journal.saved()
   return createResult(core, { status: 'stopped', reason, text: core.scribe.lastReply?.text ?? '' })
+}
+
+async function pause(core: RunCore): Promise<AgentResult> {
+  core.journal.record(agentRun.events.paused())
+  await core.journal.saved()
+  return createResult(core, { status: 'waiting', text: getLastReply(core) })
+}
+
+function getLastReply({ scribe, journal }: RunCore): string {
+  const reply = scribe.lastReply ?? getLastMessage(journal.state)
+  return reply?.role === 'assistant' ? reply.text : ''
 }
 
 /** The answer as the output schema gives it, or what to tell the model so that it fixes it. */
@@ -157,7 +170,8 @@ function createResult(
 ): AgentResult {
   const state = toRunState(journal.state)
   const { usage, totalUsage, expansions, messages } = state
+  const approvals = end.status === 'waiting' ? listWaiting(state) : []
   tell({ type: 'run/finished', status: end.status, usage, totalUsage })
   const { status, reason, text, output } = end
-  return { status, reason, text, output, messages, turns, usage, totalUsage, expansions, state }
+  return { status, reason, text, output, approvals, messages, turns, usage, totalUsage, expansions, state }
 }

@@ -109,11 +109,12 @@ function hashMade(text: string | undefined): string {
 }
 
 /** Whether a section that the model was shown is disabled or gone, or the message that showed it is. */
-export function hasLost(rendered: RenderedPrompt, { start, read, messages }: RunState): boolean {
+export function hasLost(rendered: RenderedPrompt, { start, read, messages, finished }: RunState): boolean {
+  const known = [...messages, ...finished]
   const isGone = ([path]: ShownSection): boolean => rendered.view.state(path) === undefined
   const isForgotten = ([path, before]: ShownSection): boolean => {
     const body = findBody(rendered, path, before)
-    return body !== undefined && !messages.some((message) => 'text' in message && message.text.includes(body))
+    return body !== undefined && !known.some((message) => 'text' in message && message.text.includes(body))
   }
   return (start?.shown ?? []).some(isGone) || read.some((section) => isGone(section) || isForgotten(section))
 }
@@ -133,10 +134,16 @@ export interface News {
   readonly sections: readonly ShownSection[]
 }
 
-export function findNews(rendered: RenderedPrompt, { start, read }: RunState): News {
+/** With `isOpened`, sections that the model has been shown and that read differently by now are left out. */
+export function findNews(
+  rendered: RenderedPrompt,
+  { start, read }: RunState,
+  { isOpened = false }: { readonly isOpened?: boolean } = {},
+): News {
   const view = getView(rendered)
   const before = new Map([...(start?.shown ?? []), ...read])
-  const sections = listShown(rendered).filter(([path, text]) => before.get(path) !== text)
+  const isNews = ([path, text]: ShownSection): boolean => (isOpened ? !before.has(path) : before.get(path) !== text)
+  const sections = listShown(rendered).filter(isNews)
   if (!view || sections.length === 0) return { text: '', sections }
   const { slots, byPath } = view.renderer.options.registry
   const added = new Set(sections.map(([path]) => path))

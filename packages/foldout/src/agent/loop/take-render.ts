@@ -3,6 +3,7 @@ import { getNewTools } from '../../disclosure/opening.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { promptRendered } from '../events.ts'
+import { findUnfinished } from './conversation.ts'
 import type { Offer, RunCore } from './core.ts'
 import { agentRun, type ConversationStart } from './run-state.ts'
 import { describeStart, hasLost, hashDefinitions, hashPrompt, hashSource } from './start.ts'
@@ -38,13 +39,16 @@ export function takeRender(core: RunCore): void {
 function findKept(core: RunCore, rendered: RenderedPrompt): Offer | undefined {
   const { journal, options, toolbox } = core
   const { start, pending, messages } = journal.state
-  if (!start || pending.length > 0 || !isSame(start, rendered, options.overrides)) return undefined
+  if (!start || !isSame(start, rendered, options.overrides)) return undefined
+  // A turn that was left decides by itself, once it is finished, whether what it has opened needs a new render.
+  const isLeft = findUnfinished(messages).calls.length > 0
+  if (pending.length > 0 && !isLeft) return undefined
   if (rendered.text !== start.system && hasLost(rendered, journal.state)) return undefined
   const tools = findStartTools(start, rendered, toolbox)
   if (!tools) return undefined
   if (options.adapter.supportsDynamicTools) return { system: start.system, tools }
   const isGrown =
-    messages.some(({ role }) => role === 'tools') || getNewTools(rendered, new Set(start.tools)).length > 0
+    messages.some(({ role }) => role === 'tools') || (!isLeft && getNewTools(rendered, new Set(start.tools)).length > 0)
   return isGrown ? undefined : { system: start.system, tools }
 }
 

@@ -11,8 +11,8 @@ import { shorten } from '../../core/text.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import type { Session } from '../../session/session.ts'
 import { readCallResult, toCallResult, wrapAnswer } from '../../tools/call-result.ts'
-import { executeCall, executeTool, type CallSteps } from '../../tools/execute.ts'
-import type { AnyTool, ToolContext } from '../../tools/tool.ts'
+import { checkArguments, executeCall, executeTool, type CallSteps, type ExecuteOptions } from '../../tools/execute.ts'
+import type { AnyTool, ApprovalNeed, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
 import { getQualifiedName } from '../names.ts'
 import { shortenDescription } from '../signatures/short-description.ts'
@@ -21,7 +21,7 @@ import { readFields, readText } from './read-fields.ts'
 import { readInputSchema, readOutputSchema, type ReadSchema } from './schemas.ts'
 
 /** What the catalog adds to a call: the name that models see, the message for wrong arguments, and the approval. */
-export type CallSettings = Pick<CallSteps, 'name' | 'describeFault' | 'approve'>
+export type CallSettings = Pick<CallSteps, 'name' | 'describeFault'> & Pick<ExecuteOptions, 'approve' | 'isCleared'>
 
 /** A tool that was read. It still lacks the name that models see, because that depends on the other tools. */
 export interface PreparedTool {
@@ -33,6 +33,12 @@ export interface PreparedTool {
   readonly call:
     | ((args: Readonly<Record<string, unknown>>, context: CallContext, settings: CallSettings) => Promise<CallResult>)
     | undefined
+  /** Whether a person has to approve a call: the tool's own word, and then the catalog's. Wrong arguments need nobody. */
+  findNeed(
+    args: Readonly<Record<string, unknown>>,
+    context: CallContext,
+    policy: () => ApprovalNeed | Promise<ApprovalNeed>,
+  ): Promise<ApprovalNeed>
 }
 
 export interface ReadToolOptions {
@@ -95,7 +101,9 @@ function prepareRawTool(
       return { value: args }
     }
   }
-  if (typeof run !== 'function') return { ...prepared, call: undefined }
+  const findNeed: PreparedTool['findNeed'] = async (args, _context, policy) =>
+    (await validate(args)).issues === undefined && policy()
+  if (typeof run !== 'function') return { ...prepared, findNeed, call: undefined }
   const call: PreparedTool['call'] = async (args, context, settings) => {
     const result = await executeCall({
       ...settings,
@@ -108,7 +116,7 @@ function prepareRawTool(
     })
     return toCallResult(result)
   }
-  return { ...prepared, call }
+  return { ...prepared, findNeed, call }
 }
 
 function prepareDefinedTool(
@@ -117,8 +125,8 @@ function prepareDefinedTool(
   options: ReadToolOptions,
 ): PreparedTool {
   const outputSchema = getOutputSchema(tool)
-  const { category, tags, shortDescription, core, name, description, inputSchema } = tool
-  const given = { category, tags, shortDescription, core, description, inputSchema, outputSchema }
+  const { category, tags, shortDescription, core, name, description, inputSchema, annotations } = tool
+  const given = { category, tags, shortDescription, core, description, inputSchema, outputSchema, annotations }
   const isStructured = outputSchema !== undefined
   return {
     ...readDefinition(given, { name, source, options }).prepared,
@@ -126,11 +134,19 @@ function prepareDefinedTool(
       const result = await executeTool(tool, args, createToolContext(context, options.session), settings)
       return toCallResult(result, { isStructured })
     },
+    async findNeed(args, context, policy) {
+      const checked = await checkArguments(tool, args)
+      if (checked.issues) return false
+      const inner = createToolContext(context, options.session)
+      const own = tool.needsApproval && (await tool.needsApproval(checked.value, inner))
+      if (tool.needsApproval && own !== false) return own ?? true
+      return policy()
+    },
   }
 }
 
 interface Definition {
-  readonly prepared: Omit<PreparedTool, 'call'>
+  readonly prepared: Omit<PreparedTool, 'call' | 'findNeed'>
   readonly input: ReadSchema & { readonly shown: JsonSchema }
 }
 
@@ -201,5 +217,8 @@ function createToolContext(context: CallContext, session: () => Session): ToolCo
     deadline: context.deadline,
     filesystem: context.filesystem,
     prompt: context.prompt,
+    ...(context.callId !== undefined && { callId: context.callId }),
+    ...(context.idempotencyKey !== undefined && { idempotencyKey: context.idempotencyKey }),
+    ...(context.clearedCall !== undefined && { clearedCall: context.clearedCall }),
   }
 }

@@ -89,6 +89,14 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     expect(JSON.stringify(calls()[0])).not.toContain('outer')
   })
 
+  it('R66 is sent with the key by which the server can tell that it comes again', async () => {
+    const { tool, calls } = await calling(line, () => ({ content: [] }))
+    await tool.call!({}, { idempotencyKey: 'conversation/call-1', meta: { 'foldout/idempotencyKey': 'of another' } })
+    await tool.call!({}, { meta: { 'foldout/idempotencyKey': 'of another' } })
+    const keys = calls().map(({ params }) => (params!['_meta'] as Record<string, unknown>)?.['foldout/idempotencyKey'])
+    expect(keys).toEqual(['conversation/call-1', undefined])
+  })
+
   it('R46 reports the last progress even if it arrives with the answer', async () => {
     const { tool } = await calling(line, ({ params }, server) => {
       const { progressToken } = params['_meta'] as { readonly progressToken: number }

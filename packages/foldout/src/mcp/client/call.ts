@@ -4,6 +4,7 @@ import type { CallContext, CallResult, ToolContent } from '../../catalog/tool.ts
 import { isPlainObject } from '../../core/json/json.ts'
 import { ERROR_RESULT_CHARACTERS, MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS } from '../limits.ts'
 import { isDeeperThan } from '../../core/json/measure.ts'
+import { IDEMPOTENCY_KEY } from '../keys.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { callFailure } from './failure.ts'
 import { createFollower } from './signal.ts'
@@ -29,7 +30,7 @@ export async function callTool(
   { client, server, timeoutMs, maxCallMs }: Upstream,
   tool: Callee,
   args: Readonly<Record<string, unknown>>,
-  { signal, onProgress, meta }: CallContext,
+  { signal, onProgress, meta, idempotencyKey }: CallContext,
 ): Promise<CallResult> {
   signal?.throwIfAborted()
   const own = createFollower(signal)
@@ -43,7 +44,11 @@ export async function callTool(
   )
   const report = progressReporter(onProgress)
   const wanted: Wanted = { onProgress: report }
-  const { params, release } = markWanted(client, { name: tool.name, arguments: args, ...getMeta(meta) }, wanted)
+  const { params, release } = markWanted(
+    client,
+    { name: tool.name, arguments: args, ...getMeta(meta, idempotencyKey) },
+    wanted,
+  )
   const isRead = client.transport !== undefined
   try {
     const seen = await send(client, tool, params, {
@@ -99,11 +104,15 @@ function progressReporter(
   }
 }
 
-/** The protocol's own keys hold for one connection only. */
-function getMeta(meta: CallContext['meta']): { readonly _meta?: Readonly<Record<string, unknown>> } {
+/** The protocol's own keys hold for one connection only. A server can tell by the key whether it has run the call before. */
+function getMeta(
+  meta: CallContext['meta'],
+  idempotencyKey: string | undefined,
+): { readonly _meta?: Readonly<Record<string, unknown>> } {
   const kept = Object.entries(meta ?? {}).filter(
-    ([key]) => key !== 'progressToken' && !key.startsWith('io.modelcontextprotocol/'),
+    ([key]) => key !== 'progressToken' && key !== IDEMPOTENCY_KEY && !key.startsWith('io.modelcontextprotocol/'),
   )
+  if (idempotencyKey !== undefined) kept.push([IDEMPOTENCY_KEY, idempotencyKey])
   return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {}
 }
 

@@ -2,7 +2,8 @@ import type { CallToolResult, JSONRPCRequest, Result, Server, ServerContext } fr
 import { isPlainObject } from '../../core/json/json.ts'
 import type { CallContext, CallResult, ToolProgress } from '../../catalog/tool.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
-import { LIST_TTL_MS, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
+import { IDEMPOTENCY_KEY } from '../keys.ts'
+import { LIST_TTL_MS, MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault, formatBytes } from '../../core/json/measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
 import type { ServeMcpOptions } from './options.ts'
@@ -136,12 +137,26 @@ function callContext(
   // The token is this connection's; a tool that calls another server uses its own.
   const { progressToken: _, ...meta } = request.params?.['_meta'] ?? {}
   return {
+    ...getCallKeys(view, request.id, meta[IDEMPOTENCY_KEY]),
     signal: context.mcpReq.signal,
     session: view.getSession(),
     client: view.client,
     ...(Object.keys(meta).length > 0 ? { meta } : {}),
     ...(onProgress ? { onProgress } : {}),
   }
+}
+
+/** A call's id and key. A client that sends a call again may say so by its key, but it cannot take that of another principal. */
+function getCallKeys(
+  { client: { principal }, connection }: ClientView,
+  request: JSONRPCRequest['id'],
+  given: unknown,
+): Required<Pick<CallContext, 'callId' | 'idempotencyKey'>> {
+  const isRequest = connection !== undefined && String(request).length <= MAX_CALL_KEY
+  const callId = isRequest ? `${connection}/${request}` : crypto.randomUUID()
+  const isKey = typeof given === 'string' && given !== '' && given.length <= MAX_CALL_KEY
+  if (!isKey) return { callId, idempotencyKey: callId }
+  return { callId, idempotencyKey: [...(principal === undefined ? [] : [principal]), given].join('/') }
 }
 
 interface Running {

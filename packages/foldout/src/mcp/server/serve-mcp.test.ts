@@ -7,6 +7,8 @@ import { hybrid } from '../../catalog/exposures/hybrid.ts'
 import { metaTool } from '../../catalog/exposures/meta-tool.ts'
 import { twoPhase } from '../../catalog/exposures/two-phase.ts'
 import { createSession } from '../../session/session.ts'
+import { ok } from '../../tools/result.ts'
+import { defineTool } from '../../tools/tool.ts'
 import { countTokens } from 'gpt-tokenizer'
 import { manyKinds, RICH_RESULT, visits, type Seen } from './catalog.fixtures.ts'
 import {
@@ -115,6 +117,32 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     const wrong = await client.call('use_tool', { name: 'water_garden', arguments: { beds: 'two' } })
     expect(wrong.isError).toBe(true)
     expect(getText(wrong)).toMatch(/^Wrong arguments for tool 'water_garden': .*beds.* Nothing was run\./)
+  })
+
+  it('R66 gives every call an id that no other call has, and the key that its client sends', async () => {
+    const seen: (readonly (string | undefined)[])[] = []
+    const whoami = defineTool({
+      name: 'whoami',
+      description: 'Says.',
+      execute: (_, { callId, idempotencyKey }) => (seen.push([callId, idempotencyKey]), ok('Said.')),
+    })
+    for (const _ of [1, 2]) {
+      const client = await connected(createCatalog([whoami]), { expose: all() })
+      await client.call('whoami')
+      await client.call('whoami', {}, { meta: { 'foldout/idempotencyKey': 'again' } })
+      await client.call('whoami', {}, { meta: { 'foldout/idempotencyKey': 'x'.repeat(300) } })
+    }
+    const ids = seen.map(([callId]) => callId)
+    expect(new Set(ids).size).toBe(6)
+    expect(ids.every((id) => typeof id === 'string' && id.length > 30)).toBe(true)
+    expect(seen.map(([callId, key]) => (key === callId ? 'own' : key))).toEqual([
+      'own',
+      'again',
+      'own',
+      'own',
+      'again',
+      'own',
+    ])
   })
 
   it('R46 passes progress on if the client asks for it', async () => {

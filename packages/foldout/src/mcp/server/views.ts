@@ -15,6 +15,8 @@ export interface ClientView {
   readonly exposed: ExposedCatalog
   /** The session that the client's tools work with. */
   getSession(): Session
+  /** Tells the requests of this connection from those of others. Absent where there is none: ids of requests may repeat then. */
+  readonly connection?: string
   readonly instructions: string
   /** The sections as resources and as a prompt, if there are any. */
   readonly library: SectionLibrary | undefined
@@ -66,7 +68,10 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   }
   function createConnectionView(era: ServedClient['era'], identity: ClientIdentity, principal?: string): ClientView {
     const client: ServedClient = { id: `client-${++clients}`, era, ...identity, principal }
-    return view(client, makeSession(client), wantsEverything(client))
+    // Not a copy: what a view says may change.
+    return Object.assign(view(client, makeSession(client), wantsEverything(client)), {
+      connection: crypto.randomUUID(),
+    })
   }
   function modernList(isEverything: boolean): ClientView {
     const known = shared.get(isEverything)

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../agent/events.ts'
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { describe, expect, it } from 'vitest'
-import { FoldoutError, openSections } from '../../entries/index.ts'
+import { FoldoutError, createSession, openSections } from '../../entries/index.ts'
 import { calls, callsAll, says } from '../../testing/scripted-adapter.ts'
 import { runShop, shop, type ShopRun } from '../shop.fixtures.ts'
 import { keepingMeter, keepingTracer } from './in-memory.fixtures.ts'
@@ -196,6 +196,26 @@ describe('OpenTelemetry', () => {
       ['chat m-1', 1],
     ])
     expect(spans[0]!.attributes['foldout.run.status']).toBe('unfinished')
+  })
+
+  it('R40 R66 tells on the span of a run that a person is asked and has answered', async () => {
+    const { spans, run } = setup()
+    const session = createSession()
+    const bound = shop()
+    const options = { bound, session, needsApproval: () => true }
+    const { approvals } = await run([calls('look')], options)
+    const answers = approvals.map((request) => ({ ...request, approved: true }))
+    const resumed = { ...options, approvals: answers, input: undefined }
+    await run([says('Done.')], resumed as never)
+    const agents = spans.filter(({ name }) => name === 'invoke_agent shop')
+    const call = { 'gen_ai.tool.name': 'look', 'gen_ai.tool.call.id': 'call-1-1' }
+    expect(agents.map(({ attributes, events }) => [attributes['foldout.run.status'], events])).toMatchObject([
+      ['waiting', [{ name: 'foldout.approval.asked', attributes: call }]],
+      [
+        'completed',
+        [{ name: 'foldout.approval.answered', attributes: { ...call, 'foldout.approval.approved': true } }],
+      ],
+    ])
   })
 
   it('R40 works without an SDK and never changes a run, even with a tracer that throws', async () => {

@@ -151,6 +151,19 @@ function reportOnAgent(agent: Span, event: AgentEvent): void {
         'foldout.disclosure.expansions': event.expansions,
       })
       return
+    case 'approval/asked':
+      agent.addEvent('foldout.approval.asked', {
+        'gen_ai.tool.name': event.tool,
+        'gen_ai.tool.call.id': event.callId,
+      })
+      return
+    case 'approval/answered':
+      agent.addEvent('foldout.approval.answered', {
+        'gen_ai.tool.name': event.tool,
+        'gen_ai.tool.call.id': event.callId,
+        'foldout.approval.approved': event.approved,
+      })
+      return
     case 'run/finished':
       agent.setAttributes(getUsageAttributes(event.usage))
   }

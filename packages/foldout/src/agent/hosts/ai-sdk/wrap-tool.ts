@@ -3,9 +3,11 @@ import { toSdkSchema, type loadAi } from '../../../adapters/ai-sdk/package.ts'
 import { toToolParameters } from '../../../adapters/tool-schemas.ts'
 import { FoldoutError } from '../../../core/errors.ts'
 import { describeOpened } from '../../../disclosure/opening.ts'
-import { executeTool } from '../../../tools/execute.ts'
+import { hashCall } from '../../../tools/approval.ts'
+import { checkArguments, executeTool } from '../../../tools/execute.ts'
 import type { ToolSuccess } from '../../../tools/result.ts'
 import type { AnyTool, ToolContext } from '../../../tools/tool.ts'
+import { findTarget } from '../../loop/calls/call.ts'
 
 export interface WrapperOptions {
   /** Whether the output of a tool is what the model reads. */
@@ -22,13 +24,28 @@ export function createToolWrapper(
   const runInTurn = createTurnstile()
   /** What the model reads where the output says less, by call. */
   const texts = new Map<string, string>()
+  const createContext = (callId: string, signal = new AbortController().signal): ToolContext => ({
+    ...getContext(),
+    callId,
+    idempotencyKey: callId,
+    signal,
+  })
   return (tool) =>
     ai.dynamicTool({
       description: tool.description,
       inputSchema: toSdkSchema(ai, toToolParameters(tool.inputSchema, 'openai')),
+      // The SDK pauses by itself, and runs the call once its caller sends the approval back.
+      ...(tool.needsApproval && {
+        needsApproval: (input: unknown, { toolCallId }: { readonly toolCallId: string }) =>
+          isApprovalNeeded(tool, input, createContext(toolCallId)),
+      }),
       async execute(input, { abortSignal, toolCallId }) {
-        const signal = abortSignal ?? new AbortController().signal
-        const result = await runInTurn(tool, () => executeTool(tool, input, { ...getContext(), signal }))
+        const context = createContext(toolCallId, abortSignal)
+        const target = findTarget({ arguments: input }, tool)
+        const clearedCall = hashCall(target?.name ?? tool.name, target?.arguments ?? input)
+        const result = await runInTurn(tool, () =>
+          executeTool(tool, input, { ...context, clearedCall }, { isCleared: true }),
+        )
         // Thrown, so that the SDK marks the result as an error; the model reads the message as it is.
         if (!result.ok) throw new FoldoutError('tool-failed', result.message)
         onSuccess(result)
@@ -39,6 +56,20 @@ export function createToolWrapper(
       // A call of an earlier request is not known here: its section is in the system text by now, as the notice says.
       toModelOutput: ({ toolCallId, output }) => ({ type: 'text', value: texts.get(toolCallId) ?? String(output) }),
     })
+}
+
+/** Wrong arguments bother nobody: the call fails. If nobody can say whether a call needs approval, it does. */
+async function isApprovalNeeded(tool: AnyTool, input: unknown, context: ToolContext): Promise<boolean> {
+  const transaction = context.session.begin()
+  try {
+    const checked = await checkArguments(tool, input)
+    if (checked.issues) return false
+    return (await tool.needsApproval?.(checked.value, { ...context, session: transaction.session })) !== false
+  } catch {
+    return true
+  } finally {
+    transaction.abandon()
+  }
 }
 
 /** What people see of a disclosure call: which sections it opened, and nothing of what they say. */

@@ -7,12 +7,13 @@ import { fail, type Opening, type ToolResult } from '../../../tools/result.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
 import type { ToolInvoked } from '../../events.ts'
 import { acceptOpening, type OpeningPolicy } from '../../policy.ts'
-import { findTool, runCall, type CallContext, type CallEnd } from './call.ts'
+import { clearCall, type ApprovalContext, type Clearance } from './approval.ts'
+import { findTool, runCall, type CallEnd } from './call.ts'
 import { runParallel } from './parallel.ts'
 import type { PendingOpening } from '../run-state.ts'
 import type { WindowCheck } from './window.ts'
 
-export interface TurnContext extends CallContext {
+export interface TurnContext extends ApprovalContext {
   readonly session: Session
   /** The prompt as the session has it now. */
   readonly render: () => RenderedPrompt
@@ -26,6 +27,8 @@ export interface TurnContext extends CallContext {
   readonly getPending: () => readonly PendingOpening[]
   /** Throws if the run may not go on. */
   check(): void
+  /** Writes down that a call begins. Resolves when that outlives the process. */
+  begins(call: ToolCall): Promise<void>
   /** Writes down that a call has ended, with the opening that then waits for a render. */
   settled(end: CallEnd, opening: PendingOpening | undefined): void
   /** Writes down that the model has read what is open at and below some paths. */
@@ -34,8 +37,10 @@ export interface TurnContext extends CallContext {
 }
 
 export interface TurnEnd {
-  /** One for each call, in order. */
+  /** One for each call, in order; none while calls wait. */
   readonly results: readonly ToolMessage[]
+  /** Whether calls wait for a person. Results of the others are in the run's state. */
+  readonly isWaiting: boolean
   /** Tools that are visible now and that the conversation does not have, with the sections they belong to. */
   readonly added: readonly AnyTool[]
   readonly keys: readonly string[]
@@ -55,13 +60,15 @@ const NOTHING_LEFT: LeftTurn = { finished: [], answered: 0 }
 
 /**
  * Runs the calls of one turn. Disclosure calls go first, one after the other, because they decide what becomes of the rest:
- * calls behind the first one that needs a new render are not run, but further openings among them are kept.
+ * calls behind the first one that needs a new render are not run, but further openings among them are kept. Calls that a
+ * person has to approve wait, and the others run meanwhile.
  */
 export async function runTurn(
   calls: readonly ToolCall[],
   context: TurnContext,
-  { finished, answered }: LeftTurn = NOTHING_LEFT,
+  left: LeftTurn = NOTHING_LEFT,
 ): Promise<TurnEnd> {
+  const { finished, answered } = left
   const known = new Map(finished.map((message) => [message.callId, message]))
   const results = calls.map((call): ToolMessage | undefined => known.get(call.id))
   const before = context.getPending().length
@@ -77,29 +84,66 @@ export async function runTurn(
     take(index, await disclose(call, context))
   }
   const waiting = new Set(context.getPending().map(({ callId }) => callId))
-  const halt = context.policy === 'batched' ? -1 : calls.findIndex(({ id }) => waiting.has(id))
+  const opener = calls.findIndex(({ id }) => waiting.has(id))
+  const halt = context.policy === 'batched' ? -1 : opener
   const end = halt === -1 ? runnable : Math.min(halt, runnable)
   const toRun = [...calls.entries()].slice(0, end).filter(([index]) => results[index] === undefined)
-  await runParallel(toRun, createParallelOptions(context), async ([index, call]) => {
+  const { ready, isWaiting } = await clearCalls(toRun, context)
+  await runParallel(ready, createParallelOptions(context), async ({ index, call, clearance }) => {
     context.check()
-    take(index, await runOther(call, context))
+    take(index, await runOther(call, context, clearance))
   })
+  const isOpening = context.getPending().length > before || (left !== NOTHING_LEFT && opener !== -1)
+  if (isWaiting) return { results: [], isWaiting, added: [], keys: [], isOpening }
   if (calls.length > runnable) context.warn(describeTooMany(calls.length, runnable))
   return {
     results: calls.map((call, index) => results[index] ?? refuse(call, index, { calls, runnable })),
+    isWaiting,
     ...findAdded(context, openings),
-    isOpening: context.getPending().length > before,
+    isOpening,
   }
+}
+
+interface ReadyCall {
+  readonly index: number
+  readonly call: ToolCall
+  readonly clearance: Exclude<Clearance, { type: 'wait' }>
+}
+
+/**
+ * Finds the calls that run now. One that must be alone waits for all before it, and all behind it wait for it: also where a
+ * person is what they wait for.
+ */
+async function clearCalls(
+  calls: readonly (readonly [index: number, call: ToolCall])[],
+  context: TurnContext,
+): Promise<{ readonly ready: readonly ReadyCall[]; readonly isWaiting: boolean }> {
+  const clearances = await Promise.all(calls.map(([, call]) => clearCall(call, context)))
+  const ready: ReadyCall[] = []
+  let isWaiting = false
+  let isBlocked = false
+  for (const [at, [index, call]] of calls.entries()) {
+    const clearance = clearances[at]
+    const isAlone = isExclusive(call, context)
+    isBlocked ||= isAlone && isWaiting
+    if (clearance?.type === 'wait') {
+      isWaiting = true
+      isBlocked ||= isAlone
+    } else if (clearance && !isBlocked) ready.push({ index, call, clearance })
+  }
+  return { ready, isWaiting }
 }
 
 function createParallelOptions(context: TurnContext) {
   return {
     limit: context.parallelCalls,
-    isAlone: ([, call]: readonly [number, ToolCall]): boolean => {
-      const found = findTool(call, context.toolbox)
-      return 'tool' in found && found.tool.exclusive
-    },
+    isAlone: ({ call }: ReadyCall): boolean => isExclusive(call, context),
   }
+}
+
+function isExclusive(call: ToolCall, { toolbox }: TurnContext): boolean {
+  const found = findTool(call, toolbox)
+  return 'tool' in found && found.tool.exclusive
 }
 
 function refuse(
@@ -161,8 +205,10 @@ function getAnswer(result: ToolResult, canAddTools: boolean): NonNullable<ToolIn
 }
 
 /** Runs a call of any other tool. What it opens takes effect where that can be done without a new render. */
-function runOther(call: ToolCall, context: TurnContext): Promise<CallEnd> {
+async function runOther(call: ToolCall, context: TurnContext, clearance: ReadyCall['clearance']): Promise<CallEnd> {
+  if (clearance.type === 'run' && 'tool' in findTool(call, context.toolbox)) await context.begins(call)
   return runCall(call, context, {
+    ...(clearance.type === 'run' ? { cleared: clearance.cleared } : { refusal: clearance.result }),
     onEnd(end) {
       context.settled(end, undefined)
       const opening = end.result.ok ? end.result.opening : undefined

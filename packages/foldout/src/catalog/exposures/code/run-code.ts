@@ -32,12 +32,13 @@ export function createRunCode(scope: MetaScope, sandbox: Sandbox): MetaTool {
       const source = withoutFence(code)
       const folder = getFolder(scope.catalog)
       const attachments = createAttachments()
+      let calls = 0
       const functions: SandboxFunctions = {
         keys: () => folder.functions.keys(),
         has: (name) => folder.functions.has(name),
         get(name) {
           const entry = folder.functions.get(name)
-          return entry && getFunction(scope, entry, attachments, context)
+          return entry && getFunction(scope, entry, attachments, () => numberCall(context, ++calls))
         },
       }
       const { signal } = context
@@ -56,14 +57,14 @@ function getFunction(
   { catalog, client }: MetaScope,
   entry: CatalogEntry,
   attachments: Attachments,
-  context: CallContext,
+  getContext: () => CallContext,
 ): SandboxFunction {
   return async (args, signal) => {
     const started = performance.now()
     let ok = false
     try {
       // With several calls, progress would jump back and forth.
-      const { onProgress: _, ...rest } = context
+      const { onProgress: _, ...rest } = getContext()
       const result = await catalog.call(entry.qualified, attachments.restore(args), { ...rest, signal })
       ok = result.isError !== true
       if (!ok) throw new Error(getText(result.content) || `Tool '${entry.name}' failed.`)
@@ -79,5 +80,15 @@ function getFunction(
         wrappingTokens: 0,
       })
     }
+  }
+}
+
+/** The context of a call that a program makes, with ids of its own. */
+function numberCall(context: CallContext, call: number): CallContext {
+  const { callId, idempotencyKey } = context
+  return {
+    ...context,
+    ...(callId !== undefined && { callId: `${callId}/${call}` }),
+    ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}/${call}` }),
   }
 }

@@ -1,0 +1,150 @@
+import type { ToolCall } from '../../../adapters/contract.ts'
+import { untilAborted } from '../../../core/abort.ts'
+import { getErrorMessage } from '../../../core/errors.ts'
+import { sha256Hex } from '../../../core/hash.ts'
+import { canonicalJson } from '../../../core/json/json.ts'
+import { cutWithCount } from '../../../core/text.ts'
+import { hashCall } from '../../../tools/approval.ts'
+import { checkArguments } from '../../../tools/execute.ts'
+import { fail, type ToolFailure } from '../../../tools/result.ts'
+import { toolDefinition, type AnyTool, type ApprovalNeed, type FoundTarget } from '../../../tools/tool.ts'
+import type { ApprovalRequest, HeldApproval } from '../../approvals.ts'
+import { MAX_APPROVAL_REASON } from '../../limits.ts'
+import type { AgentOptions } from '../../options.ts'
+import type { RunState } from '../run-state.ts'
+import { createToolContext, findTarget, findTool, type CallContext } from './call.ts'
+
+/** What is known of the approvals of a run. */
+export interface ApprovalContext extends CallContext {
+  readonly approval: {
+    readonly getState: () => Pick<RunState, 'id' | 'approvals' | 'calling'>
+    readonly needsApproval: AgentOptions['needsApproval']
+    readonly ttlMs: number | undefined
+    /** What to tell the model if a call cannot wait for a person; `undefined` if it can. */
+    refuseWait(call: ToolCall): string | undefined
+    /** Writes down that a person is asked. */
+    asked(request: ApprovalRequest): void
+  }
+}
+
+/** Whether a call runs now. `cleared` is what it may run, for tools that run others. */
+export type Clearance =
+  | { readonly type: 'run'; readonly cleared: string | undefined }
+  | { readonly type: 'wait' }
+  | { readonly type: 'refused'; readonly result: ToolFailure }
+
+/** The reason for asking again about a call that was approved and then interrupted. */
+const INTERRUPTED =
+  'This call was approved and began, but the process ended before the call did. It may already have taken effect.'
+
+/** Decides whether a call runs, waits for a person, or is answered with a failure. */
+export async function clearCall(call: ToolCall, context: ApprovalContext): Promise<Clearance> {
+  const { getState, needsApproval } = context.approval
+  const found = findTool(call, context.toolbox)
+  const held = getState().approvals.find(({ callId }) => callId === call.id)
+  if (held?.answer?.approved === false) return { type: 'refused', result: fail(describeDenial(held.answer.reason)) }
+  if (!('tool' in found)) return { type: 'run', cleared: undefined }
+  const { tool } = found
+  if (!held && !needsApproval && !tool.needsApproval) return { type: 'run', cleared: undefined }
+  try {
+    return await decide({ call, tool, target: findTarget(call, tool), held }, context)
+  } catch (error) {
+    // Nobody could say whether it may run, so it does not.
+    return { type: 'refused', result: fail(`Tool '${call.name}' failed: ${getErrorMessage(error)}`) }
+  }
+}
+
+interface CallInQuestion {
+  readonly call: ToolCall
+  readonly tool: AnyTool
+  readonly target: FoundTarget | undefined
+  readonly held: HeldApproval | undefined
+}
+
+async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<Clearance> {
+  const { call, tool, target, held } = asked
+  const { getState, refuseWait, ttlMs } = context.approval
+  const { id, calling } = getState()
+  const cleared = hashCall(target?.name ?? tool.name, target?.arguments ?? call.arguments)
+  const isInterrupted = held?.answer !== undefined && calling.some(({ callId }) => callId === call.id)
+  if (held && !isInterrupted && hashRequest(held, { id, call, tool, target }) === held.digest) {
+    if (held.answer) return { type: 'run', cleared }
+    if (!isExpired(held)) return { type: 'wait' }
+  }
+  const need = isInterrupted ? INTERRUPTED : await findNeed(asked, context)
+  if (need === false) return { type: 'run', cleared }
+  const refusal = refuseWait(call)
+  if (refusal !== undefined) return { type: 'refused', result: fail(refusal) }
+  const now = Date.now()
+  const section = context.tools.prompt?.findSection(call.name)
+  const request = {
+    callId: call.id,
+    tool: call.name,
+    arguments: call.arguments ?? {},
+    ...(target && target.name !== call.name && { target: { name: target.name, arguments: target.arguments } }),
+    reason: typeof need === 'string' ? cutWithCount(need, MAX_APPROVAL_REASON) : '',
+    ...(section !== undefined && { section }),
+    askedAt: new Date(now).toISOString(),
+    ...(ttlMs !== undefined && { expiresAt: new Date(now + ttlMs).toISOString() }),
+  }
+  context.approval.asked({ ...request, digest: hashRequest(request, { id, call, tool, target }) })
+  return { type: 'wait' }
+}
+
+/** Whether the tool, or the run, wants a person to look at a call. One with wrong arguments fails without bothering anybody. */
+async function findNeed({ call, tool, target }: CallInQuestion, context: ApprovalContext): Promise<ApprovalNeed> {
+  const { signal, release } = context.fork()
+  const transaction = context.tools.session.begin()
+  try {
+    return await untilAborted(signal, async () => {
+      const checked = await checkArguments(tool, call.arguments ?? {})
+      if (checked.issues) return false
+      const inner = { ...createToolContext(call, context, signal), session: transaction.session }
+      const own = (await tool.needsApproval?.(checked.value, inner)) ?? !!tool.needsApproval
+      if (own !== false) return own
+      const { needsApproval } = context.approval
+      if (!needsApproval) return false
+      return needsApproval(
+        {
+          callId: call.id,
+          tool: target?.name ?? call.name,
+          arguments: target?.arguments ?? call.arguments ?? {},
+          annotations: target?.annotations ?? tool.annotations,
+          section: context.tools.prompt?.findSection(call.name),
+        },
+        inner,
+      )
+    })
+  } finally {
+    // Asking changes nothing.
+    transaction.abandon()
+    release()
+  }
+}
+
+/** Hashes all that an answer is bound to: the conversation, the call, and the definitions of the tools that would run. */
+export function hashRequest(
+  { askedAt, expiresAt }: Pick<ApprovalRequest, 'askedAt' | 'expiresAt'>,
+  { id, call, tool, target }: Omit<CallInQuestion, 'held'> & Pick<RunState, 'id'>,
+): string {
+  const definitions = [
+    toolDefinition(tool),
+    tool.annotations ?? null,
+    target?.definition ?? null,
+    target?.annotations ?? null,
+  ]
+  const inner = target && [target.name, target.arguments]
+  const times = [askedAt, expiresAt ?? null]
+  return sha256Hex(canonicalJson([id, call.id, call.name, call.arguments ?? {}, inner ?? null, definitions, times]))
+}
+
+export function isExpired({ expiresAt }: Pick<ApprovalRequest, 'expiresAt'>): boolean {
+  return expiresAt !== undefined && !(Date.now() < Date.parse(expiresAt))
+}
+
+/** What a model reads of a call that a person did not approve. */
+function describeDenial(reason: string | undefined): string {
+  const denial = 'Not run: a person was asked and did not approve this call.'
+  const why = reason?.trim()
+  return why ? `${denial} The reason given: ${why}` : denial
+}
