@@ -5,6 +5,7 @@ import {
   NO_USAGE,
   addUsage,
   type AssistantMessage,
+  type MediaPart,
   type Message,
   type ModelEvent,
   type ProviderAdapter,
@@ -59,6 +60,8 @@ export interface ChatModel {
   readonly name: string
   readonly model: string
   readonly contextWindow?: number | undefined
+  /** Why this model cannot be given an image or a file; undefined if it can. Without this method, it is given text only. */
+  refuseInput?(part: MediaPart): string | undefined
   complete(request: ChatRequest): Promise<ChatReply>
 }
 
@@ -85,6 +88,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
     model: chat.model,
     supportsDynamicTools: true,
     ...(chat.contextWindow === undefined ? {} : { contextWindow: chat.contextWindow }),
+    ...(chat.refuseInput === undefined ? {} : { refuseInput: (part: MediaPart) => chat.refuseInput?.(part) }),
     async evaluate({ system, tools, addedTools, messages, output, signal, beforeRequest, callTools, record, emit }) {
       const conversation = [...messages]
       const added = new Map(addedTools)

@@ -21,6 +21,30 @@ export interface ToolCall {
 }
 
 /**
+ * A text among other parts of what the user said.
+ *
+ * @example
+ * ```ts
+ * const part: TextPart = { type: 'text', text: 'What is in this picture?' }
+ * ```
+ */
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+}
+/**
+ * An image or a file that the user gave to the model: its bytes in Base64, or the address from which the provider loads it.
+ *
+ * @example
+ * ```ts
+ * const part: MediaPart = { type: 'file', name: 'invoice.pdf', mediaType: 'application/pdf', data: 'JVBERi0x…' }
+ * ```
+ */
+export type MediaPart = { readonly type: 'image' | 'file'; readonly name?: string } & (
+  | { readonly data: string; readonly mediaType: string }
+  | { readonly url: string; readonly mediaType?: string }
+)
+/**
  * What the user said.
  *
  * @example
@@ -30,7 +54,10 @@ export interface ToolCall {
  */
 export interface UserMessage {
   readonly role: 'user'
+  /** Every text of the message. */
   readonly text: string
+  /** If the message has images or files: all its parts, the texts among them. They are then sent instead of `text`. */
+  readonly parts?: readonly (TextPart | MediaPart)[]
 }
 /**
  * A reply of the model: a text, calls of tools, or both.
@@ -152,6 +179,11 @@ export type ModelEvent =
   | { readonly type: 'text/delta'; readonly text: string }
   /** Part of what the model thinks before it answers, where the provider shows it. It is not part of the answer. */
   | { readonly type: 'reasoning/delta'; readonly text: string }
+  /**
+   * Part of the arguments of a call, as the model writes them. Together the parts are JSON, once the call is whole. If the
+   * request is sent again (`request/retried`), the call begins again with another id or none at all.
+   */
+  | { readonly type: 'call/delta'; readonly callId: string; readonly name: string; readonly text: string }
   /** A request is answered. */
   | { readonly type: 'reply/received'; readonly message: AssistantMessage; readonly usage: Usage }
   /** A request failed and is sent again. */
@@ -244,5 +276,10 @@ export interface ProviderAdapter {
   readonly canPause?: boolean
   /** Tokens that input and output may have together, if known. */
   readonly contextWindow?: number
+  /**
+   * Why this model cannot be given an image or a file, in a sentence; undefined if it can. Without this method, it is given
+   * text only.
+   */
+  refuseInput?(part: MediaPart): string | undefined
   evaluate(evaluation: Evaluation): Promise<EvaluationResult>
 }

@@ -5,6 +5,7 @@ import { defineSection } from '../prompt/section.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
+import { NO_ADDITIONS } from './ai-sdk/additions.ts'
 import { toModelMessages } from './ai-sdk/messages.ts'
 import { toWireConversation } from './anthropic/conversation.ts'
 import type { ChatRequest } from './chat.ts'
@@ -74,7 +75,14 @@ describe('pictures in the result of a tool', () => {
   })
 
   it('R37 reach models of the AI SDK as image data', () => {
-    expect(toModelMessages(messages, { adapter: 'ai-sdk', hasMarks: false }).at(-1)).toMatchObject({
+    expect(
+      toModelMessages(messages, {
+        adapter: 'ai-sdk',
+        hasMarks: false,
+        quirks: new Set(),
+        additions: NO_ADDITIONS,
+      }).messages.at(-1),
+    ).toMatchObject({
       content: [
         {
           output: {

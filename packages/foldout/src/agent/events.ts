@@ -119,7 +119,7 @@ export interface ApprovalDecision {
 export interface RunStarted {
   /** Whether it goes on from an earlier state. */
   readonly isResumed: boolean
-  /** What the user says, if anything. */
+  /** What the user says, if anything. Images and files are described by type and size. */
   readonly input?: string
 }
 

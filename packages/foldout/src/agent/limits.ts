@@ -19,6 +19,18 @@ export const MAX_MALFORMED_SHOWN = 200
 /** Characters of a reason for asking a person, or of that person's answer, that are kept. */
 export const MAX_APPROVAL_REASON = 4_000
 
+/** Bytes that the images and files of one input may have together. They become part of the conversation, and of its stored state. */
+export const MAX_INPUT_BYTES = 32 * 1024 * 1024
+
+/** Parts that one input may have: texts, images and files. */
+export const MAX_INPUT_PARTS = 100
+
+/** Characters that the address of an image or a file may have. The address itself may not be longer; a `data:` URL counts as bytes. */
+export const MAX_INPUT_URL_CHARACTERS = 8_192
+
+/** Characters that the name of a file in an input may have. */
+export const MAX_INPUT_NAME_CHARACTERS = 255
+
 /**
  * Tokens that one input of the user may cost. A run that reaches a limit ends with a `LimitReachedError`.
  *

@@ -8,6 +8,7 @@ import type { Filesystem } from '../files/filesystem.ts'
 import type { ApprovalNeed, ToolContext } from '../tools/tool.ts'
 import type { ApprovalAnswer, ApprovalCall, ApprovalRequest } from './approvals.ts'
 import type { AgentEvent } from './events.ts'
+import type { AgentInput } from './input.ts'
 import type { TokenLimits } from './limits.ts'
 import type { Expansion, OpeningPolicy } from './policy.ts'
 import type { RunState } from './loop/run-state.ts'
@@ -25,10 +26,11 @@ export interface AgentOptions<Keys extends string = string> {
   /** The model. */
   readonly adapter: ProviderAdapter
   /**
-   * What the user says. Left out when a run is resumed, or when the prompt says it all: the conversation then begins with
-   * `Begin.`. A completed run without new input gives its result again and asks nobody.
+   * What the user says: a text, or a list of texts, images and files. Left out when a run is resumed, or when the prompt says
+   * it all: the conversation then begins with `Begin.`. A completed run without new input gives its result again and asks
+   * nobody.
    */
-  readonly input?: string
+  readonly input?: AgentInput
   /**
    * Where openings, the tools' state and the conversation are kept: a second `input` on the same session continues it. A
    * session has one live run at a time; a second is refused with the code `run-busy`. A run inside a tool, on the session

@@ -30,6 +30,8 @@ export type ErrorCode =
   | 'event-lossy'
   | 'expansion-required'
   | 'filesystem'
+  | 'input-invalid'
+  | 'input-unsupported'
   | 'learn-core-options'
   | 'limit-reached'
   | 'mcp-authorize'

@@ -1,3 +1,4 @@
+import type { AgentInput } from '../agent/input.ts'
 import type { TokenCounter } from '../core/tokens/tokens.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
@@ -17,7 +18,7 @@ import { watchRuns, type RunListener } from './runs.ts'
  */
 export interface RecorderOptions {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
-  readonly input?: string
+  readonly input?: AgentInput
   readonly session?: SessionReader
   readonly disclosure?: DisclosureStrategy
   readonly overrides?: PromptOverrides

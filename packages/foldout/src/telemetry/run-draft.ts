@@ -1,5 +1,7 @@
 import { NO_USAGE, addUsage, type Usage } from '../adapters/contract.ts'
+import { describeUserMessage } from '../adapters/user-parts.ts'
 import type { AgentEvent } from '../agent/events.ts'
+import { toUserMessage } from '../agent/input.ts'
 import { estimatedTokens, type TokenCounter } from '../core/tokens/tokens.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { Visibility } from '../session/visibility.ts'
@@ -62,7 +64,7 @@ export function draftRun(options: RecorderOptions): RunDraft {
     restarts: [],
     toolCalls: [],
     answers: new Map(),
-    conversationTokens: input === undefined ? 0 : counter.count(input),
+    conversationTokens: input === undefined ? 0 : counter.count(describeUserMessage(toUserMessage(input))),
     usage: NO_USAGE,
     reportedUsage: undefined,
   }

@@ -1,12 +1,17 @@
 import type { LanguageModel, ToolSet } from 'ai'
+import { isPlainObject } from '../../core/json/json.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { AdapterError } from '../adapter-error.ts'
+import { extendPrefix } from '../anthropic/native.ts'
 import { chatAdapter, type ChatReply, type ChatRequest } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
-import { isFormatRefused, isRefusedForGood } from '../failure.ts'
+import { getProviderQuirks, type Quirk } from '../quirks.ts'
 import { withRetries } from '../retry.ts'
 import { toToolParameters } from '../tool-schemas.ts'
+import { refuseKind, type InputKind } from '../user-parts.ts'
+import { ADDITION_BETAS, findAdditions, getAdditionStyle, mergeOptions, type Additions } from './additions.ts'
 import { CACHE_MARK, isCachedByMarks } from './cache.ts'
+import { createFeatures, hasTools, type SdkFeatures } from './features.ts'
+import { forbidDownloads, refuseAddress } from './input.ts'
 import { toModelMessages } from './messages.ts'
 import { loadAi, toSdkSchema, type AiPackage } from './package.ts'
 import { readReply } from './reply.ts'
@@ -45,6 +50,19 @@ export interface AiSdkOptions {
    * Other providers cache by themselves, or as `providerOptions` say.
    */
   readonly cache?: boolean
+  /**
+   * Tools that the provider runs, such as `{ web_search: openai.tools.webSearch() }`. They are offered in addition to those
+   * of the prompt, before them.
+   */
+  readonly providerTools?: ToolSet
+  /**
+   * How tools that are added mid-conversation are sent. `native`: at their place in the conversation, so that everything
+   * before it stays cached, for models of `@ai-sdk/anthropic` (from 3.0.138 or 4.0 on) and the Responses of `@ai-sdk/openai`
+   * (from 4.0 on), until the endpoint refuses it. `plain`, the default: at the end of the tool list.
+   */
+  readonly toolAdditions?: 'native' | 'plain'
+  /** What the model can be given besides text; other input is refused before a run begins. Default: images and files. */
+  readonly input?: readonly InputKind[]
 }
 
 /**
@@ -58,82 +76,101 @@ export interface AiSdkOptions {
  * ```
  */
 export function aiSdk(options: AiSdkOptions): ProviderAdapter {
-  const { model, contextWindow, structuredOutput = true } = options
-  const name = options.name ?? getProvider(model)
-  const settings: Settings = { ...options, name, hasMarks: (options.cache ?? true) && isCachedByMarks(model) }
-  const refusedOutputs = new WeakSet<object>()
-
-  const send = async (request: ChatRequest, hasFormat: boolean): Promise<ChatReply> => {
-    const ai = await loadAi()
-    return withRetries((emit, signal) => ask(ai, settings, { ...request, signal, emit }, hasFormat), {
-      adapter: name,
-      retries: options.maxRetries,
-      signal: request.signal,
-      emit: (event) => request.emit(event),
-    })
-  }
-
+  const { model, contextWindow, input: kinds = ['image', 'file'] } = options
+  const modelName = typeof model === 'string' ? model : model.modelId
+  const provider = getProvider(model)
+  const name = options.name ?? getSystem(provider)
+  const quirks = new Set(getProviderQuirks(provider))
+  const settings: Settings = { ...options, name, quirks, hasMarks: (options.cache ?? true) && isCachedByMarks(model) }
+  const features = createFeatures({
+    structuredOutput: options.structuredOutput ?? true,
+    hasFormatQuirk: quirks.has('format-without-tools'),
+    additions: options.toolAdditions === 'native' ? getAdditionStyle(model) : undefined,
+  })
   return chatAdapter({
     name,
-    model: typeof model === 'string' ? model : model.modelId,
+    model: modelName,
     contextWindow,
-    async complete(request) {
-      const { output } = request
-      // Providers do not accept an array at the top of a schema.
-      if (!structuredOutput || output?.container !== 'object' || refusedOutputs.has(output)) return send(request, false)
-      try {
-        return await send(request, true)
-      } catch (error) {
-        if (!isFormatRefusal(error)) throw error
-      }
-      const reply = await send(request, false)
-      refusedOutputs.add(output)
-      request.emit({ type: 'warning', message: FORMAT_WARNING })
-      return reply
-    },
+    refuseInput: (part) => refuseKind(part, { kinds, model: modelName }) ?? refuseAddress(part, model),
+    complete: (request) =>
+      features.send(request, async (using) => {
+        const ai = await loadAi()
+        return withRetries((emit, signal) => ask(ai, settings, { ...request, signal, emit }, using), {
+          adapter: name,
+          retries: options.maxRetries,
+          signal: request.signal,
+          emit: (event) => request.emit(event),
+        })
+      }),
   })
 }
 
-const FORMAT_WARNING =
-  'The provider refused the output schema. From now on the shape of the answer is only requested in the prompt, and checked when it is read. Set structuredOutput: false to avoid the attempt.'
-
-function isFormatRefusal(error: unknown): boolean {
-  if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return false
-  if (error.status !== 400 && error.status !== 422) return false
-  return isFormatRefused(error.message) && !isRefusedForGood(error.message)
+/** The provider's name in the AI SDK: `openai.responses`, or `openai` for the gateway's `openai/gpt-5`. */
+function getProvider(model: LanguageModel): string {
+  return typeof model === 'string' ? (model.split('/')[0] ?? '') : model.provider
 }
 
-/** `openai` for `openai.responses`, and for the gateway's `openai/gpt-5`. */
-function getProvider(model: LanguageModel): string {
-  const [provider = ''] = typeof model === 'string' ? model.split('/') : model.provider.split('.')
-  return provider
+/** `openai` for `openai.responses`. */
+function getSystem(provider: string): string {
+  return provider.split('.')[0] ?? ''
 }
 
 interface Settings extends AiSdkOptions {
   readonly name: string
+  readonly quirks: ReadonlySet<Quirk>
   /** Whether to mark what should be cached. */
   readonly hasMarks: boolean
 }
 
-function ask(ai: AiPackage, settings: Settings, request: ChatRequest, hasFormat: boolean): Promise<ChatReply> {
-  const { model, hasMarks, name } = settings
+function ask(ai: AiPackage, settings: Settings, request: ChatRequest, using: SdkFeatures): Promise<ChatReply> {
+  const { model, hasMarks, name, quirks } = settings
   const { system, messages, output, signal } = request
   // Another adapter may have the same name and store other content.
   const adapter = `ai-sdk:${name}`
+  const additions = findAdditions(request, using.additions)
+  const sent = toModelMessages(messages, {
+    adapter,
+    hasMarks,
+    quirks,
+    additions,
+    start: getStart(settings, request, additions),
+    keepsReasoning: isThinkingEnabled(settings),
+    refusedReasoning: using.refusedReasoning,
+  })
+  using.sends(sent.reasoning)
   const result = ai.streamText({
     model,
     ...(system === '' ? {} : { system: hasMarks ? { role: 'system', content: system, ...CACHE_MARK } : system }),
-    messages: toModelMessages(messages, { adapter, hasMarks }),
-    tools: toToolSet(ai, request, hasMarks),
-    ...(hasFormat && output ? { output: ai.Output.object({ schema: toSdkSchema(ai, output.jsonSchema) }) } : {}),
-    ...getProviderOptions(settings, hasFormat),
+    messages: sent.messages,
+    // Only those that add tools.
+    allowSystemInMessages: true,
+    tools: toToolSet(ai, settings, request, additions),
+    ...(using.hasFormat && output ? { output: ai.Output.object({ schema: toSdkSchema(ai, output.jsonSchema) }) } : {}),
+    ...getProviderOptions(settings, using, request),
+    experimental_download: forbidDownloads,
     abortSignal: signal,
     maxRetries: 0,
     stopWhen: () => true,
     // The default writes the error to the console; here it is thrown.
     onError: () => {},
   })
-  return readReply(result, { adapter: name, nativeAdapter: adapter, request })
+  return readReply(result, { adapter: name, nativeAdapter: adapter, prefix: sent.prefix, request })
+}
+
+/** What the reasoning of Anthropic's models is bound to besides the messages. */
+function getStart({ model, providerTools }: Settings, request: ChatRequest, additions: Additions): string | undefined {
+  if (!isCachedByMarks(model)) return undefined
+  const { system, tools, addedTools } = request
+  const listed = [...tools, ...[...addedTools.values()].filter(({ name }) => !additions.getToolOptions(name))]
+  const definitions = listed.map(({ name, description, inputSchema }) => [name, description, inputSchema])
+  const modelName = typeof model === 'string' ? model : model.modelId
+  return extendPrefix(modelName, [system, definitions, Object.keys(providerTools ?? {})])
+}
+
+/** Models with a thinking budget require that the last reply begins with thinking, and accept it from any conversation. */
+function isThinkingEnabled({ providerOptions }: Settings): boolean {
+  const thinking = providerOptions?.['anthropic']?.['thinking']
+  return isPlainObject(thinking) && thinking['type'] === 'enabled'
 }
 
 // These request strict schemas by default: all fields required, no others allowed. Few output schemas are like that, and
@@ -141,25 +178,43 @@ function ask(ai: AiPackage, settings: Settings, request: ChatRequest, hasFormat:
 const STRICT_BY_DEFAULT = ['openai', 'azure', 'groq', 'openaiCompatible']
 
 function getProviderOptions(
-  { providerOptions }: Settings,
-  hasFormat: boolean,
+  { providerOptions = {} }: Settings,
+  { hasFormat, additions }: SdkFeatures,
+  request: ChatRequest,
 ): { readonly providerOptions?: ProviderOptions } {
-  if (!hasFormat) return providerOptions === undefined ? {} : { providerOptions }
-  const loose = STRICT_BY_DEFAULT.map((provider) => [
-    provider,
-    { strictJsonSchema: false, ...providerOptions?.[provider] },
-  ])
-  return { providerOptions: { ...providerOptions, ...(Object.fromEntries(loose) as ProviderOptions) } }
+  const options: Record<string, ProviderOptions[string]> = { ...providerOptions }
+  if (hasFormat)
+    for (const provider of STRICT_BY_DEFAULT)
+      options[provider] = { strictJsonSchema: false, ...providerOptions[provider] }
+  if (additions === 'anthropic' && hasTools(request)) {
+    const { anthropicBeta: own, ...rest } = providerOptions['anthropic'] ?? {}
+    // From the first request on, though it adds nothing yet: all requests of a conversation should look alike to the cache.
+    options['anthropic'] = { ...rest, anthropicBeta: [...(Array.isArray(own) ? own : []), ...ADDITION_BETAS] }
+  }
+  return Object.keys(options).length === 0 ? {} : { providerOptions: options }
 }
 
-/** The tools without `execute`, so that the calls come back to us. */
-function toToolSet(ai: AiPackage, { tools, addedTools }: ChatRequest, hasMarks: boolean): ToolSet {
+/** The provider's tools, and ours without `execute`, so that the calls come back to us. */
+function toToolSet(
+  ai: AiPackage,
+  { hasMarks, providerTools, quirks }: Settings,
+  { tools, addedTools }: ChatRequest,
+  additions: Additions,
+): ToolSet {
   const toEntry = ({ name, description, inputSchema }: AnyTool, isMarked: boolean): [string, ToolSet[string]] => {
     const schema = toSdkSchema(ai, toToolParameters(inputSchema, 'openai'))
-    return [name, ai.tool({ description, inputSchema: schema, ...(isMarked ? CACHE_MARK : {}) })]
+    const options = mergeOptions(isMarked ? CACHE_MARK.providerOptions : undefined, additions.getToolOptions(name))
+    const settings = {
+      ...(Object.keys(options).length > 0 ? { providerOptions: options } : {}),
+      ...(quirks.has('strict-tools') ? { strict: false } : {}),
+    }
+    return [name, ai.tool({ description, inputSchema: schema, ...settings })]
   }
-  return Object.fromEntries([
-    ...tools.map((tool, index) => toEntry(tool, hasMarks && index === tools.length - 1)),
-    ...[...addedTools.values()].map((tool) => toEntry(tool, false)),
-  ])
+  return {
+    ...providerTools,
+    ...Object.fromEntries([
+      ...tools.map((tool, index) => toEntry(tool, hasMarks && index === tools.length - 1)),
+      ...[...addedTools.values()].map((tool) => toEntry(tool, false)),
+    ]),
+  }
 }

@@ -12,10 +12,11 @@ export function isCachedByMarks(model: LanguageModel): boolean {
   return /(^|\.)anthropic(\.|$)/.test(model.provider) || model.modelId.startsWith('anthropic/')
 }
 
-/** Marks the ends of the last turns before a reply of the model. */
+/** Marks the ends of the last turns before a reply of the model. Messages that only add tools cannot be marked. */
 export function markTurns(messages: readonly ModelMessage[]): ModelMessage[] {
-  const ends = messages.flatMap(({ role }, index) => {
-    const next = messages[index + 1]?.role
+  const said = messages.flatMap(({ role }, index) => (role === 'system' ? [] : [{ role, index }]))
+  const ends = said.flatMap(({ role, index }, at) => {
+    const next = said[at + 1]?.role
     return role !== 'assistant' && (next === undefined || next === 'assistant') ? [index] : []
   })
   const marked = new Set(ends.slice(-MARKED_TURNS))

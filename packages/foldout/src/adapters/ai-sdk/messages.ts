@@ -1,41 +1,136 @@
-import type { AssistantModelMessage, ModelMessage, ToolModelMessage } from 'ai'
+import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai'
 import { isPlainObject, type Json } from '../../core/json/json.ts'
-import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
+import type { AssistantMessage, MediaPart, Message, TextPart, ToolCall, ToolMessage, UserMessage } from '../contract.ts'
+import { extendPrefix } from '../anthropic/native.ts'
+import { REPLY_BEFORE_USER, toShortId, type Quirk } from '../quirks.ts'
+import type { Additions } from './additions.ts'
 import { markTurns } from './cache.ts'
 
 type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number]
 
-// Providers refuse a conversation that does not begin with a user message.
 const OPENING: ModelMessage = { role: 'user', content: 'Begin.' }
 
-/** A conversation in the form that the AI SDK accepts. Content that this adapter stored is sent back unchanged. */
-export function toModelMessages(
-  messages: readonly Message[],
-  { adapter, hasMarks }: { readonly adapter: string; readonly hasMarks: boolean },
-): ModelMessage[] {
-  const converted = messages.flatMap((message): ModelMessage[] => {
-    if (message.role === 'user') return [{ role: 'user', content: message.text }]
-    if (message.role === 'assistant') return toAssistantMessage(message, adapter)
-    return message.role === 'tool' ? [toToolMessage(message)] : []
-  })
-  const begun = converted[0]?.role === 'user' ? converted : [OPENING, ...converted]
-  return hasMarks ? markTurns(begun) : begun
+export interface MessageOptions {
+  /** Identifies content that this adapter stored. */
+  readonly adapter: string
+  /** Whether to mark what should be cached. */
+  readonly hasMarks: boolean
+  readonly quirks: ReadonlySet<Quirk>
+  readonly additions: Additions
+  /**
+   * Identifies the model, the system text and the tools, if reasoning is bound to these and to the messages before it, as
+   * that of Anthropic's models is.
+   */
+  readonly start?: string | undefined
+  /** Whether reasoning is sent back even if the conversation before it has changed. */
+  readonly keepsReasoning?: boolean
+  /** The prefixes of replies whose reasoning the provider refused. */
+  readonly refusedReasoning?: ReadonlySet<string>
 }
 
-function toAssistantMessage({ text, toolCalls, native }: AssistantMessage, adapter: string): ModelMessage[] {
-  if (native?.adapter === adapter) {
-    return [{ role: 'assistant', content: native.content as unknown as AssistantPart[] }]
+export interface SentMessages {
+  readonly messages: ModelMessage[]
+  /** Identifies everything that precedes the reply, if its reasoning is bound to that. */
+  readonly prefix: string | undefined
+  /** The prefixes of the replies whose reasoning is sent back. */
+  readonly reasoning: readonly string[]
+}
+
+/** A conversation in the form that the AI SDK accepts. Content that this adapter stored is sent back unchanged. */
+export function toModelMessages(messages: readonly Message[], options: MessageOptions): SentMessages {
+  const { hasMarks, quirks, additions } = options
+  const converted: ModelMessage[] = []
+  const reasoning: string[] = []
+  let prefix = options.start
+  const push = (message: ModelMessage): void => {
+    converted.push(message)
+    if (prefix !== undefined) prefix = extendPrefix(prefix, message)
+  }
+  // Added tools come after everything the user says: a provider accepts them only before a reply.
+  let held: ModelMessage[] = []
+  const toId = quirks.has('short-call-ids') ? toShortId : (id: string): string => id
+  // Providers refuse a conversation that does not begin with a user message.
+  if (messages[0]?.role !== 'user') push(OPENING)
+  for (const [at, message] of messages.entries()) {
+    if (message.role === 'user') {
+      if (quirks.has('reply-before-user') && converted.at(-1)?.role === 'tool')
+        push({ role: 'assistant', content: REPLY_BEFORE_USER })
+      push({ role: 'user', content: toUserContent(message) })
+    } else if (message.role === 'tool') {
+      push(toToolMessage(message, toId, additions.afterResult.get(at + 1)))
+    } else if (message.role === 'tools') {
+      const added = additions.messages.get(at)
+      if (added) held.push(added)
+    } else {
+      for (const added of held) push(added)
+      held = []
+      const reply = toAssistantMessage(message, options, { prefix, toId })
+      if (prefix !== undefined && reply.some(hasReasoning)) reasoning.push(prefix)
+      for (const each of reply) push(each)
+    }
+  }
+  for (const added of held) push(added)
+  return { messages: hasMarks ? markTurns(converted) : converted, prefix, reasoning }
+}
+
+function hasReasoning({ role, content }: ModelMessage): boolean {
+  return role === 'assistant' && typeof content !== 'string' && content.some(({ type }) => type === 'reasoning')
+}
+
+type UserPart = Exclude<UserModelMessage['content'], string>[number]
+
+function toUserContent({ text, parts }: UserMessage): UserModelMessage['content'] {
+  return parts === undefined ? text : parts.map(toUserPart)
+}
+
+function toUserPart(part: TextPart | MediaPart): UserPart {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const content = 'data' in part ? part.data : new URL(part.url)
+  if (part.type === 'image')
+    return { type: 'image', image: content, ...(part.mediaType === undefined ? {} : { mediaType: part.mediaType }) }
+  return {
+    type: 'file',
+    data: content,
+    mediaType: part.mediaType ?? DEFAULT_FILE_TYPE,
+    ...(part.name === undefined ? {} : { filename: part.name }),
+  }
+}
+
+/** The SDK requires a type. Of a file that is known by its address only, this is the most likely one. */
+const DEFAULT_FILE_TYPE = 'application/pdf'
+
+type ToId = (id: string) => string
+
+function toAssistantMessage(
+  { text, toolCalls, native }: AssistantMessage,
+  options: MessageOptions,
+  { prefix, toId }: { readonly prefix: string | undefined; readonly toId: ToId },
+): ModelMessage[] {
+  const stored = native?.adapter === options.adapter ? readStored(native.content) : undefined
+  if (stored) {
+    const isBound = prefix === undefined || options.keepsReasoning || stored.prefix === prefix
+    const isRefused = prefix !== undefined && options.refusedReasoning?.has(prefix)
+    const parts = isBound && !isRefused ? stored.parts : stored.parts.filter(({ type }) => type !== 'reasoning')
+    return parts.length === 0 ? [] : [{ role: 'assistant', content: [...parts] }]
   }
   const content: AssistantPart[] = [
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...toolCalls.map((call) => ({
       type: 'tool-call' as const,
-      toolCallId: call.id,
+      toolCallId: toId(call.id),
       toolName: call.name,
       input: getInput(call),
     })),
   ]
   return content.length === 0 ? [] : [{ role: 'assistant', content }]
+}
+
+/** What this adapter stored with a reply. The conversation may come from a store, so the shape is checked. */
+function readStored(
+  content: Json,
+): { readonly parts: readonly AssistantPart[]; readonly prefix: Json | undefined } | undefined {
+  if (!isPlainObject(content) || !Array.isArray(content['parts'])) return undefined
+  return { parts: content['parts'].filter(isPlainObject) as unknown as AssistantPart[], prefix: content['prefix'] }
 }
 
 /** Providers accept only objects here. */
@@ -44,12 +139,19 @@ function getInput({ arguments: args, malformed }: ToolCall): Record<string, unkn
   return malformed === undefined ? {} : { malformed }
 }
 
-function toToolMessage(message: ToolMessage): ToolModelMessage {
+function toToolMessage(
+  message: ToolMessage,
+  toId: ToId,
+  providerOptions: ResultPart['providerOptions'],
+): ToolModelMessage {
   const { callId, name } = message
-  return {
-    role: 'tool',
-    content: [{ type: 'tool-result', toolCallId: callId, toolName: name, output: toResultOutput(message) }],
+  const result = {
+    type: 'tool-result' as const,
+    toolCallId: toId(callId),
+    toolName: name,
+    output: toResultOutput(message),
   }
+  return { role: 'tool', content: [{ ...result, ...(providerOptions === undefined ? {} : { providerOptions }) }] }
 }
 
 type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>
@@ -62,7 +164,7 @@ function toResultOutput({ text, isError, images = [] }: ToolMessage): ResultPart
 }
 
 /** The parts of a reply that must be sent back unchanged: reasoning, files, and others that a plain message cannot hold. */
-export function getNativeContent(messages: readonly ModelMessage[], toolCalls: readonly ToolCall[]): Json | undefined {
+export function getNativeParts(messages: readonly ModelMessage[], toolCalls: readonly ToolCall[]): Json | undefined {
   const parts = messages.flatMap((message) =>
     message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
   )

@@ -3,7 +3,8 @@ import { MockLanguageModelV3 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { defineTool, ok } from '../../entries/index.ts'
 import { outputSpec } from '../../prompt/output.ts'
-import type { ModelEvent } from '../contract.ts'
+import { getErrorMessage } from '../../core/errors.ts'
+import type { Message, ModelEvent } from '../contract.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { evaluate } from './evaluation.fixtures.ts'
 import { call, finish, says, scripted, type CallOptions, type StreamPart } from './model.fixtures.ts'
@@ -44,6 +45,14 @@ const refuseStrict = ({ responseFormat, providerOptions }: CallOptions): string 
     : undefined
 const refuseFormat = ({ responseFormat }: CallOptions): string | undefined =>
   responseFormat?.type === 'json' ? 'json mode cannot be combined with tool/function calling' : undefined
+function getFault(parse: () => unknown): string {
+  try {
+    parse()
+    return ''
+  } catch (error) {
+    return getErrorMessage(error)
+  }
+}
 const warnings = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 
@@ -71,12 +80,37 @@ describe('aiSdk and output schemas', () => {
     expect(warnings(events)).toEqual([expect.stringMatching(/^The provider refused the output schema\./)])
   })
 
+  it.each([
+    ['groq.chat', [undefined, 'json', 'json']],
+    ['vllm.chat', [undefined, 'json', 'json']],
+    ['google.generative-ai', [undefined, 'json', 'json']],
+    ['openai.responses', ['json', 'json', 'json']],
+    ['azure.responses', ['json', 'json', 'json']],
+    ['anthropic.messages', ['json', 'json', 'json']],
+    ['googleVertex.anthropic.messages', ['json', 'json', 'json']],
+  ])('R17 sends a schema beside tools only where that works: %s', async (provider, expected) => {
+    const model = refusing(() => undefined, { provider })
+    const adapter = aiSdk({ model })
+    const output = createOutput()
+    const fault = getFault(() => output.parse('Rome.'))
+    await evaluate(adapter, { output, tools: [weather] })
+    // To fix an answer, which takes no tools.
+    const messages: readonly Message[] = [
+      { role: 'user', text: 'Hello' },
+      { role: 'assistant', text: 'Rome.', toolCalls: [] },
+      { role: 'user', text: fault },
+    ]
+    await evaluate(adapter, { output, tools: [weather], messages })
+    await evaluate(adapter, { output })
+    expect(model.doStreamCalls.map(({ responseFormat }) => responseFormat?.type)).toEqual(expected)
+  })
+
   it('R17 never resends a refused schema, but sends other schemas', async () => {
     const model = refusing(refuseFormat)
     const adapter = aiSdk({ model })
     const output = createOutput()
-    await evaluate(adapter, { output, tools: [weather] })
-    const { events } = await evaluate(adapter, { output, tools: [weather] })
+    await evaluate(adapter, { output })
+    const { events } = await evaluate(adapter, { output })
     expect(warnings(events)).toEqual([])
     await evaluate(adapter, { output: createOutput() })
     const sent = model.doStreamCalls.map(({ responseFormat }) => responseFormat?.type)

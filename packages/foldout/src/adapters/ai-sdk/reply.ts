@@ -5,7 +5,7 @@ import type { ToolCall, Usage } from '../contract.ts'
 import { cutStream } from '../failure.ts'
 import { measureText, readStream } from '../stream.ts'
 import { createCallIds, toToolCall } from '../tool-calls.ts'
-import { getNativeContent } from './messages.ts'
+import { getNativeParts } from './messages.ts'
 
 /** The part of a result of `streamText` that is read. */
 interface StreamedResult {
@@ -20,14 +20,16 @@ export interface ReadOptions {
   readonly adapter: string
   /** Identifies the reply's `native` content. */
   readonly nativeAdapter: string
+  /** Identifies everything that precedes the reply, if its reasoning is bound to that. */
+  readonly prefix: string | undefined
   readonly request: ChatRequest
 }
 
 /** Reads one reply while it is streamed. */
 export async function readReply(result: StreamedResult, options: ReadOptions): Promise<ChatReply> {
-  const { adapter, nativeAdapter, request } = options
+  const { adapter, nativeAdapter, prefix, request } = options
   const { signal } = request
-  const toId = createCallIds(request.messages)
+  const ids = createStreamedIds(createCallIds(request.messages))
   let text = ''
   const calls: ToolCall[] = []
   let finished: FinishedStep | undefined
@@ -44,8 +46,16 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
         case 'reasoning-delta':
           if (part.text !== '') request.emit({ type: 'reasoning/delta', text: part.text })
           break
+        case 'tool-input-start':
+          if (!part.providerExecuted) ids.begin(part.id, part.toolName)
+          break
+        case 'tool-input-delta': {
+          const call = ids.find(part.id)
+          if (call && part.delta !== '') request.emit({ type: 'call/delta', ...call, text: part.delta })
+          break
+        }
         case 'tool-call':
-          if (!part.providerExecuted) calls.push(readCall(part, toId(part.toolCallId)))
+          if (!part.providerExecuted) calls.push(readCall(part, ids.take(part.toolCallId)))
           break
         case 'finish-step':
           finished = part
@@ -61,9 +71,32 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
   const cause = STOPPED_BY.get(finished.finishReason)
   if (cause !== undefined) request.emit({ type: 'warning', message: `The reply is not whole: ${cause}.` })
   const toolCalls = cause === undefined ? calls : calls.map(toCutCall)
-  const content = getNativeContent((await result.response).messages, toolCalls)
+  const parts = getNativeParts((await result.response).messages, toolCalls)
+  const content = parts && { parts, ...(prefix === undefined ? {} : { prefix }) }
   const native = content === undefined ? {} : { native: { adapter: nativeAdapter, content } }
   return { message: { role: 'assistant', text, toolCalls, ...native }, usage: toUsage(finished.usage) }
+}
+
+interface StreamedIds {
+  /** A call's input is about to be streamed. */
+  begin(given: string, name: string): void
+  find(given: string): { readonly callId: string; readonly name: string } | undefined
+  /** The id of a call in the conversation, which is that of its streamed input. */
+  take(given: string): string
+}
+
+function createStreamedIds(toId: (id: unknown) => string): StreamedIds {
+  const streamed = new Map<string, { readonly callId: string; readonly name: string }>()
+  return {
+    begin: (given, name) => void streamed.set(given, { callId: toId(given), name }),
+    find: (given) => streamed.get(given),
+    take(given) {
+      const known = streamed.get(given)?.callId
+      // A server may give the same id to two calls.
+      streamed.delete(given)
+      return known ?? toId(given)
+    },
+  }
 }
 
 function measurePart(part: TextStreamPart<ToolSet>): number {
@@ -120,7 +153,8 @@ function formatWarning(warning: CallWarning): string {
 /** An error that the AI SDK reports, with the status, headers and names of the failed request if there are any. */
 function toRequestError(adapter: string, reported: unknown): unknown {
   if (!(reported instanceof Error)) return toStreamFailure(reported)
-  if (reported.name === 'AI_NoOutputGeneratedError') return cutStream(adapter, reported.message, reported)
+  if (reported.name === 'AI_NoOutputGeneratedError' || isCutResponse(reported))
+    return cutStream(adapter, reported.message, reported)
   const { cause } = reported
   // The gateway keeps the headers, which say how long to wait, in the cause only.
   if ('statusCode' in reported && !('responseHeaders' in reported) && isPlainObject(cause)) {
@@ -128,6 +162,10 @@ function toRequestError(adapter: string, reported: unknown): unknown {
     return Object.assign(new Error(reported.message, { cause }), { status, headers: cause['responseHeaders'] })
   }
   return reported
+}
+
+function isCutResponse({ name, message }: Error): boolean {
+  return name === 'AI_InvalidResponseDataError' && /ended without/i.test(message)
 }
 
 /** Providers pass on errors inside a stream as plain data. */

@@ -7,6 +7,7 @@ import type { ProviderAdapter } from '../contract.ts'
 import { withRetries } from '../retry.ts'
 import { getAddedTools } from '../tool-calls.ts'
 import { toWireConversation, type WireConversation } from './conversation.ts'
+import { refuseMedia } from './input.ts'
 import { createMemory, type Loss } from './memory.ts'
 import { ADAPTER_NAME } from './native.ts'
 import { createFinalRefusal, getAnswer, isBadRequest, isThinkingRefused, reduceFeatures } from './refusals.ts'
@@ -127,6 +128,7 @@ export function anthropic(options: AnthropicOptions): ProviderAdapter {
     name: ADAPTER_NAME,
     model,
     contextWindow,
+    refuseInput: refuseMedia,
     async complete(request) {
       const { output } = request
       const format = output && memory.refusedOutputs.has(output) ? undefined : await toOutputFormat(output)

@@ -5,6 +5,7 @@ import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '../contract.ts'
 import { getAddedTools } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
+import { IMAGE_TYPES, toUserBlocks, type UserBlock } from './input.ts'
 import { extendPrefix, isThinking, readNative } from './native.ts'
 import type { Additions } from './request.ts'
 
@@ -85,7 +86,7 @@ function toToolParam({ name, description, inputSchema }: AnyTool): ToolParam {
 /** What is said to the model between two of its replies. */
 interface UserTurn {
   readonly results: ResultParam[]
-  readonly texts: TextParam[]
+  readonly said: UserBlock[]
   readonly additions: AdditionParam[]
 }
 
@@ -114,7 +115,7 @@ function createTurns(
   let prefix = start
   let open: UserTurn | undefined
   const getUserTurn = (): UserTurn => {
-    if (!open) turns.push((open = { results: [], texts: [], additions: [] }))
+    if (!open) turns.push((open = { results: [], said: [], additions: [] }))
     return open
   }
   for (const [index, message] of messages.entries()) {
@@ -144,8 +145,8 @@ function addToTurn(
 ): void {
   switch (message.role) {
     case 'user': {
-      const { texts } = getTurn()
-      if (message.text.trim() !== '') texts.push({ type: 'text', text: message.text })
+      const { said } = getTurn()
+      for (const block of toUserBlocks(message)) said.push(block)
       return
     }
     case 'tool':
@@ -166,8 +167,6 @@ function toAdditionParam(tool: AnyTool, additions: Additions): AdditionParam {
   return { type: 'tool_addition', tool: { type: 'tool_definition', definition: toToolParam(tool) } }
 }
 
-const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
-
 /** The API refuses empty text, and a failed result without content. */
 function toResultContent({ text, isError, images = [] }: ToolMessage): Pick<ResultParam, 'content'> {
   const shown = images.flatMap(({ mimeType, data }) => {
@@ -182,7 +181,7 @@ function toResultContent({ text, isError, images = [] }: ToolMessage): Pick<Resu
 function toMessages(turn: UserTurn | AssistantTurn): MessageParam[] {
   if (!isUserTurn(turn)) return [{ role: 'assistant', content: turn.content }]
   // The API requires that results come first, and that added tools come after everything the user says.
-  const said = [...turn.results, ...turn.texts]
+  const said = [...turn.results, ...turn.said]
   const content = said.length === 0 ? [{ type: 'text' as const, text: EMPTY_MESSAGE }] : said
   return [
     { role: 'user', content },
@@ -193,9 +192,9 @@ function toMessages(turn: UserTurn | AssistantTurn): MessageParam[] {
 /** Sent in place of an empty user message, which the API refuses. Without a message, the roles would not alternate. */
 const EMPTY_MESSAGE = '(The message is empty.)'
 
-function markTurn({ results, texts, additions }: UserTurn, cacheControl: CacheControl): void {
+function markTurn({ results, said, additions }: UserTurn, cacheControl: CacheControl): void {
   if (additions.length > 0) markLast(additions, cacheControl)
-  else if (texts.length > 0) markLast(texts, cacheControl)
+  else if (said.length > 0) markLast(said, cacheControl)
   else markLast(results, cacheControl)
 }
 

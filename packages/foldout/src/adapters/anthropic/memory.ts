@@ -1,10 +1,15 @@
 import type { AdapterError } from '../adapter-error.ts'
 import type { ChatRequest } from '../chat.ts'
-import { MAX_REFUSED_THINKING } from '../limits.ts'
 import type { AnthropicOptions } from './anthropic.ts'
 import type { WireOptions } from './conversation.ts'
 import { getDefaultMaxTokens } from './models.ts'
-import { describeAdditionsRefused, describeFormatRefused, getAnswer, isLimitOfModel } from './refusals.ts'
+import {
+  describeAdditionsRefused,
+  describeFormatRefused,
+  getAnswer,
+  isLimitOfModel,
+  refuseThinking,
+} from './refusals.ts'
 import type { Additions, Features } from './request.ts'
 
 /** What was left out of a request after a refusal. */
@@ -57,13 +62,7 @@ export function createMemory(options: AnthropicOptions): Memory {
         request.emit({ type: 'warning', message: describeAdditionsRefused(refusal) })
       if (after.maxTokens < before.maxTokens && isLimitOfModel(getAnswer(refusal))) maxTokens = after.maxTokens
     },
-    refuseThinking(prefixes) {
-      for (const prefix of prefixes) refusedThinking.add(prefix)
-      for (const prefix of refusedThinking) {
-        if (refusedThinking.size <= MAX_REFUSED_THINKING) break
-        refusedThinking.delete(prefix)
-      }
-    },
+    refuseThinking: (prefixes) => refuseThinking(refusedThinking, prefixes),
   }
 }
 

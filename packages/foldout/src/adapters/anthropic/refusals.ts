@@ -1,5 +1,6 @@
 import { getErrorMessage } from '../../core/errors.ts'
 import { AdapterError } from '../adapter-error.ts'
+import { MAX_REFUSED_THINKING } from '../limits.ts'
 import type { AnthropicToolAdditions } from './anthropic.ts'
 import { BETAS, type Additions, type Features } from './request.ts'
 
@@ -35,6 +36,15 @@ export function getAnswer({ cause }: AdapterError): string {
  */
 export function isThinkingRefused(answer: string): boolean {
   return /bound to a different conversation|thinking.{0,200}cannot be modified|invalid .?signature/is.test(answer)
+}
+
+/** Remembers the replies whose thinking was refused, by what preceded them. */
+export function refuseThinking(refused: Set<string>, prefixes: readonly string[]): void {
+  for (const prefix of prefixes) refused.add(prefix)
+  for (const prefix of refused) {
+    if (refused.size <= MAX_REFUSED_THINKING) break
+    refused.delete(prefix)
+  }
 }
 
 /**

@@ -17,6 +17,8 @@ interface Block {
   content: Content
   /** The input of a call as it was streamed. */
   json: string
+  /** For a call of one of our tools: its id in the conversation. */
+  readonly id: string | undefined
 }
 
 export interface ReadOptions {
@@ -32,6 +34,7 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
   const { conversation, prefix, signal, emit } = options
   // By index, which a server may number as it likes.
   const blocks = new Map<number, Block>()
+  const toId = createCallIds(conversation)
   let usage: UsageParts = {}
   let end: MessageDelta['delta'] | undefined
   let isWhole = false
@@ -41,7 +44,7 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
         usage = mergeUsage(usage, event.message.usage ?? {})
         break
       case 'content_block_start':
-        blocks.set(event.index, { content: { ...event.content_block }, json: '' })
+        blocks.set(event.index, beginBlock({ ...event.content_block }, toId))
         break
       case 'content_block_delta': {
         const block = blocks.get(event.index)
@@ -64,8 +67,12 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
   const cut = CUT_OFF.get(end?.stop_reason ?? 'end_turn')
   if (cut !== undefined) emit({ type: 'warning', message: cut })
   const inOrder = [...blocks].sort(([one], [other]) => one - other).map(([, block]) => block)
-  const message = toMessage(inOrder, { isCutOff: cut !== undefined, prefix, toId: createCallIds(conversation) })
+  const message = toMessage(inOrder, { isCutOff: cut !== undefined, prefix })
   return { message, usage: toUsage(usage), isPaused: PAUSES.has(end?.stop_reason ?? 'end_turn') }
+}
+
+function beginBlock(content: Content, toId: (id: unknown) => string): Block {
+  return { content, json: '', id: content.type === 'tool_use' ? toId(content.id) : undefined }
 }
 
 function measureEvent(event: StreamEvent): number {
@@ -113,6 +120,8 @@ function appendDelta(
       return
     case 'input_json_delta':
       block.json += delta.partial_json
+      if (content.type === 'tool_use' && block.id !== undefined && measureText(delta.partial_json) > 0)
+        emit({ type: 'call/delta', callId: block.id, name: content.name, text: delta.partial_json })
       return
     case 'compaction_delta':
       if (content.type !== 'compaction') return
@@ -125,14 +134,12 @@ function appendDelta(
 
 function toMessage(
   blocks: readonly Block[],
-  options: { readonly isCutOff: boolean; readonly prefix: string; toId(this: void, id: unknown): string },
+  { isCutOff, prefix }: { readonly isCutOff: boolean; readonly prefix: string },
 ): AssistantMessage {
-  const { isCutOff, prefix, toId } = options
   const toolCalls: ToolCall[] = []
   const contents = blocks.map((block, index): Content => {
-    const { content } = block
-    if (content.type !== 'tool_use') return withInput(block)
-    const id = toId(content.id)
+    const { content, id } = block
+    if (content.type !== 'tool_use' || id === undefined) return withInput(block)
     const call = readCall({ ...content, id }, block.json, isCutOff && index === blocks.length - 1)
     toolCalls.push(call)
     return { ...content, id, input: toWireInput(call) }

@@ -1,3 +1,4 @@
+import { refuseMedia } from '../anthropic/input.ts'
 import { NO_USAGE, type Evaluation, type ProviderAdapter } from '../contract.ts'
 import { getOutputOptions } from './output.ts'
 import { runQuery } from './query.ts'
@@ -107,6 +108,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
     },
     // A call that was left and goes on later would not be asked for by the executable, so that nothing there could refuse it.
     canPause: runsTogether,
+    refuseInput: refuseMedia,
     async evaluate(evaluation) {
       sdk ??= await loadSdk()
       const loaded = sdk

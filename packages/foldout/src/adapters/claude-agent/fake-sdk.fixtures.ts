@@ -50,7 +50,7 @@ export function fakeSdk(
       const ask = (schema: string, request: SdkRequest): Promise<unknown> =>
         foldout.instance.handlers.get(schema)!(request)
       const host: Host = {
-        prompt,
+        prompt: prompt as string,
         options,
         async list() {
           const { tools } = (await ask('list', {})) as { readonly tools: readonly { readonly name: string }[] }

@@ -13,11 +13,15 @@ export function getOutputOptions(output: OutputSpec<unknown> | undefined): Recor
   return { outputFormat: { type: 'json_schema', schema } }
 }
 
+export function isOutputTool(name: string): boolean {
+  return name === OUTPUT_TOOL
+}
+
 /** A reply without its structured answer, which is part of the query's result. */
 export function withoutOutputCall(message: AssistantMessage): AssistantMessage {
-  return { ...message, toolCalls: message.toolCalls.filter(({ name }) => name !== OUTPUT_TOOL) }
+  return { ...message, toolCalls: message.toolCalls.filter(({ name }) => !isOutputTool(name)) }
 }
 
 export function hasOutputCall({ toolCalls }: AssistantMessage): boolean {
-  return toolCalls.some(({ name }) => name === OUTPUT_TOOL)
+  return toolCalls.some(({ name }) => isOutputTool(name))
 }

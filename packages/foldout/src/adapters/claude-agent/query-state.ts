@@ -1,5 +1,12 @@
 import type { AnyTool } from '../../tools/tool.ts'
-import { NO_USAGE, type Evaluation, type EvaluationResult, type Message, type Usage } from '../contract.ts'
+import {
+  NO_USAGE,
+  type Evaluation,
+  type EvaluationResult,
+  type Message,
+  type ToolCall,
+  type Usage,
+} from '../contract.ts'
 import { createReplyReader, type ReplyReader } from './replies.ts'
 import type { ClaudeAgentSdk, SdkQuery, SdkSystemMessage } from './sdk.ts'
 import type { ToolServer } from './tool-server.ts'
@@ -40,6 +47,8 @@ export interface QueryState {
   readonly settings: QuerySettings
   readonly replies: ReplyReader
   readonly turns: Turns
+  /** The calls of the reply that is streamed now, by position. */
+  readonly streamedCalls: Map<number, ToolCall>
   /** How the query ends. Everything after that is ignored. */
   readonly end: Deferred<QueryEnd>
   usage: Usage
@@ -62,6 +71,7 @@ export function createQueryState(settings: QuerySettings): QueryState {
     settings,
     replies: createReplyReader(),
     turns: createTurns(),
+    streamedCalls: new Map(),
     end: createDeferred(),
     usage: NO_USAGE,
     session: undefined,

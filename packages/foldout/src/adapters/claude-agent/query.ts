@@ -1,7 +1,7 @@
 import { addUsage, NO_USAGE, type AssistantMessage } from '../contract.ts'
 import { createAnsweringServer, takeResults } from './answers.ts'
 import { createCutFailure, toResultFailure, toThrownFailure } from './failures.ts'
-import { hasOutputCall, withoutOutputCall } from './output.ts'
+import { hasOutputCall, isOutputTool, withoutOutputCall } from './output.ts'
 import { createQueryState, keepMessage, type QueryEnd, type QuerySettings, type QueryState } from './query-state.ts'
 import { getCalls, type Reply } from './replies.ts'
 import type {
@@ -73,7 +73,7 @@ async function readMessages(query: QueryState, running: SdkQuery): Promise<Query
     })
     // If the query has already ended, this error is ignored.
     if (next.done === true || query.end.isSettled()) throw createCutFailure()
-    const end = await take(query, next.value)
+    const end = await take(query, next.value as SdkMessage)
     if (end !== undefined) return end
   }
 }
@@ -109,12 +109,7 @@ function takeBlocks(query: QueryState, { error, parent_tool_use_id: parent, mess
 async function takeStreamed(query: QueryState, message: SdkStreamMessage): Promise<void> {
   const { event } = message
   if (event.type === 'message_start' && !query.isSent) await beginRequest(query)
-  if (event.delta?.type === 'text_delta' && event.delta.text) {
-    query.isTextShown = true
-    query.settings.evaluation.emit({ type: 'text/delta', text: event.delta.text })
-  }
-  if (event.delta?.type === 'thinking_delta' && event.delta.thinking)
-    query.settings.evaluation.emit({ type: 'reasoning/delta', text: event.delta.thinking })
+  tellDelta(query, event)
   if (message.abandoned_blocks !== undefined) {
     // The stream was cut off and the executable asks again, but text that was shown cannot be taken back.
     if (query.isTextShown) throw createCutFailure()
@@ -122,6 +117,25 @@ async function takeStreamed(query: QueryState, message: SdkStreamMessage): Promi
   }
   await finish(query, query.replies.event(event))
   if (event.type === 'message_stop') query.isTextShown = false
+}
+
+function tellDelta(query: QueryState, { type, index, content_block: block, delta }: SdkStreamMessage['event']): void {
+  const { evaluation, hasOutput } = query.settings
+  if (type === 'message_start') query.streamedCalls.clear()
+  if (type === 'content_block_start' && index !== undefined && block !== undefined) {
+    // The structured answer is not a call for anybody else.
+    const [call] = getCalls([block]).filter(({ name }) => !(hasOutput && isOutputTool(name)))
+    if (call) query.streamedCalls.set(index, call)
+  }
+  if (delta?.type === 'text_delta' && delta.text) {
+    query.isTextShown = true
+    evaluation.emit({ type: 'text/delta', text: delta.text })
+  }
+  if (delta?.type === 'thinking_delta' && delta.thinking)
+    evaluation.emit({ type: 'reasoning/delta', text: delta.thinking })
+  const call = index === undefined ? undefined : query.streamedCalls.get(index)
+  if (delta?.type === 'input_json_delta' && delta.partial_json && call)
+    evaluation.emit({ type: 'call/delta', callId: call.id, name: call.name, text: delta.partial_json })
 }
 
 async function takeSystem(query: QueryState, message: SdkSystemMessage): Promise<void> {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
+import type { UserBlock } from '../anthropic/input.ts'
 
 // The SDK's own types are not used: it is an optional peer of 400 MB, so only what the adapter calls is declared here.
 
@@ -23,11 +24,20 @@ import { importPeer } from '../../core/peer.ts'
 export interface ClaudeAgentSdk {
   /** Version of `@anthropic-ai/claude-agent-sdk`. */
   readonly version: string
-  query(input: { readonly prompt: string; readonly options: Readonly<Record<string, unknown>> }): SdkQuery
+  query(input: { readonly prompt: SdkPrompt; readonly options: Readonly<Record<string, unknown>> }): SdkQuery
   /** Its `setRequestHandler` is typed more strictly than the adapter needs, so it is not declared here. */
   readonly Server: new (info: ServerInfo, options: { readonly capabilities: object }) => NotifyingServer
   readonly ListToolsRequestSchema: unknown
   readonly CallToolRequestSchema: unknown
+}
+
+/** A text, or messages with other content. */
+export type SdkPrompt = string | AsyncIterable<SdkPromptMessage>
+
+export interface SdkPromptMessage {
+  type: 'user'
+  parent_tool_use_id: null
+  message: { role: 'user'; content: UserBlock[] }
 }
 
 interface ServerInfo {
@@ -36,7 +46,8 @@ interface ServerInfo {
 }
 
 export interface SdkQuery {
-  next(): Promise<IteratorResult<SdkMessage, unknown>>
+  /** Delivers {@link SdkMessage}s, among others that are not read. */
+  next(): Promise<IteratorResult<object, unknown>>
   /** Resolves once the executable is gone. */
   return(value: undefined): Promise<unknown>
   /** Stops the turn. */
@@ -100,7 +111,14 @@ export interface SdkStreamMessage {
   readonly event: {
     readonly type: string
     readonly message?: { readonly id: string; readonly usage?: SdkUsage }
-    readonly delta?: { readonly type?: string; readonly text?: string; readonly thinking?: string }
+    readonly index?: number
+    readonly content_block?: SdkBlock
+    readonly delta?: {
+      readonly type?: string
+      readonly text?: string
+      readonly thinking?: string
+      readonly partial_json?: string
+    }
     readonly usage?: SdkUsage
   }
 }

@@ -1,6 +1,8 @@
 import { sha256Hex } from '../../core/hash.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { AssistantMessage, Message } from '../contract.ts'
+import type { SdkPrompt } from './sdk.ts'
+import { toPrompt } from './transcript.ts'
 
 const ADAPTER = 'claude-agent'
 
@@ -17,7 +19,7 @@ export function withSession(
 /** A session that holds a whole conversation except for its last message, which is the user's. */
 export interface Resumption {
   readonly session: string
-  readonly prompt: string
+  readonly prompt: SdkPrompt
 }
 
 /** The session to resume, if the conversation is still the one that the session holds. */
@@ -28,7 +30,7 @@ export function findResumption(messages: readonly Message[]): Resumption | undef
   const { content } = reply.native
   if (!isPlainObject(content) || typeof content['session'] !== 'string') return undefined
   if (content['conversation'] !== identify(messages.slice(0, -1))) return undefined
-  return { session: content['session'], prompt: user.text }
+  return { session: content['session'], prompt: toPrompt(user) }
 }
 
 function identify(messages: readonly Message[]): string {

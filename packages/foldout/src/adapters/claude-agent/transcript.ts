@@ -1,21 +1,61 @@
-import type { Message } from '../contract.ts'
+import { toUserBlocks, type UserBlock } from '../anthropic/input.ts'
+import type { MediaPart, Message, UserMessage } from '../contract.ts'
+import { getUserParts, hasMedia } from '../user-parts.ts'
+import type { SdkPrompt, SdkPromptMessage } from './sdk.ts'
+
+const CONTINUE: UserMessage = { role: 'user', text: 'Continue.' }
 
 /**
  * A conversation as the single prompt that the SDK accepts: the last user message, after a transcript of what was said before.
  * Messages that add tools are left out, since the new query offers all tools from its start.
  */
-export function getPrompt(messages: readonly Message[]): string {
+export function getPrompt(messages: readonly Message[]): SdkPrompt {
   const last = messages.at(-1)
-  const [earlier, now] = last?.role === 'user' ? [messages.slice(0, -1), last.text] : [messages, 'Continue.']
+  const [earlier, now] = last?.role === 'user' ? [messages.slice(0, -1), last] : [messages, CONTINUE]
   const lines = earlier.flatMap(toLines)
-  if (lines.length === 0) return now
-  return `<conversation>\n${lines.join('\n')}\n</conversation>\n\n${now}`
+  if (lines.length === 0) return toPrompt(now)
+  const before = ['<conversation>\n', ...lines.flatMap((line) => [line, '\n']), '</conversation>\n\n']
+  if (!messages.some(hasMedia)) return `${before.join('')}${now.text}`
+  return toStreamedPrompt([...toBlocks(before), ...toUserBlocks(now)])
 }
 
-function toLines(message: Message): readonly string[] {
+/** What the user said as the SDK accepts it. */
+export function toPrompt(message: UserMessage): SdkPrompt {
+  return hasMedia(message) ? toStreamedPrompt(toUserBlocks(message)) : message.text
+}
+
+/** The SDK takes images and files only in messages that are streamed to it. */
+async function* toStreamedPrompt(content: readonly UserBlock[]): AsyncGenerator<SdkPromptMessage> {
+  yield { type: 'user', parent_tool_use_id: null, message: { role: 'user', content: [...content] } }
+}
+
+/** A transcript as blocks: texts that follow each other are one. */
+function toBlocks(lines: readonly Line[]): readonly UserBlock[] {
+  const blocks: UserBlock[] = []
+  let text = ''
+  for (const line of lines) {
+    if (typeof line === 'string') {
+      text += line
+      continue
+    }
+    blocks.push({ type: 'text', text }, ...toUserBlocks({ role: 'user', text: '', parts: [line] }))
+    text = ''
+  }
+  return [...blocks, { type: 'text', text }]
+}
+
+type Line = string | MediaPart
+
+function toLines(message: Message): readonly Line[] {
   switch (message.role) {
     case 'user':
-      return [`<user>\n${quote(message.text)}\n</user>`]
+      return hasMedia(message)
+        ? [
+            '<user>\n',
+            ...getUserParts(message).map((part) => (part.type === 'text' ? quote(part.text) : part)),
+            '\n</user>',
+          ]
+        : [`<user>\n${quote(message.text)}\n</user>`]
     case 'assistant':
       return [
         ...(message.text === '' ? [] : [`<assistant>\n${quote(message.text)}\n</assistant>`]),

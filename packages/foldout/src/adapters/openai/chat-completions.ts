@@ -1,8 +1,8 @@
 import type { OpenAI } from 'openai'
-import { getErrorMessage } from '../../core/errors.ts'
 import type { OutputSpec } from '../../prompt/output.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatReply, ChatRequest } from '../chat.ts'
+import { isRepair } from '../repair.ts'
 import { withRetries } from '../retry.ts'
 import { readStream } from '../stream.ts'
 import { getAddedTools } from '../tool-calls.ts'
@@ -11,7 +11,7 @@ import { getNativeAdapter, hasReasoning, toChatMessages } from './chat-messages.
 import { measureChunk, readChatReply } from './chat-reply.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Feature, Using } from './features.ts'
-import { getKnownQuirks, type Quirk } from './quirks.ts'
+import { getKnownQuirks, type Quirk } from '../quirks.ts'
 
 type ChatBody = OpenAI.ChatCompletionCreateParamsStreaming
 
@@ -57,18 +57,6 @@ function getFormatFeature(request: ChatRequest, quirks: readonly Quirk[]): Featu
   if (request.output?.container !== 'object') return undefined
   if (getOfferedTools(request).length === 0) return 'output-format'
   return quirks.includes('format-without-tools') && !isRepair(request) ? undefined : 'format-beside-tools'
-}
-
-/** Whether the request only asks the model to fix its last answer, which does not take tools. */
-function isRepair({ messages, output }: ChatRequest): boolean {
-  const [answer, fault] = messages.slice(-2)
-  if (answer?.role !== 'assistant' || fault?.role !== 'user') return false
-  try {
-    output?.parse(answer.text)
-    return false
-  } catch (error) {
-    return getErrorMessage(error) === fault.text
-  }
 }
 
 function getOfferedTools(request: ChatRequest): readonly AnyTool[] {

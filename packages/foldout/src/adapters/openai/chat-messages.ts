@@ -1,12 +1,14 @@
 import type { OpenAI } from 'openai'
-import { sha256Hex } from '../../core/hash.ts'
 import { isPlainObject, type Json } from '../../core/json/json.ts'
-import type { AssistantMessage, Message, ToolCall } from '../contract.ts'
+import type { AssistantMessage, MediaPart, Message, TextPart, ToolCall, UserMessage } from '../contract.ts'
+import { REPLY_BEFORE_USER, getHost, toShortId } from '../quirks.ts'
 import { toResultText } from '../tool-calls.ts'
+import { describePart, toDataUrl } from '../user-parts.ts'
 import type { Using } from './features.ts'
-import { getHost } from './quirks.ts'
+import { DEFAULT_FILE_NAME } from './input.ts'
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam
+type ContentPart = OpenAI.ChatCompletionContentPart
 type ChatCall = OpenAI.ChatCompletionMessageFunctionToolCall
 
 /** The parts of a reply besides its text and calls. They are sent back unchanged. */
@@ -36,8 +38,8 @@ export function toChatMessages(messages: readonly Message[], adapter: string, us
   for (const message of messages) {
     if (message.role === 'user') {
       if (using.has('reply-before-user') && sent.at(-1)?.role === 'tool')
-        sent.push({ role: 'assistant', content: 'OK.' })
-      sent.push({ role: 'user', content: message.text })
+        sent.push({ role: 'assistant', content: REPLY_BEFORE_USER })
+      sent.push({ role: 'user', content: toUserContent(message) })
     } else if (message.role === 'tool') {
       sent.push({ role: 'tool', tool_call_id: toId(message.callId), content: toResultText(message) })
     } else if (message.role === 'assistant') {
@@ -45,6 +47,19 @@ export function toChatMessages(messages: readonly Message[], adapter: string, us
     }
   }
   return sent
+}
+
+function toUserContent({ text, parts }: UserMessage): string | ContentPart[] {
+  return parts === undefined ? text : parts.map(toContentPart)
+}
+
+function toContentPart(part: TextPart | MediaPart): ContentPart {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  if (part.type === 'image')
+    return { type: 'image_url', image_url: { url: 'data' in part ? toDataUrl(part) : part.url } }
+  // Files have no address here; `refuseInput` says so before a run begins.
+  if (!('data' in part)) return { type: 'text', text: describePart(part) }
+  return { type: 'file', file: { filename: part.name ?? DEFAULT_FILE_NAME, file_data: toDataUrl(part) } }
 }
 
 function toAssistantMessage(
@@ -85,10 +100,6 @@ function toChatCalls(toolCalls: readonly ToolCall[], { calls }: ChatExtras, usin
 /** Servers that render calls with a chat template parse the arguments, and fail if they are not valid JSON. */
 function formatArguments({ arguments: input, malformed }: ToolCall): string {
   return JSON.stringify(malformed === undefined ? (input ?? {}) : { malformed })
-}
-
-function toShortId(id: string): string {
-  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9)
 }
 
 /** The extras of a reply, or none if another server sent them. */

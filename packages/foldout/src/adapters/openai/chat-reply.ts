@@ -46,7 +46,7 @@ export interface ReadOptions {
 /** Reads a streamed reply of Chat Completions to its end. */
 export async function readChatReply(chunks: AsyncIterable<Chunk>, options: ReadOptions): Promise<ChatReply> {
   const { adapter, nativeAdapter, conversation, emit } = options
-  const calls = createCallReader()
+  const calls = createCallReader(createCallIds(conversation), emit)
   const reasoning = createReasoningReader()
   let text = ''
   let usage = NO_USAGE
@@ -71,7 +71,7 @@ export async function readChatReply(chunks: AsyncIterable<Chunk>, options: ReadO
   }
   const isCut = finishReason === 'length' || finishReason === 'content_filter'
   if (isCut) emit({ type: 'warning', message: `The model stopped before it was finished: ${finishReason}.` })
-  const { toolCalls, extras } = calls.finish(createCallIds(conversation), isCut)
+  const { toolCalls, extras } = calls.finish(isCut)
   const native = toNative(nativeAdapter, { fields: reasoning.finish(), calls: extras })
   return { message: { role: 'assistant', text, toolCalls, ...native }, usage }
 }
@@ -102,44 +102,57 @@ function readThinking(thinking: unknown): string {
 }
 
 interface CallInParts {
-  id: string
+  /** The id that the server gave it, which may come late or not at all. */
+  given: string
+  /** Its id in the conversation, once it is known. */
+  id: string | undefined
   name: string
+  /** The end of the text that was not told yet. */
+  untold: string
   text: string
   /** Arguments that came as an object rather than as text. */
   input: unknown
   extra: unknown
 }
 
-/** Joins the parts of each call of a reply. */
-function createCallReader() {
+/** Joins the parts of each call of a reply, and tells of the arguments as they come. */
+function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit']) {
   const calls: CallInParts[] = []
   const latest = new Map<unknown, CallInParts>()
+  const tell = (call: CallInParts): string => {
+    const callId = (call.id ??= toId(call.given))
+    const { untold: text } = call
+    call.untold = ''
+    if (text !== '') emit({ type: 'call/delta', callId, name: call.name, text })
+    return callId
+  }
   return {
     read(delta: CallDelta | null): void {
       const { id, function: called, index = 0, extra_content: extra } = delta ?? {}
       const given = typeof id === 'string' ? id : ''
       let call = latest.get(index)
       // Some servers give every call of a turn the same index; only the id tells them apart.
-      if (call === undefined || (given !== '' && call.id !== '' && given !== call.id)) {
-        call = { id: given, name: '', text: '', input: undefined, extra: undefined }
+      if (call === undefined || (given !== '' && call.given !== '' && given !== call.given)) {
+        call = { given, id: undefined, name: '', text: '', untold: '', input: undefined, extra: undefined }
         latest.set(index, call)
         calls.push(call)
       }
       const { name, arguments: input } = called ?? {}
-      call.id ||= given
+      call.given ||= given
       if (typeof name === 'string') call.name ||= name
-      if (typeof input === 'string') call.text += input
-      else call.input = input ?? call.input
+      if (typeof input === 'string') {
+        call.text += input
+        call.untold += input
+      } else call.input = input ?? call.input
       call.extra = extra ?? call.extra
+      if (call.given !== '' && call.name !== '') tell(call)
     },
-    finish(
-      toId: (id: unknown) => string,
-      isCut: boolean,
-    ): { readonly toolCalls: readonly ToolCall[]; readonly extras: ChatExtras['calls'] } {
+    finish(isCut: boolean): { readonly toolCalls: readonly ToolCall[]; readonly extras: ChatExtras['calls'] } {
       const toolCalls: ToolCall[] = []
       const extras: [string, Json][] = []
-      for (const { name, text, input, extra, id: given } of calls) {
-        const id = toId(given)
+      for (const call of calls) {
+        const id = tell(call)
+        const { name, text, input, extra } = call
         if (isKept(extra)) extras.push([id, extra])
         const isRead = text === '' && input !== undefined
         toolCalls.push(isRead ? toToolCall({ id, name, input }) : readToolCall({ id, name, text, isCut }))

@@ -1,7 +1,7 @@
 import type { ModelEvent } from '../contract.ts'
 import { isFormatRefused, isRefusedForGood, toFailure } from '../failure.ts'
 import { MAX_REFUSAL_CHARACTERS } from '../limits.ts'
-import { findQuirk, type Quirk } from './quirks.ts'
+import { findQuirk, type Quirk } from '../quirks.ts'
 
 /** What an endpoint may not support. Each feature is used until the endpoint refuses it. */
 export type Feature =

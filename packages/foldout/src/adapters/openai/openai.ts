@@ -2,9 +2,11 @@ import type { OpenAI } from 'openai'
 import type { Json } from '../../core/json/json.ts'
 import { chatAdapter } from '../chat.ts'
 import type { ProviderAdapter } from '../contract.ts'
+import type { InputKind } from '../user-parts.ts'
 import { completeChat } from './chat-completions.ts'
 import { createLazyClient, type Endpoint, type Fetch, type ToolAdditions } from './endpoint.ts'
 import { createFeatures } from './features.ts'
+import { getInputKinds, refuseMedia } from './input.ts'
 import { completeResponse } from './responses.ts'
 
 interface CommonOptions {
@@ -16,6 +18,11 @@ interface CommonOptions {
   readonly maxRetries?: number
   /** Tokens that input and output may have together. */
   readonly contextWindow?: number
+  /**
+   * What the model can be given besides text; other input is refused before a run begins. Default: images and files for
+   * OpenAI's models that read them, images for compatible servers.
+   */
+  readonly input?: readonly InputKind[]
   /**
    * More fields for every request, as the interface names them: `{ temperature: 0, reasoning: { effort: 'low' } }`. Its
    * `tools` are tools that run at the provider, such as `{ type: 'web_search' }`. They are offered in addition to yours.
@@ -92,6 +99,7 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
     reasoning: options.reasoning ?? REASONING_MODELS.test(model),
     cacheKey: options.promptCacheKey,
     client: createLazyClient(client ?? { apiKey, baseURL, fetch }),
+    kinds: options.input ?? getInputKinds(model),
   })
 }
 
@@ -111,19 +119,26 @@ export function openaiCompatible(options: OpenAICompatibleOptions): ProviderAdap
     reasoning: false,
     cacheKey: undefined,
     client: createLazyClient({ baseURL, apiKey, fetch, isForeign: true }),
+    kinds: options.input ?? ['image'],
   })
 }
 
 function createAdapter(
   isChat: boolean,
   { model, maxRetries, parameters = {}, contextWindow }: CommonOptions,
-  rest: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'client'>,
+  {
+    kinds,
+    ...rest
+  }: Pick<Endpoint, 'name' | 'toolAdditions' | 'reasoning' | 'cacheKey' | 'client'> & {
+    readonly kinds: readonly InputKind[]
+  },
 ): ProviderAdapter {
   const endpoint: Endpoint = { ...rest, model, maxRetries, parameters, features: createFeatures() }
   return chatAdapter({
     name: rest.name,
     model,
     contextWindow,
+    refuseInput: (part) => refuseMedia(part, { kinds, model, isChat }),
     complete: (request) => (isChat ? completeChat(endpoint, request) : completeResponse(endpoint, request)),
   })
 }

@@ -1,9 +1,11 @@
 import type { OpenAI } from 'openai'
 import type { AnyTool } from '../../tools/tool.ts'
 import type { ChatRequest } from '../chat.ts'
-import type { AssistantMessage, ToolCall, ToolMessage } from '../contract.ts'
+import type { AssistantMessage, MediaPart, TextPart, ToolCall, ToolMessage, UserMessage } from '../contract.ts'
 import { getAddedTools, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
+import { toDataUrl } from '../user-parts.ts'
+import { DEFAULT_FILE_NAME } from './input.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
 type OutputItem = OpenAI.Responses.ResponseOutputItem
@@ -24,7 +26,7 @@ export function toResponseInput(request: ChatRequest, { isNative, hasReasoning }
   return request.messages.flatMap((message, index): readonly Item[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: message.text }]
+        return [{ role: 'user', content: toUserContent(message) }]
       case 'assistant':
         return toAssistantItems(message, hasReasoning)
       case 'tool':
@@ -37,6 +39,19 @@ export function toResponseInput(request: ChatRequest, { isNative, hasReasoning }
       }
     }
   })
+}
+
+function toUserContent({ text, parts }: UserMessage): string | OpenAI.Responses.ResponseInputContent[] {
+  return parts === undefined ? text : parts.map(toContentPart)
+}
+
+function toContentPart(part: TextPart | MediaPart): OpenAI.Responses.ResponseInputContent {
+  if (part.type === 'text') return { type: 'input_text', text: part.text }
+  if (part.type === 'image')
+    return { type: 'input_image', detail: 'auto', image_url: 'data' in part ? toDataUrl(part) : part.url }
+  // The provider takes the name of a file from its address.
+  if (!('data' in part)) return { type: 'input_file', file_url: part.url }
+  return { type: 'input_file', filename: part.name ?? DEFAULT_FILE_NAME, file_data: toDataUrl(part) }
 }
 
 function toResultOutput(message: ToolMessage): OpenAI.Responses.ResponseInputItem.FunctionCallOutput['output'] {

@@ -91,6 +91,9 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
   const { adapter, conversation, emit } = options
   // By position. Servers do not always count from zero.
   const items = new Map<number, Item>()
+  const toId = createCallIds(conversation)
+  // The ids of calls whose arguments are on their way, by position.
+  const calls = new Map<number, { readonly id: string; readonly name: string }>()
   let response: OpenAI.Responses.Response | undefined
   let hasText = false
   const show = (text: string): void => {
@@ -110,9 +113,16 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
         break
       case 'response.output_item.added':
         if (event.item.type === 'message' && hasText) show('\n\n')
+        if (event.item.type === 'function_call')
+          calls.set(event.output_index, { id: toId(event.item.call_id), name: event.item.name })
         break
+      case 'response.function_call_arguments.delta': {
+        const call = calls.get(event.output_index)
+        if (call && event.delta) emit({ type: 'call/delta', callId: call.id, name: call.name, text: event.delta })
+        break
+      }
       case 'response.output_item.done':
-        items.set(event.output_index, event.item)
+        items.set(event.output_index, withId(event.item, calls.get(event.output_index)?.id, toId))
         break
       case 'response.completed':
       case 'response.incomplete':
@@ -131,7 +141,9 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
     const why = response.incomplete_details?.reason ?? 'no reason was given'
     emit({ type: 'warning', message: `The model stopped before it was finished: ${why}.` })
   }
-  const message = toMessage(items.size > 0 ? sortItems(items) : (response.output ?? []), { conversation, isCut })
+  const output =
+    items.size > 0 ? sortItems(items) : (response.output ?? []).map((item) => withId(item, undefined, toId))
+  const message = toMessage(output, isCut)
   if (!hasText) show(message.text)
   return { message, usage: response.usage ? toUsage(response.usage) : NO_USAGE }
 }
@@ -141,19 +153,19 @@ function sortItems(items: ReadonlyMap<number, Item>): readonly Item[] {
   return [...items].sort(([one], [other]) => one - other).map(([, item]) => item)
 }
 
-function toMessage(
-  output: readonly Item[],
-  { conversation, isCut }: { readonly conversation: readonly Message[]; readonly isCut: boolean },
-): AssistantMessage {
-  const toId = createCallIds(conversation)
-  const kept = output.map((item) => (item.type === 'function_call' ? { ...item, call_id: toId(item.call_id) } : item))
-  const toolCalls = kept
+/** A call under the id that it has in the conversation. */
+function withId(item: Item, known: string | undefined, toId: (id: unknown) => string): Item {
+  return item.type === 'function_call' ? { ...item, call_id: known ?? toId(item.call_id) } : item
+}
+
+function toMessage(output: readonly Item[], isCut: boolean): AssistantMessage {
+  const toolCalls = output
     .filter((item) => item.type === 'function_call')
     .map(({ call_id: id, name, arguments: text, status }) =>
       readToolCall({ id, name, text: text ?? '', isCut: isCut || status === 'incomplete' }),
     )
-  const native = toNative(kept)
-  return { role: 'assistant', text: getText(kept), toolCalls, ...(native === undefined ? {} : { native }) }
+  const native = toNative(output)
+  return { role: 'assistant', text: getText(output), toolCalls, ...(native === undefined ? {} : { native }) }
 }
 
 function getText(output: readonly Item[]): string {

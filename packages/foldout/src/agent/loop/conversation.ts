@@ -1,4 +1,12 @@
-import type { AssistantMessage, Message, ToolCall, TurnOutcome, ToolMessage } from '../../adapters/contract.ts'
+import type {
+  AssistantMessage,
+  Message,
+  ToolCall,
+  TurnOutcome,
+  ToolMessage,
+  UserMessage,
+} from '../../adapters/contract.ts'
+import { describeUserMessage } from '../../adapters/user-parts.ts'
 import { describeNews, isApplied } from '../../disclosure/opening.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { toolsInjected } from '../events.ts'
@@ -38,14 +46,16 @@ export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
 
 /** Begins a conversation, or goes on with one. */
 export function beginConversation(core: RunCore): void {
-  const { options, journal, held, tell } = core
+  const { options, input: given, journal, held, tell } = core
   const { status } = journal.state
   const isResumed = status !== 'new'
   // A conversation has to begin with the user; no provider takes an empty one. One that is completed begins again with
   // another prompt: with the same, its result is given again and nothing begins.
-  const input = options.input ?? (isResumed && status !== 'completed' ? undefined : 'Begin.')
-  const said: Message[] = input === undefined ? [] : [{ role: 'user', text: input }]
-  tell({ type: 'run/started', isResumed, ...(options.input === undefined ? {} : { input: options.input }) })
+  const begin: UserMessage | undefined =
+    isResumed && status !== 'completed' ? undefined : { role: 'user', text: 'Begin.' }
+  const input = given ?? begin
+  const said: Message[] = input === undefined ? [] : [input]
+  tell({ type: 'run/started', isResumed, ...(given === undefined ? {} : { input: describeUserMessage(given) }) })
   if (isResumed) {
     resumeRun(journal, said.length > 0, options.state)
     takeAnswers(core, said.length > 0)

@@ -1,4 +1,4 @@
-import type { Message } from '../../adapters/contract.ts'
+import type { Message, UserMessage } from '../../adapters/contract.ts'
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
@@ -6,6 +6,7 @@ import { createSession, type Session } from '../../session/session.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { describeUnapproved, hashCall } from '../../tools/approval.ts'
 import { approvalAsked, toolInvoked, type AgentEvent } from '../events.ts'
+import { assertAccepted, toUserMessage } from '../input.ts'
 import { DEFAULT_CALLS_PER_REPLY, DEFAULT_PARALLEL_CALLS } from '../limits.ts'
 import type { AgentOptions, AgentTurn } from '../options.ts'
 import { checkTokens } from './bounds.ts'
@@ -31,6 +32,8 @@ const NO_OFFER: Offer = { system: '', tools: [] }
 /** What the parts of a run share. */
 export interface RunCore {
   readonly options: AgentOptions
+  /** What the user says, if anything. */
+  readonly input: UserMessage | undefined
   readonly session: Session
   readonly journal: RunJournal
   readonly signal: RunSignal
@@ -64,6 +67,8 @@ export function createCore(
   options: AgentOptions,
   tell: (event: AgentEvent) => void,
 ): RunCore {
+  const input = options.input === undefined ? undefined : toUserMessage(options.input)
+  if (input) assertAccepted(input, options.adapter)
   const given = options.session ?? createSession()
   const signal = createRunSignal(options.signal, options.deadline)
   const unclaim = claim(given, signal)
@@ -81,7 +86,7 @@ export function createCore(
       checkTokens(options.limits ?? {}, journal.state)
     }
     const isDisclosed = (name: string): boolean => journal.state.disclosed.includes(name)
-    const parts = { options, session, journal, signal, render, check, tell, release }
+    const parts = { options, input, session, journal, signal, render, check, tell, release }
     const toolbox = createToolbox({ render, isDisclosed })
     let rendered: RenderedPrompt | undefined
     const core = {

@@ -9,8 +9,11 @@ import {
   type TurnOutcome,
   type Usage,
 } from '../../adapters/contract.ts'
+import { withoutRefused } from '../../adapters/user-parts.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AgentEvent } from '../events.ts'
+import { refuseInput } from '../input.ts'
+import type { AgentOptions } from '../options.ts'
 import type { Offer } from './core.ts'
 import type { RunJournal } from './journal.ts'
 import { agentRun } from './run-state.ts'
@@ -40,6 +43,7 @@ export function createScribe(journal: RunJournal): Scribe {
 }
 
 export interface EvaluationParts {
+  readonly options: Pick<AgentOptions, 'adapter'>
   readonly offer: Offer
   readonly rendered: Pick<RenderedPrompt, 'output'>
   readonly journal: RunJournal
@@ -63,8 +67,15 @@ export interface OpenEvaluation {
 
 /** An evaluation of a conversation as it is now. */
 export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
-  const { offer, rendered, journal, scribe, toolbox, signal, check, tell } = parts
+  const { options, offer, rendered, journal, scribe, toolbox, signal, check, tell } = parts
   const { added } = findAddedTools(journal.state.messages, offer.tools, toolbox)
+  // A conversation may have begun with a model that could be given more.
+  const { messages, refused } = withoutRefused(journal.state.messages, (part) => refuseInput(options.adapter, part))
+  for (const reason of new Set(refused))
+    tell({
+      type: 'warning',
+      message: `An image or file of this conversation is only described to the model. ${reason}`,
+    })
   let told = NO_USAGE
   let isOpen = true
   const assertOpen = (): void => {
@@ -74,7 +85,7 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
     system: offer.system,
     tools: offer.tools,
     addedTools: added,
-    messages: journal.state.messages,
+    messages,
     output: rendered.output,
     signal: signal.signal,
     async beforeRequest() {

@@ -19,7 +19,7 @@ export function createWindowCheck({ size, counter, getSystem, getTools, getMessa
   if (size === undefined) return () => undefined
   const counts = new WeakMap<Message, number>()
   const count = (message: Message): number => {
-    const known = counts.get(message) ?? counter.count(JSON.stringify(message))
+    const known = counts.get(message) ?? countMessage(message, counter)
     counts.set(message, known)
     return known
   }
@@ -32,4 +32,18 @@ export function createWindowCheck({ size, counter, getSystem, getTools, getMessa
     if (used + needed <= size) return undefined
     return `Opening ${opening.keys.join(', ')} needs about ${needed} tokens, but about ${used} of the model's ${size} are in use. Go on without it, or open something smaller.`
   }
+}
+
+/** About what providers count for a picture of full size. Files have no such number; this stands for a page or two. */
+const TOKENS_OF_MEDIA = 1600
+
+function countMessage(message: Message, counter: TokenCounter): number {
+  let media = 0
+  const text = JSON.stringify(message, (key, value: unknown) => {
+    // The bytes of pictures and files are not read as text.
+    if (key !== 'parts' && key !== 'images') return value
+    media = Array.isArray(value) ? value.filter((part) => (part as { type?: string }).type !== 'text').length : 0
+    return undefined
+  })
+  return counter.count(text) + media * TOKENS_OF_MEDIA
 }

@@ -1,0 +1,91 @@
+import type { LanguageModel, ModelMessage } from 'ai'
+import type { AnyTool } from '../../tools/tool.ts'
+import type { ChatRequest } from '../chat.ts'
+import { getAddedTools } from '../tool-calls.ts'
+import { toToolParameters } from '../tool-schemas.ts'
+
+/**
+ * How a provider package of the AI SDK takes tools that are added in a conversation: `anthropic` names them in a system
+ * message at that place, `openai` defines them after the result of a tool.
+ */
+export type AdditionStyle = 'anthropic' | 'openai'
+
+/**
+ * The style of a model's provider package, if it has one. Behind the gateway it is not known which version of a package runs,
+ * and packages under another name read their options under that name.
+ */
+export function getAdditionStyle(model: LanguageModel): AdditionStyle | undefined {
+  if (typeof model === 'string') return undefined
+  if (/(^|\.)anthropic\./.test(model.provider)) return 'anthropic'
+  return model.provider === 'openai.responses' ? 'openai' : undefined
+}
+
+/** The betas that Anthropic's package adds to requests that add tools. */
+export const ADDITION_BETAS = ['mid-conversation-system-2026-04-07', 'mid-conversation-tool-changes-2026-07-01']
+
+type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
+
+/** The tools that a request adds at their place in the conversation. All others are part of the tool list. */
+export interface Additions {
+  /** Options for a tool that is added in the conversation. It stays in the list, which providers need to accept its calls. */
+  getToolOptions(name: string): ProviderOptions | undefined
+  /** Options for the message that comes last before the tools are added, by the position of the `tools` message. */
+  readonly afterResult: ReadonlyMap<number, ProviderOptions>
+  /** Messages that add tools, by the position of the `tools` message. */
+  readonly messages: ReadonlyMap<number, ModelMessage>
+}
+
+export const NO_ADDITIONS: Additions = { getToolOptions: () => undefined, afterResult: new Map(), messages: new Map() }
+
+export function findAdditions(request: ChatRequest, style: AdditionStyle | undefined): Additions {
+  if (style === undefined) return NO_ADDITIONS
+  const added = getAddedTools(request)
+  return style === 'anthropic' ? addByName(added) : addAfterResults(request, added)
+}
+
+type AddedTools = ReadonlyMap<number, readonly AnyTool[]>
+
+function addByName(added: AddedTools): Additions {
+  const names = new Set([...added.values()].flat().map(({ name }) => name))
+  const messages = [...added].map(([at, tools]): readonly [number, ModelMessage] => {
+    const toolChanges = tools.map(({ name }) => ({ type: 'tool_addition', toolName: name }))
+    return [at, { role: 'system', content: '', providerOptions: { anthropic: { toolChanges } } }]
+  })
+  return {
+    // The model does not see the tool before the conversation adds it.
+    getToolOptions: (name) => (names.has(name) ? { anthropic: { deferLoading: true } } : undefined),
+    afterResult: new Map(),
+    messages: new Map(messages),
+  }
+}
+
+/** A package that does not know these options leaves the tools in its tool list, where they work as well. */
+function addAfterResults({ messages }: ChatRequest, added: AddedTools): Additions {
+  const afterResult = new Map<number, ProviderOptions>()
+  const names = new Set<string>()
+  for (const [at, tools] of added) {
+    if (messages[at - 1]?.role !== 'tool') continue
+    for (const { name } of tools) names.add(name)
+    afterResult.set(at, { openai: { additionalTools: tools.map(toFunction) } } as ProviderOptions)
+  }
+  return {
+    getToolOptions: (name) => (names.has(name) ? { openai: { omitFromRequestTools: true } } : undefined),
+    afterResult,
+    messages: new Map(),
+  }
+}
+
+function toFunction({ name, description, inputSchema }: AnyTool): object {
+  return { type: 'function', name, description, parameters: toToolParameters(inputSchema, 'openai'), strict: false }
+}
+
+/** Whether an endpoint says that it does not accept tools that are added in a conversation. */
+export function isAdditionRefused(said: string): boolean {
+  return /tool_addition|tool_reference|defer_loading|additional_tools|\bbetas?\b|\brole\b|system messages/i.test(said)
+}
+
+/** Options of one message or tool, put together from two sources. */
+export function mergeOptions(one: ProviderOptions | undefined, other: ProviderOptions | undefined): ProviderOptions {
+  const names = new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])
+  return Object.fromEntries([...names].map((name) => [name, { ...one?.[name], ...other?.[name] }]))
+}

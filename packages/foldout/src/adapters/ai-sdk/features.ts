@@ -1,0 +1,115 @@
+import { FoldoutError } from '../../core/errors.ts'
+import { AdapterError } from '../adapter-error.ts'
+import type { ChatReply, ChatRequest } from '../chat.ts'
+import { isThinkingRefused, refuseThinking } from '../anthropic/refusals.ts'
+import { isFormatRefused, isRefusedForGood } from '../failure.ts'
+import { isRepair } from '../repair.ts'
+import { getAddedTools } from '../tool-calls.ts'
+import { hasMedia } from '../user-parts.ts'
+import { isAdditionRefused, type AdditionStyle } from './additions.ts'
+
+/** What one request uses. */
+export interface SdkFeatures {
+  /** Whether the provider is told the output schema. */
+  readonly hasFormat: boolean
+  /** How added tools are sent at their place in the conversation; undefined for the end of the tool list. */
+  readonly additions: AdditionStyle | undefined
+  /** The prefixes of replies whose reasoning the provider refused. */
+  readonly refusedReasoning: ReadonlySet<string>
+  /** Told the prefixes of the replies whose reasoning a request sends back. */
+  sends(prefixes: readonly string[]): void
+}
+
+interface FeatureOptions {
+  readonly structuredOutput: boolean
+  /** Whether the provider does not take an output schema while tools are offered. */
+  readonly hasFormatQuirk: boolean
+  readonly additions: AdditionStyle | undefined
+}
+
+export interface Features {
+  /** Sends a request with every feature that the provider has not refused. What it refuses is left out, and remembered. */
+  send(request: ChatRequest, ask: (using: SdkFeatures) => Promise<ChatReply>): Promise<ChatReply>
+}
+
+export function createFeatures(options: FeatureOptions): Features {
+  // A provider may take a schema, but not beside tools.
+  const refusedAlone = new WeakSet<object>()
+  const refusedBesideTools = new WeakSet<object>()
+  const refusedReasoning = new Set<string>()
+  let { additions } = options
+  const wantsFormat = (request: ChatRequest): boolean => {
+    const { output } = request
+    // Providers do not accept an array at the top of a schema.
+    if (!options.structuredOutput || output?.container !== 'object') return false
+    if (!hasTools(request)) return !refusedAlone.has(output)
+    return !refusedBesideTools.has(output) && (!options.hasFormatQuirk || isRepair(request))
+  }
+  return {
+    async send(request, ask) {
+      let sent: readonly string[] = []
+      const sends = (prefixes: readonly string[]): void => void (sent = prefixes)
+      let using: SdkFeatures = { hasFormat: wantsFormat(request), additions, refusedReasoning, sends }
+      const dropped: (() => void)[] = []
+      for (;;) {
+        try {
+          const reply = await ask(using)
+          for (const remember of dropped) remember()
+          return reply
+        } catch (error) {
+          const said = readRefusal(error) ?? readUnsupported(error)
+          if (said !== undefined && sent.length > 0 && isThinkingRefused(said)) {
+            refuseThinking(refusedReasoning, sent)
+          } else if (said !== undefined && using.hasFormat && isFormatRefused(said)) {
+            using = { ...using, hasFormat: false }
+            dropped.push(() => {
+              if (request.output) (hasTools(request) ? refusedBesideTools : refusedAlone).add(request.output)
+              request.emit({ type: 'warning', message: FORMAT_WARNING })
+            })
+          } else if (said !== undefined && using.additions && isAdditionOf(request, said)) {
+            using = { ...using, additions: undefined }
+            dropped.push(() => {
+              additions = undefined
+              request.emit({ type: 'warning', message: ADDITION_WARNING })
+            })
+          } else throw toInputError(error, request)
+        }
+      }
+    },
+  }
+}
+
+function isAdditionOf(request: ChatRequest, said: string): boolean {
+  return getAddedTools(request).size > 0 ? isAdditionRefused(said) : /\bbetas?\b|mid-conversation-/i.test(said)
+}
+
+export function hasTools({ tools, addedTools }: ChatRequest): boolean {
+  return tools.length > 0 || addedTools.size > 0
+}
+
+const FORMAT_WARNING =
+  'The provider refused the output schema. From now on the shape of the answer is only requested in the prompt, and checked when it is read. Set structuredOutput: false to avoid the attempt.'
+
+const ADDITION_WARNING =
+  "The provider does not accept tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Leave out toolAdditions: 'native' to avoid the attempt."
+
+/** What a provider said when it refused a request, if another form of the request may be accepted. */
+function readRefusal(error: unknown): string | undefined {
+  if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return undefined
+  if (error.status !== 400 && error.status !== 422) return undefined
+  return isRefusedForGood(error.message) ? undefined : error.message
+}
+
+/** What a provider package says about a request that it cannot even send. */
+function readUnsupported(error: unknown): string | undefined {
+  return error instanceof Error && error.name === 'AI_UnsupportedFunctionalityError' ? error.message : undefined
+}
+
+/** A provider package that does not know a kind of image or file says so before it sends anything. */
+function toInputError(error: unknown, { messages }: ChatRequest): unknown {
+  const said = readUnsupported(error)
+  if (said === undefined || !messages.some(hasMedia)) return error
+  return new FoldoutError('input-unsupported', `The provider's package cannot send this conversation: ${said}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,93 @@
+import { sha256Hex } from '../core/hash.ts'
+
+/** A way in which providers differ from OpenAI. */
+export type Quirk =
+  | 'format-without-tools'
+  | 'reasoning-required'
+  | 'reply-before-user'
+  | 'short-call-ids'
+  | 'signature-required'
+  | 'strict-tools'
+
+interface QuirkRule {
+  readonly name: Quirk
+  /** Matches the hosts that are known to have the quirk, for servers that speak Chat Completions. */
+  readonly hosts?: RegExp
+  /** Matches the providers of the AI SDK that are known to have the quirk: `mistral.chat`, or `groq` behind the gateway. */
+  readonly providers?: RegExp
+  /** Matches the refusal of a server that has the quirk. */
+  readonly refusal?: RegExp
+}
+
+/** What is known about providers. The adapters' messages apply the quirks to a request. */
+const QUIRKS: readonly QuirkRule[] = [
+  {
+    // While these servers enforce a format, the model cannot call tools (vLLM), or they refuse the request (Gemini 2,
+    // Groq). They get the format only if no tools are offered, or when the model has to fix its answer.
+    name: 'format-without-tools',
+    hosts: /^(?!(\w+\.)?api\.openai\.com$)(?!.*\.azure\.com$)/,
+    providers: /^(?!(openai|azure|azure-openai|amazon-bedrock)(\.|$))(?!(.*\.)?anthropic(\.|$))/,
+  },
+  {
+    // DeepSeek and Kimi with thinking: a reply with calls must be sent back with its reasoning, even if that is empty. Kimi
+    // says "thinking is enabled but reasoning_content is missing in assistant tool call message at index 7".
+    name: 'reasoning-required',
+    hosts: /(^|\.)(deepseek\.com|moonshot\.(ai|cn))$/,
+    refusal: /reasoning_content\W.{0,80}(passed back|missing|required)|missing.{0,80}reasoning_content/i,
+  },
+  {
+    // Mistral: a user message cannot follow a tool message, which happens when a run is resumed with new input.
+    name: 'reply-before-user',
+    hosts: /(^|\.)mistral\.ai$/,
+    providers: /^mistral(\.|$)/,
+    refusal: /role '?user'? after role '?tool'?/i,
+  },
+  {
+    // Mistral: call ids must be nine letters and digits (its error 3280). Conversations that began with another provider have
+    // other ids.
+    name: 'short-call-ids',
+    hosts: /(^|\.)mistral\.ai$/,
+    providers: /^mistral(\.|$)/,
+    refusal: /tool call id .{0,200}length of 9/i,
+  },
+  {
+    // Gemini 3: the first call of a reply must have a signature. For calls by other models Google defines two placeholders.
+    name: 'signature-required',
+    hosts: /(^|\.)googleapis\.com$/,
+    refusal: /missing (a |its )?[`'"]?thought_signature/i,
+  },
+  {
+    // OpenAI's Responses takes the schemas of tools for strict ones unless told otherwise, and refuses most of them.
+    name: 'strict-tools',
+    providers: /^(openai|azure|azure-openai)(\.|$)/,
+  },
+]
+
+/** The quirks that the server at an address is known to have. */
+export function getKnownQuirks(baseURL: string): readonly Quirk[] {
+  const host = getHost(baseURL)
+  return QUIRKS.filter(({ hosts }) => hosts?.test(host)).map(({ name }) => name)
+}
+
+/** The quirks that a provider of the AI SDK is known to have. */
+export function getProviderQuirks(provider: string): readonly Quirk[] {
+  return QUIRKS.filter(({ providers }) => providers?.test(provider)).map(({ name }) => name)
+}
+
+/** The quirk that a refusal describes, if the request did not allow for it yet. */
+export function findQuirk(refusal: string, using: ReadonlySet<string>): Quirk | undefined {
+  return QUIRKS.find((quirk) => !using.has(quirk.name) && quirk.refusal?.test(refusal))?.name
+}
+
+/** The host of an address, without its port. */
+export function getHost(baseURL: string): string {
+  return URL.canParse(baseURL) ? new URL(baseURL).hostname : ''
+}
+
+/** An id that Mistral accepts for a call, always the same one for the same id. */
+export function toShortId(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9)
+}
+
+/** Said in the model's place between the result of a tool and the user, where a provider does not accept one after the other. */
+export const REPLY_BEFORE_USER = 'OK.'

@@ -1,0 +1,119 @@
+import type { MediaPart, ProviderAdapter, TextPart, UserMessage } from '../adapters/contract.ts'
+import { countBytes, describePart } from '../adapters/user-parts.ts'
+import { FoldoutError } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
+import { readMedia } from './input-media.ts'
+import { MAX_INPUT_BYTES, MAX_INPUT_NAME_CHARACTERS, MAX_INPUT_PARTS } from './limits.ts'
+
+/**
+ * What the user says: a text, or a list of texts, images and files.
+ *
+ * @example
+ * ```ts
+ * const input: AgentInput = [
+ *   { type: 'text', text: 'What does this receipt say?' },
+ *   { type: 'image', data: await readFile('receipt.png') },
+ * ]
+ * ```
+ */
+export type AgentInput = string | readonly InputPart[]
+
+/**
+ * One part of what the user says.
+ *
+ * @example
+ * ```ts
+ * const part: InputPart = { type: 'file', url: 'https://example.com/terms.pdf', name: 'terms.pdf' }
+ * ```
+ */
+export type InputPart = TextPart | InputMedia
+
+/**
+ * An image or a file that the user gives to the model. `data` are its bytes, or those bytes in Base64; `url` is where the
+ * provider loads it from, or a `data:` URL, which is read right away. `mediaType` may be left out for PNG, JPEG, GIF, WebP
+ * and PDF.
+ *
+ * @example
+ * ```ts
+ * const part: InputMedia = { type: 'image', data: bytes, mediaType: 'image/png' }
+ * ```
+ */
+export type InputMedia = {
+  readonly type: 'image' | 'file'
+  /** The name of a file, such as `invoice.pdf`. Most providers show it to the model. */
+  readonly name?: string
+  readonly mediaType?: string
+} & (
+  | { readonly data: Uint8Array | string; readonly url?: never }
+  | { readonly url: string | URL; readonly data?: never }
+)
+
+/** Reads what the user says into the message that a conversation keeps. */
+export function toUserMessage(input: AgentInput): UserMessage {
+  if (typeof input === 'string') return { role: 'user', text: input }
+  if (!Array.isArray(input) || input.length === 0)
+    throw invalid('is neither a text nor a list of parts with at least one part')
+  if (input.length > MAX_INPUT_PARTS) throw invalid(`has ${input.length} parts; the most are ${MAX_INPUT_PARTS}`)
+  let bytes = 0
+  const parts = (input as readonly InputPart[]).map((part, index) => {
+    const read = readPart(part, index, MAX_INPUT_BYTES - bytes)
+    bytes += 'data' in read ? countBytes(read.data) : 0
+    return read
+  })
+  const text = parts
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .filter((said) => said !== '')
+    .join('\n\n')
+  const hasMedia = parts.some(({ type }) => type !== 'text')
+  return { role: 'user', text, ...(hasMedia ? { parts } : {}) }
+}
+
+/** Throws if the model of an adapter cannot be given what the user says. Nothing has been sent or stored by then. */
+export function assertAccepted({ parts = [] }: UserMessage, adapter: ProviderAdapter): void {
+  for (const part of parts) {
+    if (part.type === 'text') continue
+    const reason = refuseInput(adapter, part)
+    if (reason !== undefined)
+      throw new FoldoutError('input-unsupported', `The model cannot be given ${describePart(part)}: ${reason}`)
+  }
+}
+
+/** Why a model cannot be given an image or a file; undefined if it can. */
+export function refuseInput(adapter: ProviderAdapter, part: MediaPart): string | undefined {
+  if (adapter.refuseInput) return adapter.refuseInput(part)
+  return `The adapter '${adapter.name}' takes text only. Use another adapter, or describe the ${part.type} in words.`
+}
+
+function readPart(part: unknown, index: number, bytesLeft: number): TextPart | MediaPart {
+  const place = `part ${index + 1}`
+  if (!isPlainObject(part)) throw invalid(`has something in ${place} that is not an object with a type`)
+  const { type, text, name, data, url, mediaType } = part
+  if (type === 'text') {
+    if (typeof text !== 'string') throw invalid(`has no text in ${place}`)
+    return { type, text }
+  }
+  if (type !== 'image' && type !== 'file') throw invalid(`has a type in ${place} that is not 'text', 'image' or 'file'`)
+  if ((data === undefined) === (url === undefined)) throw invalid(`needs either data or url in ${place}, and not both`)
+  const fail = (problem: string): FoldoutError => invalid(`${problem}, in ${place}`)
+  const media = readMedia({ type, data, url, mediaType, bytesLeft }, fail)
+  return { type, ...readName(name, fail), ...media }
+}
+
+// Names reach providers in form fields and headers, where a line break could begin another one.
+const CONTROL = /\p{Cc}/u
+
+function readName(name: unknown, fail: (problem: string) => FoldoutError): { readonly name?: string } {
+  if (name === undefined) return {}
+  if (typeof name !== 'string' || name === '' || name.length > MAX_INPUT_NAME_CHARACTERS || CONTROL.test(name))
+    throw fail(
+      `has a name that is not a text of 1 to ${MAX_INPUT_NAME_CHARACTERS} characters without control characters`,
+    )
+  return { name }
+}
+
+function invalid(problem: string): FoldoutError {
+  return new FoldoutError(
+    'input-invalid',
+    `The input ${problem}. Pass a text, or a list of parts such as { type: 'text', text } and { type: 'image', data, mediaType }.`,
+  )
+}
