@@ -1,4 +1,14 @@
-import { createSession, defineParams, definePrompt, defineSection, parseOutput } from 'foldout'
+import {
+  createSession,
+  defineParams,
+  definePrompt,
+  defineSection,
+  parseOutput,
+  runAgent,
+  type AgentInput,
+  type ProviderAdapter,
+} from 'foldout'
+import { NO_USAGE } from 'foldout/adapter'
 import { readSkill } from 'foldout/skills'
 import { jsonDoor, textDoor, type AnyDoor } from './door.ts'
 
@@ -23,7 +33,27 @@ const answer = {
   additionalProperties: false,
 }
 
+const seeing: ProviderAdapter = {
+  name: 'doors',
+  model: 'm',
+  supportsDynamicTools: true,
+  refuseInput: () => undefined,
+  evaluate: async () => ({ type: 'final', text: 'Seen.', usage: NO_USAGE }),
+}
+const say = (input: unknown): unknown =>
+  runAgent(bound.bind({ x: '1' }), { adapter: seeing, input: input as AgentInput })
+
 export const promptDoors: readonly AnyDoor[] = [
+  jsonDoor('input of a run', say),
+  jsonDoor('parts of an input', (json) => say([{ type: 'text', text: 'See.' }, json])),
+  textDoor('data of an image', (data) => say([{ type: 'image', data, mediaType: 'image/png' }])),
+  textDoor('address of an image', (url) => say([{ type: 'image', url }])),
+  textDoor('data: URL of a file', (text) =>
+    say([{ type: 'file', url: `data:text/plain,${encodeURIComponent(Buffer.from(text).toString())}` }]),
+  ),
+  textDoor('name and media type of a file', (text) =>
+    say([{ type: 'file', data: 'AAAA', mediaType: text, name: text }]),
+  ),
   textDoor(
     'template of a section',
     (template) =>

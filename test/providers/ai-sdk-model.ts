@@ -14,7 +14,10 @@ export interface ModelRequest {
 }
 
 /** A model of the AI SDK's own test package that answers request `n` with step `n`. */
-export function scriptedModel(script: readonly ModelStep[]): {
+export function scriptedModel(
+  script: readonly ModelStep[],
+  settings: Pick<NonNullable<ConstructorParameters<typeof MockLanguageModelV3>[0]>, 'supportedUrls'> = {},
+): {
   readonly model: LanguageModel
   readonly requests: readonly ModelRequest[]
 } {
@@ -22,6 +25,7 @@ export function scriptedModel(script: readonly ModelStep[]): {
   const model = new MockLanguageModelV3({
     provider: 'mock.chat',
     modelId: 'mock-model',
+    ...settings,
     doStream(options) {
       const { tools = [], prompt } = options
       const step = script[requests.length]
@@ -82,12 +86,16 @@ function getParts(
     },
   })
   if ('calls' in step) {
-    const calls = step.calls.map(({ name, arguments: args = {}, malformed }, index): Part => ({
-      type: 'tool-call',
-      toolCallId: `call-${turn}-${index}`,
-      toolName: name,
-      input: malformed ?? JSON.stringify(args),
-    }))
+    const calls = step.calls.flatMap(({ name, arguments: args = {}, malformed }, index): Part[] => {
+      const id = `call-${turn}-${index}`
+      const input = malformed ?? JSON.stringify(args)
+      return [
+        { type: 'tool-input-start', id, toolName: name },
+        ...(input.match(/.{1,8}/gsu) ?? []).map((delta): Part => ({ type: 'tool-input-delta', id, delta })),
+        { type: 'tool-input-end', id },
+        { type: 'tool-call', toolCallId: id, toolName: name, input },
+      ]
+    })
     return { parts: [start, ...calls, finish('tool-calls')], end: 'closed' }
   }
   const deltas = (step.says.match(/.{1,8}/gsu) ?? []).map((delta): Part => ({ type: 'text-delta', id: 't', delta }))
@@ -98,10 +106,14 @@ function getParts(
   return { parts: [start, ...(where === 'in text' ? text.slice(0, 2) : [])], end: how }
 }
 
-type Reading = Pick<AdapterSuiteOptions<ModelRequest>, 'getTools' | 'getResults' | 'getPrefixes' | 'getOutputSchema'>
+type Reading = Pick<
+  AdapterSuiteOptions<ModelRequest>,
+  'getTools' | 'getResults' | 'getPrefixes' | 'getOutputSchema' | 'sendsOutputSchema'
+>
 
 /** How to read what a model was asked. */
 export const modelWire: Reading = {
+  sendsOutputSchema: 'without tools',
   getTools: ({ options }) => (options.tools ?? []).map(({ name }) => name),
   getResults: ({ options }) =>
     options.prompt.flatMap(({ role, content }) =>

@@ -94,10 +94,14 @@ async function readRequest(incoming: IncomingMessage): Promise<MessagesRequest> 
   for await (const chunk of incoming) chunks.push(chunk as Buffer)
   return {
     body: JSON.parse(Buffer.concat(chunks).toString('utf8')) as MessagesBody,
-    betas: String(incoming.headers['anthropic-beta'] ?? '')
-      .split(',')
-      .filter((beta) => beta !== ''),
+    betas: readBetas(incoming.headers['anthropic-beta']),
   }
+}
+
+export function readBetas(header: unknown): readonly string[] {
+  return String(header ?? '')
+    .split(',')
+    .filter((beta) => beta !== '')
 }
 
 const SCHEMA = JSON.parse(
@@ -106,7 +110,7 @@ const SCHEMA = JSON.parse(
 const validator = new Validator(SCHEMA, '7', false)
 
 /** What the interface refuses on every model. */
-const RULES: readonly Refusal[] = [
+export const RULES: readonly Refusal[] = [
   ({ body }) => {
     const { valid, errors } = validator.validate(body)
     return valid ? undefined : `${errors.at(-1)?.instanceLocation}: ${errors.at(-1)?.error}`
@@ -160,7 +164,11 @@ const isThinking = (block: Block | undefined): boolean => /^(redacted_)?thinking
 const isFailedCompaction = (block: Block): boolean => block.type === 'compaction' && block['content'] === null
 
 /** The signature of thinking that follows this part of a conversation. */
-function sign({ system = [], tools = [], messages }: MessagesBody, until: number, blocks: readonly Block[]): string {
+export function sign(
+  { system = [], tools = [], messages }: MessagesBody,
+  until: number,
+  blocks: readonly Block[],
+): string {
   const loaded = tools.filter((tool) => tool.defer_loading !== true)
   const before = JSON.stringify([system, loaded, messages.slice(0, until), blocks], (key, value: unknown) =>
     key === 'cache_control' ? undefined : value,

@@ -4,17 +4,22 @@ import type { ProviderAdapter } from '../../packages/foldout/src/adapters/contra
 import { openai, openaiCompatible } from '../../packages/foldout/src/entries/openai.ts'
 import type { ModelPeer, ModelStep } from '../../packages/foldout/src/testing/adapter-peer.ts'
 import { adapterSuite } from '../../packages/foldout/src/testing/adapter-suite.ts'
+import { anthropicBehavior, compatibleBehaviors, openaiBehavior } from './behavior.ts'
 import { modelWire, scriptedModel, type ModelRequest } from './ai-sdk-model.ts'
-import { startMockProvider, type RecordedRequest } from './mock.ts'
+import { startMockProvider, type Behavior, type RecordedRequest } from './mock.ts'
 import { chatWire, messagesWire, responsesWire, type Wire } from './wires.ts'
 
-/** Runs the suite on an adapter that speaks HTTP with the mock provider. */
-function httpSuite(name: string, wire: Wire, adapterFor: (url: string) => ProviderAdapter): void {
+/** Runs the suite on an adapter that speaks HTTP with the mock provider, which refuses what the real one refuses. */
+function httpSuite(
+  name: string,
+  { wire, behavior }: { readonly wire: Wire; readonly behavior: Behavior },
+  adapterFor: (url: string) => ProviderAdapter,
+): void {
   adapterSuite<RecordedRequest>(name, {
     ...wire,
     supportsDynamicTools: true,
     async create({ script }) {
-      const provider = await startMockProvider(script)
+      const provider = await startMockProvider(script, behavior)
       return {
         adapter: adapterFor(provider.url),
         requests: () => provider.requests,
@@ -26,23 +31,40 @@ function httpSuite(name: string, wire: Wire, adapterFor: (url: string) => Provid
 }
 
 const apiKey = 'no-secret'
+// A longer tool list invalidates thinking, which is then left out; anthropic-chat.test.ts is about that.
+const { think: _, ...unthinking } = anthropicBehavior
 
-httpSuite('openai (Responses, tools added natively)', responsesWire('native'), (url) =>
-  openai({ model: 'gpt-4.1', apiKey, baseURL: `${url}/v1`, toolAdditions: 'native' }),
+httpSuite(
+  'openai (Responses, tools added natively)',
+  { wire: responsesWire('native'), behavior: openaiBehavior },
+  (url) => openai({ model: 'gpt-4.1', apiKey, baseURL: `${url}/v1`, toolAdditions: 'native' }),
 )
-httpSuite('openai (Responses, tools at the end of the list)', responsesWire('plain'), (url) =>
-  openai({ model: 'gpt-5', apiKey, baseURL: `${url}/v1` }),
+httpSuite(
+  'openai (Responses, tools at the end of the list)',
+  { wire: responsesWire('plain'), behavior: openaiBehavior },
+  (url) => openai({ model: 'gpt-5', apiKey, baseURL: `${url}/v1` }),
 )
-httpSuite('openai (Chat Completions)', chatWire(), (url) =>
-  openai({ model: 'gpt-4.1', apiKey, baseURL: `${url}/v1`, interface: 'chat' }),
+httpSuite('openai (Chat Completions)', { wire: chatWire(), behavior: openaiBehavior }, (url) => {
+  const address = 'https://api.openai.com/v1'
+  return openai({ model: 'gpt-4.1', apiKey, baseURL: address, interface: 'chat', fetch: redirect(address, url) })
+})
+for (const [host, behavior] of Object.entries<Behavior>(compatibleBehaviors)) {
+  httpSuite(`openaiCompatible (${host})`, { wire: chatWire({ isCompatible: true }), behavior }, (url) => {
+    const address = `${host}/v1`
+    return openaiCompatible({ model: 'a-model', baseURL: address, fetch: redirect(address, url) })
+  })
+}
+httpSuite('anthropic (tools added natively)', { wire: messagesWire('native'), behavior: anthropicBehavior }, (url) =>
+  anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url }),
 )
-httpSuite('openaiCompatible', chatWire(), (url) => openaiCompatible({ model: 'llama', baseURL: `${url}/v1` }))
-httpSuite('anthropic (tools added natively)', messagesWire('native'), (url) =>
-  anthropic({ model: 'claude-sonnet-5', apiKey, baseURL: url }),
+httpSuite('anthropic (tools at the end of the list)', { wire: messagesWire('plain'), behavior: unthinking }, (url) =>
+  anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
 )
-httpSuite('anthropic (tools at the end of the list)', messagesWire('plain'), (url) =>
-  anthropic({ model: 'claude-sonnet-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
-)
+
+/** Sends what is meant for an address to the mock provider. */
+function redirect(address: string, url: string): typeof fetch {
+  return (to, init) => fetch((to as string).replace(address, `${url}/v1`), init)
+}
 
 adapterSuite<ModelRequest>('aiSdk', {
   ...modelWire,

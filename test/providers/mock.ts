@@ -15,6 +15,14 @@ export interface RecordedRequest {
   isGivenUp: boolean
 }
 
+/** What a provider does besides following the script. */
+export interface Behavior {
+  /** What it says to a request that it refuses with status 400, as its documentation says. The script waits. */
+  refuse?(request: RecordedRequest): string | undefined
+  /** What it thinks before it replies to a request. */
+  think?(request: RecordedRequest): { readonly reasoning: string; readonly reasoningSignature?: string }
+}
+
 export interface MockProvider {
   /** Without a version: OpenAI's is `${url}/v1`. */
   readonly url: string
@@ -30,12 +38,23 @@ const PART_LENGTH = 8
 const STANDS_FOR_MALFORMED = '{"malformed":true}'
 
 /**
- * A provider that answers request `n` with step `n`, for clients of OpenAI's Chat Completions and Responses and of
+ * A provider that answers the requests that it does not refuse with one step after the other, for clients of OpenAI's Chat Completions and Responses and of
  * Anthropic's Messages. What the answers look like is up to aimock; a proxy before it records and breaks things.
  */
-export async function startMockProvider(script: readonly ModelStep[]): Promise<MockProvider> {
+export async function startMockProvider(
+  script: readonly ModelStep[],
+  { refuse: refuseRequest, think }: Behavior = {},
+): Promise<MockProvider> {
   const requests: RecordedRequest[] = []
-  const mock = await startModel(() => script[requests.length - 1])
+  let current: ModelStep | undefined
+  let taken = 0
+  const mock = await startModel(
+    () => current,
+    () => {
+      const request = requests.at(-1)
+      return request && think ? think(request) : {}
+    },
+  )
   const proxy = createServer((incoming, outgoing) => {
     answer(incoming, outgoing).catch((error: unknown) => outgoing.destroy(error as Error))
   })
@@ -44,7 +63,11 @@ export async function startMockProvider(script: readonly ModelStep[]): Promise<M
     // Some clients ask for other things too, such as whether anybody is there.
     if (!ENDPOINTS.test(incoming.url ?? '')) return refuse(outgoing, { refuses: 404 })
     const request = await record(incoming)
-    const step = script[requests.push(request) - 1]
+    requests.push(request)
+    const refusal = refuseRequest?.(request)
+    if (refusal !== undefined) return refuse(outgoing, { refuses: 400, message: refusal })
+    const step = script[taken++]
+    current = step
     const isCutByUs = step !== undefined && 'says' in step && step.ends?.how === 'cut'
     outgoing.on('close', () => {
       request.isGivenUp = !outgoing.writableFinished && !isCutByUs
@@ -81,9 +104,12 @@ async function record(incoming: IncomingMessage): Promise<RecordedRequest> {
   }
 }
 
-async function startModel(current: () => ModelStep | undefined): Promise<{ url: string; stop(): Promise<void> }> {
+async function startModel(
+  current: () => ModelStep | undefined,
+  think: () => object,
+): Promise<{ url: string; stop(): Promise<void> }> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent' })
-  const reply = () => toReply(current())
+  const reply = () => ({ ...toReply(current()), ...think() })
   const isMalformed = () => malformedIn(current()) !== undefined
   // In one part, so that what stands for malformed arguments is found in one piece.
   mock.on({ predicate: isMalformed }, reply, { chunkSize: 10_000 })

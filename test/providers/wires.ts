@@ -6,15 +6,22 @@ import { chatRules, messagesRules, responsesRules, toolNameRules, type Rule } fr
 
 /** How to read the requests of one interface. */
 export type Wire = Required<
-  Pick<AdapterSuiteOptions<RecordedRequest>, 'getTools' | 'getResults' | 'getPrefixes' | 'getOutputSchema' | 'check'>
+  Pick<
+    AdapterSuiteOptions<RecordedRequest>,
+    'getTools' | 'getResults' | 'getPrefixes' | 'getOutputSchema' | 'sendsOutputSchema' | 'check'
+  >
 >
 
-/** `native`: tools are added at their place in the conversation; `plain`: at the end of the tool list. */
-export type Additions = 'native' | 'plain'
+/**
+ * `native`: tools are added at their place in the conversation; `reference`: there too, by a name whose definition is at the
+ * end of the tool list without being loaded; `plain`: at the end of the tool list.
+ */
+export type Additions = 'native' | 'reference' | 'plain'
 
 // Only as much of the bodies as is read here; they are judged whole by the schemas.
 interface NamedTool {
   readonly name: string
+  readonly defer_loading?: boolean
 }
 interface ChatBody {
   readonly tools?: readonly { readonly function: NamedTool }[]
@@ -29,7 +36,7 @@ interface ResponsesBody {
 interface MessagesBlock {
   readonly type: string
   readonly content?: string | readonly { readonly text?: string }[]
-  readonly tool?: { readonly definition?: NamedTool }
+  readonly tool?: { readonly definition?: NamedTool; readonly name?: string }
 }
 interface MessagesBody {
   readonly tools?: readonly NamedTool[]
@@ -37,7 +44,8 @@ interface MessagesBody {
   readonly output_config?: { readonly format?: { readonly schema?: unknown } }
 }
 
-export function chatWire(): Wire {
+/** `isCompatible`: a server that takes more than OpenAI, and no format beside tools. */
+export function chatWire({ isCompatible = false } = {}): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as ChatBody
   const getTools = (request: RecordedRequest) => (body(request).tools ?? []).map((tool) => tool.function.name)
   return {
@@ -45,11 +53,13 @@ export function chatWire(): Wire {
     getResults: (request) => body(request).messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])),
     getPrefixes: (request) => getPrefixes(request, 'plain', 'messages'),
     getOutputSchema: (request) => body(request).response_format?.json_schema?.schema,
-    check: judge('openai-chat', '/v1/chat/completions', chatRules, getTools),
+    sendsOutputSchema: isCompatible ? 'without tools' : 'always',
+    check: judge('openai-chat', '/v1/chat/completions', chatRules, getTools, isCompatible ? withoutExtras : undefined),
   }
 }
 
-export function responsesWire(additions: Additions): Wire {
+/** `toJudged`: the body as it is held against the types, for clients that send what works though the types do not have it. */
+export function responsesWire(additions: Additions, toJudged?: ToJudged): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as ResponsesBody
   const getTools = (request: RecordedRequest) => {
     const { tools = [], input } = body(request)
@@ -61,7 +71,8 @@ export function responsesWire(additions: Additions): Wire {
       body(request).input.flatMap(({ type, output }) => (type === 'function_call_output' ? [output ?? ''] : [])),
     getPrefixes: (request) => getPrefixes(request, additions, 'input'),
     getOutputSchema: (request) => body(request).text?.format?.schema,
-    check: judge('openai-responses', '/v1/responses', responsesRules, getTools),
+    sendsOutputSchema: 'always',
+    check: judge('openai-responses', '/v1/responses', responsesRules, getTools, toJudged),
   }
 }
 
@@ -69,8 +80,9 @@ export function messagesWire(additions: Additions): Wire {
   const body = (request: RecordedRequest) => request.body as unknown as MessagesBody
   const blocks = (request: RecordedRequest) => body(request).messages.flatMap(({ content }) => content)
   const getTools = (request: RecordedRequest) => {
-    const added = blocks(request).flatMap(({ tool }) => (tool?.definition ? [tool.definition] : []))
-    return [...(body(request).tools ?? []), ...added].map(({ name }) => name)
+    const loaded = (body(request).tools ?? []).filter((tool) => tool.defer_loading !== true)
+    const added = blocks(request).flatMap(({ tool }) => tool?.definition?.name ?? tool?.name ?? [])
+    return [...loaded.map(({ name }) => name), ...added]
   }
   return {
     getTools,
@@ -78,6 +90,7 @@ export function messagesWire(additions: Additions): Wire {
       blocks(request).flatMap(({ type, content = '' }) => (type === 'tool_result' ? [getText(content)] : [])),
     getPrefixes: (request) => getPrefixes(request, additions, 'messages'),
     getOutputSchema: (request) => body(request).output_config?.format?.schema,
+    sendsOutputSchema: 'always',
     check: judge('anthropic-messages', '/v1/messages', messagesRules, getTools),
   }
 }
@@ -92,10 +105,13 @@ function getPrefixes(
   additions: Additions,
   conversation: string,
 ): readonly string[] {
-  const { tools, system, instructions, [conversation]: messages, ...others } = body
-  const shared = said([headers['anthropic-beta'], others])
+  const { tools: all, system, instructions, [conversation]: messages, ...others } = body
+  // The provider does not show the model tools that are not loaded, so they are not part of what it caches either.
+  const tools = (all as readonly NamedTool[] | undefined)?.filter((tool) => tool.defer_loading !== true)
+  // The order of betas has no meaning.
+  const shared = said([headers['anthropic-beta']?.split(',').toSorted(), others])
   const rest = `${said([system, instructions])}${open(messages)}`
-  return additions === 'native' ? [`${shared}${said(tools)}${rest}`] : [`${shared}${open(tools)}`, rest]
+  return additions !== 'plain' ? [`${shared}${said(tools)}${rest}`] : [`${shared}${open(tools)}`, rest]
 }
 
 // Marks of what is to be cached are no part of it, and move on with the conversation.
@@ -105,18 +121,21 @@ const said = (value: unknown): string =>
 /** A list that may go on. */
 const open = (list: unknown): string => said(list ?? []).slice(0, -1)
 
+type ToJudged = (body: RecordedRequest['body']) => RecordedRequest['body']
+
 /** Holds requests against the schema that was made of the types of the provider's own SDK, and the rules beside it. */
 function judge(
   schemaName: string,
   expectedPath: string,
   rule: Rule,
   getTools: (request: RecordedRequest) => readonly string[],
+  toJudged: ToJudged = (body) => body,
 ): (request: RecordedRequest) => void {
   const text = readFileSync(new URL(`wire-schemas/${schemaName}.json`, import.meta.url), 'utf8')
   const validator = new Validator(JSON.parse(text) as Schema, '7', false)
   return (request) => {
     const { method, path, raw, body } = request
-    const { valid, errors } = validator.validate(body)
+    const { valid, errors } = validator.validate(toJudged(body))
     // The deepest place says most.
     const deepest = errors.toSorted((a, b) => b.instanceLocation.length - a.instanceLocation.length).slice(0, 5)
     const wrong = valid
@@ -125,4 +144,12 @@ function judge(
     if (`${method} ${path.split('?')[0]}` !== `POST ${expectedPath}`) wrong.push(`it goes to ${method} ${path}`)
     if (wrong.length > 0) throw new Error(`${schemaName} does not take this:\n${wrong.join('\n')}\n${raw}`)
   }
+}
+
+/** Without the fields that compatible servers want back. */
+function withoutExtras(body: RecordedRequest['body']): RecordedRequest['body'] {
+  const text = JSON.stringify(body, (key, value: unknown) =>
+    key === 'reasoning_content' || key === 'extra_content' ? undefined : value,
+  )
+  return JSON.parse(text) as RecordedRequest['body']
 }

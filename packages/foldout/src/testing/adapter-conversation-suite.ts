@@ -16,13 +16,14 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
     getResults,
     getPrefixes,
     getOutputSchema,
+    sendsOutputSchema = 'always',
   } = options
 
   test('text', 'R34 returns the text of an answer', [{ says: LONG_TEXT }], async ({ peer, run }) => {
     expect(peer.adapter.supportsDynamicTools).toBe(supportsDynamicTools)
     expect(await run()).toMatchObject({ status: 'completed', text: LONG_TEXT, expansions: 0 })
     expect(peer.requests()).toHaveLength(1)
-    expect(getTools(getRequest(peer, 0)).toSorted()).toEqual(['explode', 'forecast', 'read_section', 'refuse'])
+    expect(getTools(getRequest(peer, 0)).toSorted()).toEqual(['explode', 'forecast', 'note', 'read_section', 'refuse'])
   })
 
   test('streaming', 'R34 streams the text as it arrives', [{ says: LONG_TEXT }], async ({ events, run }) => {
@@ -44,6 +45,35 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(result).toMatchObject({ status: 'completed', text: 'Done.' })
       expect(toolTexts(result)).toEqual([['forecast', 'Århus "x"\n: sun.', false]])
       expect(getResults(getRequest(peer, 1))).toEqual(['Århus "x"\n: sun.'])
+    },
+  )
+
+  test(
+    'call deltas',
+    'R34 streams the arguments of calls as they arrive, under the ids of the calls',
+    [
+      {
+        calls: [
+          { name: 'forecast', arguments: { city: 'Llanfairpwllgwyngyll' } },
+          { name: 'forecast', arguments: { city: 'Rome' } },
+        ],
+      },
+      done,
+    ],
+    async ({ events, run }) => {
+      const result = await run()
+      const calls = result.messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
+      const written = new Map<string, string>()
+      for (const event of events) {
+        if (event.type !== 'call/delta') continue
+        expect(event.name).toBe('forecast')
+        written.set(event.callId, `${written.get(event.callId) ?? ''}${event.text}`)
+      }
+      const read = [...written].map(([id, text]): [string, unknown] => [id, JSON.parse(text)])
+      expect(read).toEqual(calls.map(({ id, arguments: args }) => [id, args]))
+      const types = events.map(({ type }) => type)
+      expect(types.lastIndexOf('call/delta')).toBeLessThan(types.indexOf('reply/received'))
+      expect(types.filter((type) => type === 'call/delta').length).toBeGreaterThan(2)
     },
   )
 
@@ -229,8 +259,11 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
       expect(refusals).toHaveLength(hasForeignRepairs ? 0 : 1)
       const sent = peer.requests()
       expect(sent).toHaveLength(2)
-      // Some endpoints let a model call no tools while they enforce a schema, so they are told it for the fix alone.
-      if (getOutputSchema) expect(sent.map(getOutputSchema).at(-1)).toMatchObject(OUTPUT_SCHEMA)
+      if (!getOutputSchema) return
+      const [first, fix] = sent.map(getOutputSchema)
+      if (sendsOutputSchema === 'always') expect(first).toMatchObject(OUTPUT_SCHEMA)
+      else expect(first).toBeUndefined()
+      expect(fix).toMatchObject(OUTPUT_SCHEMA)
     },
   )
 

@@ -101,6 +101,7 @@ export type AdapterCase =
   | 'text'
   | 'streaming'
   | 'tool call'
+  | 'call deltas'
   | 'parallel calls'
   | 'failing tool'
   | 'bad arguments'
@@ -159,11 +160,14 @@ export interface AdapterSuiteOptions<Request> {
    * and the rest as two parts.
    */
   getPrefixes(request: Request): readonly string[]
-  /**
-   * The output schema that a request contains. At the latest, the request to fix an answer must contain it. Leave this out if
-   * the provider does not accept one.
-   */
+  /** The output schema that a request contains. Leave this out if the provider does not accept one. */
   getOutputSchema?(request: Request): unknown
+  /**
+   * Which requests must contain the output schema. `always`: every one. `without tools`: those that offer no tools and those
+   * that ask the model to fix its answer, and no others, for endpoints that do not call tools while they enforce a schema.
+   * Default `always`.
+   */
+  readonly sendsOutputSchema?: 'always' | 'without tools'
   /** Called for every request of every case; throws if the provider would not accept the request. */
   check?(request: Request): void
   /** Cases that the adapter cannot pass, and why. They are shown as skipped, with the reason. */

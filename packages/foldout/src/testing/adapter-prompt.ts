@@ -33,6 +33,20 @@ const explode = defineTool({
   },
 })
 
+/** With a schema as servers on the internet have them, and as no provider accepts it: a union, and gaps. */
+const note = defineTool({
+  name: 'note',
+  description: 'Keeps a note.',
+  params: {
+    type: 'object',
+    anyOf: [
+      { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      { type: 'object', properties: { lines: { type: 'array' }, more: { type: 'object' } }, required: ['lines'] },
+    ],
+  },
+  execute: () => ok('Noted.'),
+})
+
 const defineFoldedSection = (key: string, title: string) =>
   defineSection({
     key,
@@ -55,7 +69,7 @@ const sections = [
     key: 'intro',
     title: 'Intro',
     template: 'You are a weather service – “precise” & brief.',
-    tools: [forecast, refuse, explode],
+    tools: [forecast, refuse, explode, note],
   }),
   defineFoldedSection('rain', 'Rain'),
   defineFoldedSection('wind', 'Wind'),
