@@ -53,15 +53,6 @@ export const anthropicBehavior: Behavior = {
   },
 }
 
-/** Bedrock and Google Cloud, which take added tools by reference only. */
-export const referenceBehavior: Behavior = {
-  ...anthropicBehavior,
-  refuse: (request) =>
-    request.raw.includes('tool_definition')
-      ? "messages.3.content.0: Input tag 'tool_definition' found using 'type' does not match any of the expected tags"
-      : anthropicBehavior.refuse?.(request),
-}
-
 function readMessages({ body }: RecordedRequest): MessagesBody {
   return body as unknown as MessagesBody
 }

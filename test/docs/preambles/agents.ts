@@ -32,6 +32,7 @@ export const adapter: ProviderAdapter = {
   name: 'scripted',
   model: 'scripted',
   supportsDynamicTools: true,
+  refuseInput: () => undefined,
   evaluate(evaluation) {
     const last = evaluation.messages.at(-1)
     if (last?.role === 'user') scripted = scriptedAdapter(script)

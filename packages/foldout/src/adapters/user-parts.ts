@@ -32,6 +32,12 @@ export function toDataUrl({ mediaType, data }: { readonly mediaType: string; rea
   return `data:${mediaType};base64,${data}`
 }
 
+/** The address of an image or a file, which may contain it. */
+export function toAddress(part: MediaPart): string {
+  if ('data' in part) return toDataUrl(part)
+  return part.url
+}
+
 /** What a model can be given besides text. */
 export type InputKind = MediaPart['type']
 
@@ -60,8 +66,9 @@ export function withoutRefused(
   const kept = messages.map((message): Message => {
     if (!hasMedia(message)) return message
     const parts = message.parts.map((part): TextPart | MediaPart => {
-      const reason = part.type === 'text' ? undefined : refuse(part)
-      if (part.type === 'text' || reason === undefined) return part
+      if (part.type === 'text') return part
+      const reason = refuse(part)
+      if (reason === undefined) return part
       refused.push(reason)
       return { type: 'text', text: describePart(part) }
     })

@@ -55,7 +55,9 @@ function readMediaType(given: unknown, fail: Fail): string {
   const [name = ''] = typeof given === 'string' ? given.slice(0, 500).split(';') : []
   const mediaType = name.trim().toLowerCase()
   if (!MEDIA_TYPE.test(mediaType)) throw fail('has a mediaType that is not one, such as image/png')
-  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
+  // A common mistake.
+  if (mediaType === 'image/jpg') return 'image/jpeg'
+  return mediaType
 }
 
 function readAddress(given: GivenMedia, stated: string | undefined, fail: Fail): ReadMedia {
@@ -74,7 +76,8 @@ function readAddress(given: GivenMedia, stated: string | undefined, fail: Fail):
   if (username !== '' || password !== '')
     throw fail('has a url with a password, which the provider would get to know; load the content and pass it as data')
   if (stated !== undefined) checkKind(type, stated, fail)
-  return { url: address, ...(stated === undefined ? {} : { mediaType: stated }) }
+  if (stated === undefined) return { url: address }
+  return { url: address, mediaType: stated }
 }
 
 function readDataUrl(address: string, options: ContentOptions, fail: Fail): ReadMedia {

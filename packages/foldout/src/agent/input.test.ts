@@ -26,6 +26,12 @@ function looking(adapter: ScriptedAdapter, refuseInput: (part: MediaPart) => str
   return Object.assign(adapter, { refuseInput }) satisfies ProviderAdapter
 }
 
+/** An adapter that says nothing of images and files. */
+function blind(adapter: ScriptedAdapter): ScriptedAdapter {
+  const { refuseInput: _, ...rest } = adapter
+  return rest
+}
+
 describe('what the user says', () => {
   it('is a text, or a list of parts that are kept in their order', () => {
     expect(toUserMessage('Hello.')).toEqual({ role: 'user', text: 'Hello.' })
@@ -184,7 +190,7 @@ describe('images and files in a run', () => {
   })
 
   it.each<[string, ProviderAdapter]>([
-    ['takes text only', scriptedAdapter([])],
+    ['takes text only', blind(scriptedAdapter([]))],
     ['takes no PNG', looking(scriptedAdapter([]), () => 'Convert it.')],
   ])('are refused before anything is sent or stored, if the model %s', async (_, adapter) => {
     const session = createSession()
@@ -197,10 +203,10 @@ describe('images and files in a run', () => {
   it('are described to a later model that cannot be given them, with a warning', async () => {
     const session = createSession()
     await runAgent(bound, { adapter: looking(scriptedAdapter([says('A cat.')])), session, input })
-    const blind = scriptedAdapter([says('I cannot see it.')])
+    const other = blind(scriptedAdapter([says('I cannot see it.')]))
     const events: AgentEvent[] = []
-    await runAgent(bound, { adapter: blind, session, input: 'Sure?', onEvent: (event) => events.push(event) })
-    expect(blind.requests[0]?.messages[0]).toMatchObject({
+    await runAgent(bound, { adapter: other, session, input: 'Sure?', onEvent: (event) => events.push(event) })
+    expect(other.requests[0]?.messages[0]).toMatchObject({
       parts: [
         { type: 'text', text: 'What is this?' },
         { type: 'text', text: '[image/png, 1 KB]' },

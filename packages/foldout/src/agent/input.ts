@@ -12,7 +12,7 @@ import { MAX_INPUT_BYTES, MAX_INPUT_NAME_CHARACTERS, MAX_INPUT_PARTS } from './l
  * ```ts
  * const input: AgentInput = [
  *   { type: 'text', text: 'What does this receipt say?' },
- *   { type: 'image', data: await readFile('receipt.png') },
+ *   { type: 'image', url: 'https://example.com/receipt.png' },
  * ]
  * ```
  */
@@ -35,7 +35,8 @@ export type InputPart = TextPart | InputMedia
  *
  * @example
  * ```ts
- * const part: InputMedia = { type: 'image', data: bytes, mediaType: 'image/png' }
+ * const data = new TextEncoder().encode('Delivered in five days.')
+ * const part: InputMedia = { type: 'file', data, mediaType: 'text/plain', name: 'terms.txt' }
  * ```
  */
 export type InputMedia = {
@@ -65,7 +66,8 @@ export function toUserMessage(input: AgentInput): UserMessage {
     .filter((said) => said !== '')
     .join('\n\n')
   const hasMedia = parts.some(({ type }) => type !== 'text')
-  return { role: 'user', text, ...(hasMedia ? { parts } : {}) }
+  if (!hasMedia) return { role: 'user', text }
+  return { role: 'user', text, parts }
 }
 
 /** Throws if the model of an adapter cannot be given what the user says. Nothing has been sent or stored by then. */

@@ -109,6 +109,8 @@ export function scriptedAdapter(script: readonly ScriptStep[], options: Scripted
     name: 'scripted',
     model: 'script',
     ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
+    // Tests of an application should not depend on what a real model can be given.
+    refuseInput: () => undefined,
     async complete({ system, messages, tools, addedTools, signal, emit }): Promise<ChatReply> {
       signal.throwIfAborted()
       const step = script[requests.length]

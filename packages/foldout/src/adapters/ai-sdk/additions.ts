@@ -17,7 +17,8 @@ export type AdditionStyle = 'anthropic' | 'openai'
 export function getAdditionStyle(model: LanguageModel): AdditionStyle | undefined {
   if (typeof model === 'string') return undefined
   if (/(^|\.)anthropic\./.test(model.provider)) return 'anthropic'
-  return model.provider === 'openai.responses' ? 'openai' : undefined
+  if (model.provider === 'openai.responses') return 'openai'
+  return undefined
 }
 
 /** The betas that Anthropic's package adds to requests that add tools. */
@@ -40,7 +41,8 @@ export const NO_ADDITIONS: Additions = { getToolOptions: () => undefined, afterR
 export function findAdditions(request: ChatRequest, style: AdditionStyle | undefined): Additions {
   if (style === undefined) return NO_ADDITIONS
   const added = getAddedTools(request)
-  return style === 'anthropic' ? addByName(added) : addAfterResults(request, added)
+  if (style === 'anthropic') return addByName(added)
+  return addAfterResults(request, added)
 }
 
 type AddedTools = ReadonlyMap<number, readonly AnyTool[]>

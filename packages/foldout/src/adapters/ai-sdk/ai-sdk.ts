@@ -77,7 +77,7 @@ export interface AiSdkOptions {
  */
 export function aiSdk(options: AiSdkOptions): ProviderAdapter {
   const { model, contextWindow, input: kinds = ['image', 'file'] } = options
-  const modelName = typeof model === 'string' ? model : model.modelId
+  const modelName = getModelName(model)
   const provider = getProvider(model)
   const name = options.name ?? getSystem(provider)
   const quirks = new Set(getProviderQuirks(provider))
@@ -103,6 +103,11 @@ export function aiSdk(options: AiSdkOptions): ProviderAdapter {
         })
       }),
   })
+}
+
+function getModelName(model: LanguageModel): string {
+  if (typeof model === 'string') return model
+  return model.modelId
 }
 
 /** The provider's name in the AI SDK: `openai.responses`, or `openai` for the gateway's `openai/gpt-5`. */
@@ -163,8 +168,7 @@ function getStart({ model, providerTools }: Settings, request: ChatRequest, addi
   const { system, tools, addedTools } = request
   const listed = [...tools, ...[...addedTools.values()].filter(({ name }) => !additions.getToolOptions(name))]
   const definitions = listed.map(({ name, description, inputSchema }) => [name, description, inputSchema])
-  const modelName = typeof model === 'string' ? model : model.modelId
-  return extendPrefix(modelName, [system, definitions, Object.keys(providerTools ?? {})])
+  return extendPrefix(getModelName(model), [system, definitions, Object.keys(providerTools ?? {})])
 }
 
 /** Models with a thinking budget require that the last reply begins with thinking, and accept it from any conversation. */

@@ -80,7 +80,8 @@ export function createFeatures(options: FeatureOptions): Features {
 }
 
 function isAdditionOf(request: ChatRequest, said: string): boolean {
-  return getAddedTools(request).size > 0 ? isAdditionRefused(said) : /\bbetas?\b|mid-conversation-/i.test(said)
+  if (getAddedTools(request).size > 0) return isAdditionRefused(said)
+  return /\bbetas?\b|mid-conversation-/i.test(said)
 }
 
 export function hasTools({ tools, addedTools }: ChatRequest): boolean {
@@ -97,12 +98,14 @@ const ADDITION_WARNING =
 function readRefusal(error: unknown): string | undefined {
   if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return undefined
   if (error.status !== 400 && error.status !== 422) return undefined
-  return isRefusedForGood(error.message) ? undefined : error.message
+  if (isRefusedForGood(error.message)) return undefined
+  return error.message
 }
 
 /** What a provider package says about a request that it cannot even send. */
 function readUnsupported(error: unknown): string | undefined {
-  return error instanceof Error && error.name === 'AI_UnsupportedFunctionalityError' ? error.message : undefined
+  if (error instanceof Error && error.name === 'AI_UnsupportedFunctionalityError') return error.message
+  return undefined
 }
 
 /** A provider package that does not know a kind of image or file says so before it sends anything. */

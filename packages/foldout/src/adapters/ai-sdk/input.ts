@@ -12,9 +12,8 @@ export function refuseAddress(part: MediaPart, model: LanguageModel): string | u
   // A provider may have to look it up; then the request itself is where it is refused.
   if (isPromise(supported)) return undefined
   const mediaType = part.mediaType ?? (part.type === 'image' ? 'image/*' : 'application/pdf')
-  return isSupported(part.url, mediaType, supported)
-    ? undefined
-    : `The provider of '${model.modelId}' does not load ${mediaType} from this address. ${BY_DATA}`
+  if (isSupported(part.url, mediaType, supported)) return undefined
+  return `The provider of '${model.modelId}' does not load ${mediaType} from this address. ${BY_DATA}`
 }
 
 function isSupported(url: string, mediaType: string, supported: Readonly<Record<string, readonly RegExp[]>>): boolean {

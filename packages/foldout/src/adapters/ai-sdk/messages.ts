@@ -80,7 +80,7 @@ function hasReasoning({ role, content }: ModelMessage): boolean {
 type UserPart = Exclude<UserModelMessage['content'], string>[number]
 
 function toUserContent({ text, parts }: UserMessage): UserModelMessage['content'] {
-  return parts === undefined ? text : parts.map(toUserPart)
+  return parts?.map(toUserPart) ?? text
 }
 
 function toUserPart(part: TextPart | MediaPart): UserPart {

@@ -57,7 +57,8 @@ export function toUserBlocks(message: UserMessage): readonly UserBlock[] {
 
 function toMediaBlock(part: MediaPart): UserBlock {
   if (refuseMedia(part) !== undefined) return { type: 'text', text: describePart(part) }
-  return part.type === 'image' ? toImageBlock(part) : toDocumentBlock(part)
+  if (part.type === 'image') return toImageBlock(part)
+  return toDocumentBlock(part)
 }
 
 function toImageBlock(part: MediaPart): UserBlock {

@@ -21,7 +21,8 @@ export function getPrompt(messages: readonly Message[]): SdkPrompt {
 
 /** What the user said as the SDK accepts it. */
 export function toPrompt(message: UserMessage): SdkPrompt {
-  return hasMedia(message) ? toStreamedPrompt(toUserBlocks(message)) : message.text
+  if (hasMedia(message)) return toStreamedPrompt(toUserBlocks(message))
+  return message.text
 }
 
 /** The SDK takes images and files only in messages that are streamed to it. */

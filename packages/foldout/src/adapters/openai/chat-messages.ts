@@ -3,7 +3,7 @@ import { isPlainObject, type Json } from '../../core/json/json.ts'
 import type { AssistantMessage, MediaPart, Message, TextPart, ToolCall, UserMessage } from '../contract.ts'
 import { REPLY_BEFORE_USER, getHost, toShortId } from '../quirks.ts'
 import { toResultText } from '../tool-calls.ts'
-import { describePart, toDataUrl } from '../user-parts.ts'
+import { describePart, toAddress, toDataUrl } from '../user-parts.ts'
 import type { Using } from './features.ts'
 import { DEFAULT_FILE_NAME } from './input.ts'
 
@@ -50,13 +50,12 @@ export function toChatMessages(messages: readonly Message[], adapter: string, us
 }
 
 function toUserContent({ text, parts }: UserMessage): string | ContentPart[] {
-  return parts === undefined ? text : parts.map(toContentPart)
+  return parts?.map(toContentPart) ?? text
 }
 
 function toContentPart(part: TextPart | MediaPart): ContentPart {
   if (part.type === 'text') return { type: 'text', text: part.text }
-  if (part.type === 'image')
-    return { type: 'image_url', image_url: { url: 'data' in part ? toDataUrl(part) : part.url } }
+  if (part.type === 'image') return { type: 'image_url', image_url: { url: toAddress(part) } }
   // Files have no address here; `refuseInput` says so before a run begins.
   if (!('data' in part)) return { type: 'text', text: describePart(part) }
   return { type: 'file', file: { filename: part.name ?? DEFAULT_FILE_NAME, file_data: toDataUrl(part) } }

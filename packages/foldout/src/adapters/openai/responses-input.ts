@@ -4,7 +4,7 @@ import type { ChatRequest } from '../chat.ts'
 import type { AssistantMessage, MediaPart, TextPart, ToolCall, ToolMessage, UserMessage } from '../contract.ts'
 import { getAddedTools, toResultText } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
-import { toDataUrl } from '../user-parts.ts'
+import { toAddress, toDataUrl } from '../user-parts.ts'
 import { DEFAULT_FILE_NAME } from './input.ts'
 
 type Item = OpenAI.Responses.ResponseInputItem
@@ -42,13 +42,12 @@ export function toResponseInput(request: ChatRequest, { isNative, hasReasoning }
 }
 
 function toUserContent({ text, parts }: UserMessage): string | OpenAI.Responses.ResponseInputContent[] {
-  return parts === undefined ? text : parts.map(toContentPart)
+  return parts?.map(toContentPart) ?? text
 }
 
 function toContentPart(part: TextPart | MediaPart): OpenAI.Responses.ResponseInputContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text }
-  if (part.type === 'image')
-    return { type: 'input_image', detail: 'auto', image_url: 'data' in part ? toDataUrl(part) : part.url }
+  if (part.type === 'image') return { type: 'input_image', detail: 'auto', image_url: toAddress(part) }
   // The provider takes the name of a file from its address.
   if (!('data' in part)) return { type: 'input_file', file_url: part.url }
   return { type: 'input_file', filename: part.name ?? DEFAULT_FILE_NAME, file_data: toDataUrl(part) }
