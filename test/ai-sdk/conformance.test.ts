@@ -141,7 +141,7 @@ describe('aiSdk and tools that are added natively', () => {
     const provider = await start(script, anthropicBehavior)
     const adapter = aiSdk({ model: createClaude(provider.url), toolAdditions: 'native' })
     await runAgent(weatherPrompt, { adapter, input: 'Rain?' })
-    const { tools, messages } = provider.requests[1]?.body as Record<'tools' | 'messages', readonly object[]>
+    const { tools, messages } = (provider.requests[1]?.body ?? {}) as Record<'tools' | 'messages', readonly object[]>
     expect(tools.at(-1)).toMatchObject({ name: 'measure_rain', defer_loading: true })
     expect(messages.at(-1)).toEqual({
       role: 'system',
@@ -171,7 +171,7 @@ describe('aiSdk and tools that are added natively', () => {
     const provider = await start(script, openaiBehavior)
     const adapter = aiSdk({ model: createGpt(provider.url), toolAdditions: 'native' })
     expect(await runAgent(weatherPrompt, { adapter, input: 'Rain?' })).toMatchObject({ text: 'Done.' })
-    const { tools } = provider.requests[1]?.body as { readonly tools: readonly { readonly name: string }[] }
+    const { tools } = (provider.requests[1]?.body ?? {}) as { readonly tools: readonly { readonly name: string }[] }
     expect(tools.map(({ name }) => name)).toContain('measure_rain')
   })
 })

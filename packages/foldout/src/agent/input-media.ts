@@ -137,7 +137,7 @@ function encodeBase64(bytes: Uint8Array): string {
 
 /** How the contents of these types begin, as bytes in Latin-1. */
 const BEGINNINGS: readonly (readonly [mediaType: string, beginning: RegExp])[] = [
-  ['image/png', /^\x89PNG\r\n\x1a\n/],
+  ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
   ['image/webp', /^RIFF[^]{4}WEBP/],

@@ -124,7 +124,7 @@ function tellDelta(query: QueryState, { type, index, content_block: block, delta
   if (type === 'message_start') query.streamedCalls.clear()
   if (type === 'content_block_start' && index !== undefined && block !== undefined) {
     // The structured answer is not a call for anybody else.
-    const [call] = getCalls([block]).filter(({ name }) => !(hasOutput && isOutputTool(name)))
+    const call = getCalls([block]).find(({ name }) => !(hasOutput && isOutputTool(name)))
     if (call) query.streamedCalls.set(index, call)
   }
   if (delta?.type === 'text_delta' && delta.text) {
