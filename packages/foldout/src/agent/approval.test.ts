@@ -18,6 +18,7 @@ import {
   type ApprovalRequest,
   type RunState,
 } from '../entries/index.ts'
+import { chatAdapter } from '../entries/adapter.ts'
 import { approvalAnswered, approvalAsked, defineLog } from '../entries/session.ts'
 import { calls, callsAll, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { flag, fold, getError, named, prepare, show } from './run.fixtures.ts'
@@ -52,6 +53,20 @@ function stage(script: readonly ScriptStep[], tools: readonly AnyTool[], options
   const { bound, adapter, session } = prepared
   const resume = (more: Partial<AgentOptions> = {}) => runAgent(bound, { adapter, session, ...options, ...more })
   return { ...prepared, resume }
+}
+
+/** A model that makes one call, and then answers. */
+function callingOnce(id: string, args: unknown) {
+  const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
+  return chatAdapter({
+    name: 'test',
+    model: 'test',
+    complete: async ({ messages }) => {
+      const isFirst = messages.every(({ role }) => role !== 'assistant')
+      const toolCalls = isFirst ? [{ id, name: 'pay', arguments: args }] : []
+      return { message: { role: 'assistant', text: isFirst ? '' : 'Done.', toolCalls }, usage }
+    },
+  })
 }
 
 afterEach(() => void vi.useRealTimers())
@@ -235,6 +250,39 @@ describe('R66 a call that needs approval', () => {
     const straight = await prepare([reply, calls('take'), says('Done.')], free).run()
     expect(ended.messages).toEqual(straight.messages)
     expect(ended.expansions).toBe(straight.expansions)
+  })
+
+  it.each([
+    ['4 MB of arguments', 'call-1', { text: 'x'.repeat(4 * 2 ** 20) }],
+    ['a call named __proto__', '__proto__', { text: '' }],
+    ['arguments named __proto__', 'call-1', JSON.parse('{"text":"a","__proto__":{"admin":true}}') as object],
+  ])('may have %s', async (_, id, args) => {
+    const done: unknown[] = []
+    const tool = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      params: { type: 'object', properties: { text: { type: 'string' } } },
+      needsApproval: true,
+      execute: ({ text }) => (done.push(text), ok('Paid.')),
+    })
+    const { bound } = stage([], [tool])
+    const adapter = callingOnce(id, args)
+    const paused = await runAgent(bound, { adapter, input: 'Go.' })
+    const { state, approvals } = JSON.parse(JSON.stringify(paused)) as typeof paused
+    expect(await runAgent(bound, { adapter, state, approvals: approvals.map(yes) })).toMatchObject({
+      status: 'completed',
+    })
+    expect(done).toHaveLength(1)
+  })
+
+  it('fails where its arguments are nested too deep to be identified', async () => {
+    let deep: unknown = {}
+    for (let level = 0; level < 100_000; level++) deep = { deep }
+    const { tool, done } = guarded('pay', { params: { type: 'object' }, needsApproval: false })
+    const { bound } = stage([], [tool])
+    const ended = await runAgent(bound, { adapter: callingOnce('call-1', { deep }), input: 'Go.' })
+    expect(ended.messages[2]).toMatchObject({ isError: true, text: expect.stringMatching(/^Tool 'pay' failed: /) })
+    expect(done).toEqual([])
   })
 
   it('is told of in events, of the stream and of the session', async () => {

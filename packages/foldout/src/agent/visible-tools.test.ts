@@ -75,6 +75,16 @@ describe.each([
     expect(getResults().at(-1)).toMatch(/^take done\.\n\nYour instructions have changed\./)
   })
 
+  it('R36 R66 does not pass by what the run wants a person to approve', async () => {
+    const { run } = prepare([callsAll([opener, {}], ['take', {}])], {
+      sections: sections.map((section) =>
+        section.key === 'door' ? show('door', { ...(opener === 'unlock' ? unlock : raise), exclusive: true }) : section,
+      ),
+      needsApproval: ({ tool }) => tool === 'take',
+    })
+    expect(await run()).toMatchObject({ status: 'waiting', approvals: [{ tool: 'take', section: 'vault' }] })
+  })
+
   it('R36 R42 is shown to the model with the results of the turn that opened it, and never again', async () => {
     for (const dynamic of [true, false]) {
       const { run, adapter, session, bound } = prepare(

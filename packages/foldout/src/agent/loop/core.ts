@@ -4,7 +4,7 @@ import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import { createSession, type Session } from '../../session/session.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { describeUnapproved, hashCall } from '../../tools/approval.ts'
+import { describeUnapproved } from '../../tools/approval.ts'
 import { approvalAsked, toolInvoked, type AgentEvent } from '../events.ts'
 import { assertAccepted, toUserMessage } from '../input.ts'
 import { DEFAULT_CALLS_PER_REPLY, DEFAULT_PARALLEL_CALLS } from '../limits.ts'
@@ -154,8 +154,8 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
     get tools() {
       return { session, deadline: options.deadline, filesystem: options.filesystem, prompt: core.rendered }
     },
-    async begins({ id: callId, name: tool, arguments: args }) {
-      journal.record(agentRun.events.calling({ callId, tool, digest: hashCall(tool, args) }))
+    async begins(call) {
+      journal.record(agentRun.events.calling(call))
       // A process that another one has taken over from finds out here, before the tool runs.
       await journal.saved()
     },
@@ -183,6 +183,7 @@ function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
     getState: () => journal.state,
     needsApproval: options.needsApproval,
     ttlMs: options.approvalTtlMs,
+    findSection: (tool) => core.render().findSection(tool),
     refuseWait({ id, name }) {
       // The user does not wait for this, or the call belongs to a conversation that cannot be resumed.
       const isOurs = findUnfinished(journal.state.messages).calls.some((call) => call.id === id)

@@ -22,15 +22,19 @@ export interface ApprovalContext extends CallContext {
     readonly ttlMs: number | undefined
     /** What to tell the model if a call cannot wait for a person; `undefined` if it can. */
     refuseWait(call: ToolCall): string | undefined
+    /** The path of the open section that offers a tool. */
+    findSection(tool: string): string | undefined
     /** Writes down that a person is asked. */
     asked(request: ApprovalRequest): void
   }
 }
 
-/** Whether a call runs now. `cleared` is what it may run, for tools that run others. */
+/** Whether a call runs now. `digest` identifies the call; `cleared` is what it may run, for tools that run others. */
 export type Clearance =
-  | { readonly type: 'run'; readonly cleared: string | undefined }
+  | { readonly type: 'run'; readonly digest: string; readonly cleared: string | undefined }
   | { readonly type: 'wait' }
+  /** There is no such tool yet; a call before it may bring it. */
+  | { readonly type: 'unknown'; readonly message: string }
   | { readonly type: 'refused'; readonly result: ToolFailure }
 
 /** The reason for asking again about a call that was approved and then interrupted. */
@@ -43,11 +47,12 @@ export async function clearCall(call: ToolCall, context: ApprovalContext): Promi
   const found = findTool(call, context.toolbox)
   const held = getState().approvals.find(({ callId }) => callId === call.id)
   if (held?.answer?.approved === false) return { type: 'refused', result: fail(describeDenial(held.answer.reason)) }
-  if (!('tool' in found)) return { type: 'run', cleared: undefined }
+  if (!('tool' in found)) return { type: 'unknown', message: found.message }
   const { tool } = found
-  if (!held && !needsApproval && !tool.needsApproval) return { type: 'run', cleared: undefined }
   try {
-    return await decide({ call, tool, target: findTarget(call, tool), held }, context)
+    const digest = hashCall(call.name, call.arguments)
+    if (!held && !needsApproval && !tool.needsApproval) return { type: 'run', digest, cleared: undefined }
+    return await decide({ call, digest, tool, target: findTarget(call, tool), held }, context)
   } catch (error) {
     // Nobody could say whether it may run, so it does not.
     return { type: 'refused', result: fail(`Tool '${call.name}' failed: ${getErrorMessage(error)}`) }
@@ -56,27 +61,28 @@ export async function clearCall(call: ToolCall, context: ApprovalContext): Promi
 
 interface CallInQuestion {
   readonly call: ToolCall
+  readonly digest: string
   readonly tool: AnyTool
   readonly target: FoundTarget | undefined
   readonly held: HeldApproval | undefined
 }
 
 async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<Clearance> {
-  const { call, tool, target, held } = asked
+  const { call, digest, tool, target, held } = asked
   const { getState, refuseWait, ttlMs } = context.approval
   const { id, calling } = getState()
   const cleared = hashCall(target?.name ?? tool.name, target?.arguments ?? call.arguments)
   const isInterrupted = held?.answer !== undefined && calling.some(({ callId }) => callId === call.id)
   if (held && !isInterrupted && hashRequest(held, { id, call, tool, target }) === held.digest) {
-    if (held.answer) return { type: 'run', cleared }
+    if (held.answer) return { type: 'run', digest, cleared }
     if (!isExpired(held)) return { type: 'wait' }
   }
   const need = isInterrupted ? INTERRUPTED : await findNeed(asked, context)
-  if (need === false) return { type: 'run', cleared }
+  if (need === false) return { type: 'run', digest, cleared }
   const refusal = refuseWait(call)
   if (refusal !== undefined) return { type: 'refused', result: fail(refusal) }
   const now = Date.now()
-  const section = context.tools.prompt?.findSection(call.name)
+  const section = context.approval.findSection(call.name)
   const request = {
     callId: call.id,
     tool: call.name,
@@ -110,7 +116,7 @@ async function findNeed({ call, tool, target }: CallInQuestion, context: Approva
           tool: target?.name ?? call.name,
           arguments: target?.arguments ?? call.arguments ?? {},
           annotations: target?.annotations ?? tool.annotations,
-          section: context.tools.prompt?.findSection(call.name),
+          section: context.approval.findSection(call.name),
         },
         inner,
       )
@@ -125,7 +131,7 @@ async function findNeed({ call, tool, target }: CallInQuestion, context: Approva
 /** Hashes all that an answer is bound to: the conversation, the call, and the definitions of the tools that would run. */
 export function hashRequest(
   { askedAt, expiresAt }: Pick<ApprovalRequest, 'askedAt' | 'expiresAt'>,
-  { id, call, tool, target }: Omit<CallInQuestion, 'held'> & Pick<RunState, 'id'>,
+  { id, call, tool, target }: Omit<CallInQuestion, 'held' | 'digest'> & Pick<RunState, 'id'>,
 ): string {
   const definitions = [
     toolDefinition(tool),

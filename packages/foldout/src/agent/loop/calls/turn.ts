@@ -8,8 +8,9 @@ import type { AnyTool } from '../../../tools/tool.ts'
 import type { ToolInvoked } from '../../events.ts'
 import { acceptOpening, type OpeningPolicy } from '../../policy.ts'
 import { clearCall, type ApprovalContext, type Clearance } from './approval.ts'
-import { findTool, runCall, type CallEnd } from './call.ts'
+import { findTool, runCall, type CallEnd, type CallOptions } from './call.ts'
 import { runParallel } from './parallel.ts'
+import type { RunningCall } from '../../approvals.ts'
 import type { PendingOpening } from '../run-state.ts'
 import type { WindowCheck } from './window.ts'
 
@@ -28,7 +29,7 @@ export interface TurnContext extends ApprovalContext {
   /** Throws if the run may not go on. */
   check(): void
   /** Writes down that a call begins. Resolves when that outlives the process. */
-  begins(call: ToolCall): Promise<void>
+  begins(call: RunningCall): Promise<void>
   /** Writes down that a call has ended, with the opening that then waits for a render. */
   settled(end: CallEnd, opening: PendingOpening | undefined): void
   /** Writes down that the model has read what is open at and below some paths. */
@@ -88,10 +89,13 @@ export async function runTurn(
   const halt = context.policy === 'batched' ? -1 : opener
   const end = halt === -1 ? runnable : Math.min(halt, runnable)
   const toRun = [...calls.entries()].slice(0, end).filter(([index]) => results[index] === undefined)
-  const { ready, isWaiting } = await clearCalls(toRun, context)
+  const { ready, hasWaiting } = await clearCalls(toRun, context)
+  let isWaiting = hasWaiting
   await runParallel(ready, createParallelOptions(context), async ({ index, call, clearance }) => {
     context.check()
-    take(index, await runOther(call, context, clearance))
+    const now = clearance.type === 'unknown' ? await clearCall(call, context) : clearance
+    if (now.type === 'wait') isWaiting = true
+    else take(index, await runOther(call, context, now))
   })
   const isOpening = context.getPending().length > before || (left !== NOTHING_LEFT && opener !== -1)
   if (isWaiting) return { results: [], isWaiting, added: [], keys: [], isOpening }
@@ -117,21 +121,21 @@ interface ReadyCall {
 async function clearCalls(
   calls: readonly (readonly [index: number, call: ToolCall])[],
   context: TurnContext,
-): Promise<{ readonly ready: readonly ReadyCall[]; readonly isWaiting: boolean }> {
+): Promise<{ readonly ready: readonly ReadyCall[]; readonly hasWaiting: boolean }> {
   const clearances = await Promise.all(calls.map(([, call]) => clearCall(call, context)))
   const ready: ReadyCall[] = []
-  let isWaiting = false
+  let hasWaiting = false
   let isBlocked = false
   for (const [at, [index, call]] of calls.entries()) {
     const clearance = clearances[at]
     const isAlone = isExclusive(call, context)
-    isBlocked ||= isAlone && isWaiting
+    isBlocked ||= isAlone && hasWaiting
     if (clearance?.type === 'wait') {
-      isWaiting = true
+      hasWaiting = true
       isBlocked ||= isAlone
     } else if (clearance && !isBlocked) ready.push({ index, call, clearance })
   }
-  return { ready, isWaiting }
+  return { ready, hasWaiting }
 }
 
 function createParallelOptions(context: TurnContext) {
@@ -206,9 +210,9 @@ function getAnswer(result: ToolResult, canAddTools: boolean): NonNullable<ToolIn
 
 /** Runs a call of any other tool. What it opens takes effect where that can be done without a new render. */
 async function runOther(call: ToolCall, context: TurnContext, clearance: ReadyCall['clearance']): Promise<CallEnd> {
-  if (clearance.type === 'run' && 'tool' in findTool(call, context.toolbox)) await context.begins(call)
+  if (clearance.type === 'run') await context.begins({ callId: call.id, tool: call.name, digest: clearance.digest })
   return runCall(call, context, {
-    ...(clearance.type === 'run' ? { cleared: clearance.cleared } : { refusal: clearance.result }),
+    ...getClearedOptions(clearance),
     onEnd(end) {
       context.settled(end, undefined)
       const opening = end.result.ok ? end.result.opening : undefined
@@ -216,6 +220,11 @@ async function runOther(call: ToolCall, context: TurnContext, clearance: ReadyCa
       if (!isApplied(context.session, opening)) applyOpening(context.session, opening)
     },
   })
+}
+
+function getClearedOptions(clearance: ReadyCall['clearance']): Pick<CallOptions, 'cleared' | 'refusal'> {
+  if (clearance.type === 'run') return { cleared: clearance.cleared }
+  return { refusal: clearance.type === 'unknown' ? fail(clearance.message) : clearance.result }
 }
 
 /** What has become visible, by an opening or by anything else that changed the session. The session's view decides. */
