@@ -39,7 +39,7 @@ export type InputPart = TextPart | InputMedia
  * const part: InputMedia = { type: 'file', data, mediaType: 'text/plain', name: 'terms.txt' }
  * ```
  */
-export type InputMedia = {
+type InputMedia = {
   readonly type: 'image' | 'file'
   /** The name of a file, such as `invoice.pdf`. Most providers show it to the model. */
   readonly name?: string
