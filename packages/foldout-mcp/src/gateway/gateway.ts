@@ -132,6 +132,10 @@ class RunningGateway implements Gateway {
       turn: pLimit(MOST_STARTING),
       onEvent: (event) => this.#report(event),
       onTools: (server) => this.#show(server),
+      onNotification: (server, method, params) => {
+        for (const view of this.#views.values())
+          void view.then((made) => made.hear(server, method, params)).catch(() => undefined)
+      },
     }
   }
 
@@ -263,7 +267,7 @@ class RunningGateway implements Gateway {
       preset,
       expose: this.#options.expose ?? preset.expose ?? expose,
       instructions: preset.instructions ?? instructions,
-      servers: [...this.#servers.values()],
+      getServers: () => [...this.#servers.values()],
       version: this.#serverOptions.version,
       onError: (error) => this.#report({ type: 'problem', server: undefined, message: error.message }),
     })

@@ -1,16 +1,19 @@
+import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import type { LimitFunction } from 'p-limit'
-import type { CallContext, RawTool } from 'foldout/catalog'
+import type { CallResult, RawTool } from 'foldout/catalog'
+import { requestFromMcp } from 'foldout/mcp'
 import type { ServerConfig } from './config/config.ts'
 import { dependsOnRoot } from './config/fill-server.ts'
 import type { Variables } from './config/variables.ts'
 import type { GatewayEvent, ToolChange } from './events.ts'
 import type { CatalogCache } from './upstreams/catalog-cache.ts'
-import { CACHE_FRESH_MS } from './upstreams/limits.ts'
+import type { Connection } from './upstreams/connection.ts'
+import { CACHE_FRESH_MS, MAX_LISTED } from './upstreams/limits.ts'
 import { applyOverride } from './upstreams/overrides.ts'
 import type { ProcessGuard } from './upstreams/process-guard.ts'
 import { hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
-import { Upstream, type UpstreamState } from './upstreams/upstream.ts'
+import { Upstream, type UpstreamState, type UseContext } from './upstreams/upstream.ts'
 
 export interface GatewayServerOptions {
   readonly cache: CatalogCache
@@ -22,8 +25,10 @@ export interface GatewayServerOptions {
   /** Runs a start when it is this server's turn. */
   readonly turn: LimitFunction
   onEvent(event: GatewayEvent): void
-  /** Called when the tools are other ones than before. */
+  /** Called when the server has other tools, resources or prompts than before. */
   onTools(server: GatewayServer): void
+  /** Called with what the server tells its clients, unless it belongs to a call that is running. */
+  onNotification(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>): void
 }
 
 /** The scope of a server that all clients share. */
@@ -37,6 +42,11 @@ export class GatewayServer {
   #snapshot: Snapshot | undefined
   #savedAt = -Infinity
   #tools: readonly RawTool[] = []
+  #logLevel: string | undefined
+  /** Addresses of resources that results have named. */
+  readonly #named = new Set<string>()
+  /** The folder that each client works in, as it says. */
+  readonly #roots = new Map<string, Promise<string | undefined>>()
 
   constructor(config: ServerConfig, options: GatewayServerOptions) {
     this.config = config
@@ -78,7 +88,29 @@ export class GatewayServer {
 
   /** Starts the server and takes its tools. Rejects if it does not start. */
   async start(): Promise<void> {
-    await this.#getUpstream(this.#getScope({})).connect()
+    await this.#getUpstream(SHARED, undefined).connect()
+  }
+
+  /**
+   * Does something with the running server, for a client, and starts it if need be.
+   *
+   * @throws UpstreamError if it cannot be started, or has too much to do.
+   */
+  async use<Result>(work: (connection: Connection) => Promise<Result>, context: UseContext): Promise<Result> {
+    return (await this.#findUpstream(context)).use(work, context)
+  }
+
+  /** Says how severe the messages have to be that the server logs. */
+  setLogLevel(level: string): void {
+    this.#logLevel = level
+    for (const upstream of this.#upstreams.values())
+      if (upstream.state.type === 'running')
+        void upstream.use((connection) => this.#prepare(connection)).catch(() => undefined)
+  }
+
+  /** Whether a result of the server has named a resource, which then is this server's even if no list has it. */
+  hasNamed(uri: string): boolean {
+    return this.#named.has(uri)
   }
 
   async close(): Promise<void> {
@@ -86,12 +118,34 @@ export class GatewayServer {
   }
 
   /** The connection or process that serves a caller. */
-  #getUpstream(scope: string): Upstream {
+  async #findUpstream(context: UseContext): Promise<Upstream> {
+    const { isIsolated } = this.config
+    const { client } = context
+    const root = dependsOnRoot(this.config) ? await this.#findRoot(context) : undefined
+    if (root !== undefined) return this.#getUpstream(isIsolated ? `${client?.id} ${root}` : root, root)
+    return this.#getUpstream(isIsolated ? (client?.id ?? SHARED) : SHARED, undefined)
+  }
+
+  /** The first folder that the client works in, if it says so. */
+  #findRoot({ client, peer }: UseContext): Promise<string | undefined> {
+    if (!client || !peer?.ask || !('roots' in peer.capabilities)) return Promise.resolve(undefined)
+    const known = this.#roots.get(client.id)
+    if (known) return known
+    const root = peer.ask('roots/list', {}).then(readRoot, () => undefined)
+    this.#roots.set(client.id, root)
+    return root
+  }
+
+  #getUpstream(scope: string, root: string | undefined): Upstream {
     const known = this.#upstreams.get(scope)
     if (known) return known
-    const { variables, timeoutMs, version, guard, turn, onEvent } = this.#options
-    const upstream = new Upstream(this.config, {
-      variables,
+    const { variables, timeoutMs, version, guard, turn, onEvent, onNotification } = this.#options
+    const upstream: Upstream = new Upstream(this.config, {
+      variables: root === undefined ? variables : { ...variables, root },
+      prepare: (connection) => this.#prepare(connection),
+      onNotification: (method, params) => {
+        if (!upstream.tellCallers(method, params)) onNotification(this, method, params)
+      },
       timeoutMs,
       version,
       guard,
@@ -110,9 +164,18 @@ export class GatewayServer {
     return upstream
   }
 
-  #getScope({ client }: CallContext): string {
-    const isOwn = this.config.isIsolated || dependsOnRoot(this.config)
-    return isOwn ? (client?.id ?? SHARED) : SHARED
+  /** Tells a legacy server what it has to know before anything else. */
+  async #prepare({ client, snapshot }: Connection): Promise<void> {
+    const level = this.#logLevel
+    if (level === undefined || snapshot.era === 'modern' || !('logging' in snapshot.capabilities)) return
+    await requestFromMcp(client, 'logging/setLevel', { level })
+  }
+
+  #remember({ content }: CallResult): void {
+    for (const { uri, resource } of content as readonly Readonly<Record<string, unknown>>[]) {
+      const named = uri ?? (resource as { readonly uri?: unknown } | undefined)?.uri
+      if (typeof named === 'string' && this.#named.size < MAX_LISTED) this.#named.add(named)
+    }
   }
 
   /** Takes what the running server says, and keeps it for the next start. */
@@ -138,10 +201,22 @@ export class GatewayServer {
 
   #toTool(definition: ToolDefinition): RawTool | undefined {
     const { name } = definition
-    const call: NonNullable<RawTool['call']> = (args, context) =>
-      this.#getUpstream(this.#getScope(context)).call(name, args, context)
+    const call: NonNullable<RawTool['call']> = async (args, context) => {
+      const result = await (await this.#findUpstream(context)).call(name, args, context)
+      this.#remember(result)
+      return result
+    }
     return applyOverride({ ...definition, source: this.name, call }, this.config.overrides.get(name))
   }
+}
+
+/** The folder of the first root that is one. */
+function readRoot({ roots }: Readonly<Record<string, unknown>>): string | undefined {
+  for (const root of Array.isArray(roots) ? (roots as readonly unknown[]) : []) {
+    const uri = typeof root === 'object' && root !== null && 'uri' in root ? root.uri : undefined
+    if (typeof uri === 'string' && uri.startsWith('file://') && URL.canParse(uri)) return fileURLToPath(uri)
+  }
+  return undefined
 }
 
 function compareTools(before: readonly ToolDefinition[], after: readonly ToolDefinition[]): ToolChange {

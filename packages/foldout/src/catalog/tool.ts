@@ -38,6 +38,8 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly onProgress?: (progress: ToolProgress) => void
   /** The client that asks, if the call came over MCP. */
   readonly client?: CallClient
+  /** What can be asked of that client, or told to it, while the call runs. */
+  readonly peer?: CallPeer
   /** The `_meta` of an MCP request, passed on to the server that runs the call. */
   readonly meta?: Readonly<Record<string, unknown>>
 }
@@ -66,6 +68,59 @@ export interface CallClient {
   readonly version: string | undefined
   /** Who it is, as the server's `authorize` says. */
   readonly principal: string | undefined
+}
+
+/**
+ * The client at the other end of an MCP request, for tools that ask it for something or tell it something while they run.
+ *
+ * @example
+ * ```ts
+ * const confirm: RawTool = {
+ *   name: 'delete_all',
+ *   description: 'Deletes everything, if the user agrees.',
+ *   call: async (_args, { peer }: { peer?: CallPeer }) => {
+ *     const question = { message: 'Really?', requestedSchema: { type: 'object', properties: {} } }
+ *     const answer = await peer?.ask?.('elicitation/create', question)
+ *     return { content: [{ type: 'text', text: answer?.['action'] === 'accept' ? 'Deleted.' : 'Left alone.' }] }
+ *   },
+ * }
+ * ```
+ */
+export interface CallPeer {
+  /** `legacy` before MCP 2026-07-28, `modern` from then on. */
+  readonly era: 'legacy' | 'modern'
+  /** What the client says that it can do. */
+  readonly capabilities: Readonly<Record<string, unknown>>
+  /** The least severe log messages that a modern client wants to have for this request. */
+  readonly logLevel?: string
+  /** Tells the client something, along with the request that it has made. */
+  notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>
+  /**
+   * Asks a legacy client: `sampling/createMessage`, `elicitation/create` or `roots/list`. A modern one is asked by a result with
+   * `resultType: 'input_required'`, which it answers with another call that has `input`.
+   */
+  readonly ask?: (
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ) => Promise<Readonly<Record<string, unknown>>>
+  /** What a modern client answers to the questions of an earlier result. */
+  readonly input?: CallInput
+}
+
+/**
+ * The answers of a modern client, and the state that it was given with the questions.
+ *
+ * @example
+ * ```ts
+ * const input: CallInput = { responses: { sure: { action: 'accept' } }, state: 'step-1' }
+ * ```
+ */
+export interface CallInput {
+  /** By the names of the questions. Not checked. */
+  readonly responses: Readonly<Record<string, unknown>>
+  /** As the tool gave it; clients may change it. */
+  readonly state: string | undefined
 }
 
 /**

@@ -56,6 +56,8 @@ export type {
   BrokenTool,
   CallClient,
   CallContext,
+  CallInput,
+  CallPeer,
   CallResult,
   CatalogEntry,
   CatalogInput,

@@ -67,6 +67,9 @@ export const LISTEN_BACKLOG = 4_096
  */
 export const KEEP_ALIVE_MS = 2 * MINUTE
 
+/** How long a client may take to answer a question that a tool asks it. People answer some of them. */
+export const LONGEST_ANSWER_MS = 60 * MINUTE
+
 // What an upstream server may do.
 
 /** How long a call may go without an answer or progress. Option `timeoutMs` of `toolsFromMcp`. */

@@ -4,6 +4,7 @@ import type { ExposureName, PresetDefinition } from '../config/definition.ts'
 import { dropUndefined } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import { createExposure } from './expose.ts'
+import { createFeatures } from './features.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -13,19 +14,24 @@ export interface View {
   show(server: GatewayServer): void
   /** Takes the tools of a server away. */
   hide(server: string): void
+  /** Passes on what a server tells its clients. */
+  hear(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>): void
 }
 
 export interface ViewOptions {
   readonly preset: PresetDefinition
   readonly expose: ExposureName
   readonly instructions: string | undefined
-  readonly servers: readonly GatewayServer[]
+  /** The servers as they are now. */
+  getServers(): readonly GatewayServer[]
   readonly version: string
   readonly onError: (error: Error) => void
 }
 
-export async function createView({ preset, servers, ...options }: ViewOptions): Promise<View> {
-  const shown = servers.filter(({ name }) => includesServer(preset, name))
+export async function createView({ preset, getServers, ...options }: ViewOptions): Promise<View> {
+  const getShown = (): readonly GatewayServer[] => getServers().filter(({ name }) => includesServer(preset, name))
+  const shown = getShown()
+  const features = createFeatures(getShown)
   const exposure = await createExposure(options.expose)
   const catalog = createCatalog(
     shown.flatMap(({ name, tools }) => selectTools(preset, name, tools)),
@@ -36,13 +42,23 @@ export async function createView({ preset, servers, ...options }: ViewOptions): 
     version: options.version,
     expose: exposure,
     onError: options.onError,
+    features: (client) => features.forClient(client),
     ...dropUndefined({ instructions: options.instructions }),
   })
   return {
     catalog,
     served,
-    show: ({ name, tools }) => catalog.replace(name, selectTools(preset, name, tools)),
-    hide: (server) => catalog.replace(server, []),
+    show({ name, tools }) {
+      catalog.replace(name, selectTools(preset, name, tools))
+      features.refresh()
+    },
+    hide(server) {
+      catalog.replace(server, [])
+      features.refresh()
+    },
+    hear(server, method, params) {
+      if (includesServer(preset, server.name)) features.hear(server, method, params)
+    },
   }
 }
 

@@ -3,8 +3,10 @@ import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
 import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
 import { dropUndefined } from '../fields.ts'
+import type { Callers } from './callers.ts'
 import { ChildTransport } from './child-transport.ts'
 import { KEPT_STDERR_CHARACTERS } from './limits.ts'
+import { NO_LISTS, readLists, type Lists } from './lists.ts'
 import type { ProcessGuard } from './process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
 
@@ -35,6 +37,10 @@ export interface ConnectionOptions {
   /** Called with the connection whenever its tools have changed. */
   readonly onChange: (connection: Connection) => void
   readonly onError: (error: unknown) => void
+  /** Who can be asked what the server asks. */
+  readonly callers: Callers
+  /** Called with what the server tells its clients, except that its lists have changed. */
+  readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void
 }
 
 /** Connects to a server and lists its tools. Nothing is left running if it fails. */
@@ -58,7 +64,7 @@ interface Attempt {
 }
 
 function createAttempt(server: FilledServer, options: ConnectionOptions): Attempt {
-  const { version, timeoutMs, callTimeoutMs, signal, era, onError } = options
+  const { version, timeoutMs, signal, era } = options
   const ended = new AbortController()
   let transport: Transport | undefined
   let complaint = ''
@@ -78,7 +84,11 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
     const opened = await createTransport(server, { guard: options.guard, onStderr: hear })
     if (isClosed) throw new Error('It was closed before it was connected.')
     transport = opened
-    const client = new Client({ name: 'foldout', version }, { versionNegotiation: { mode } })
+    const client = new Client(
+      { name: 'foldout', version },
+      { versionNegotiation: { mode }, capabilities: CAPABILITIES, inputRequired: { autoFulfill: false } },
+    )
+    client.fallbackRequestHandler = async ({ method, params }) => answerServer(options.callers, method, params ?? {})
     await client.connect(opened, { timeout: timeoutMs, signal })
     return client
   }
@@ -103,35 +113,110 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
         },
       } satisfies Partial<Client>)
     })
-    let tools: readonly RawTool[] = []
-    const connection: Connection = {
-      client,
-      closed,
-      getComplaint,
-      close,
-      get tools() {
-        return new Map(tools.map((tool) => [tool.name, tool]))
-      },
-      get snapshot() {
-        return takeSnapshot(client, tools)
-      },
-    }
-    tools = await toolsFromMcp(client, {
-      server: server.name,
-      timeoutMs: callTimeoutMs,
-      signal: ended.signal,
-      onError,
-      onChange(now) {
-        tools = now
-        options.onChange(connection)
-      },
-    })
-    return connection
+    return listAll(client, server.name, { ...options, closed, getComplaint, close, ended: ended.signal })
   }
   return { open, getComplaint, close }
 }
 
-function takeSnapshot(client: Client, tools: readonly RawTool[]): Snapshot {
+interface ListedParts
+  extends
+    Pick<ConnectionOptions, 'callTimeoutMs' | 'onChange' | 'onError' | 'onNotification'>,
+    Pick<Connection, 'closed' | 'getComplaint' | 'close'> {
+  /** Aborted when the connection has ended. */
+  readonly ended: AbortSignal
+}
+
+/** Lists everything that a connected server has, and follows its changes. */
+async function listAll(client: Client, server: string, parts: ListedParts): Promise<Connection> {
+  const { closed, getComplaint, close, ended, onError } = parts
+  let tools: ReadonlyMap<string, RawTool> = new Map()
+  let lists = NO_LISTS
+  const connection: Connection = {
+    client,
+    closed,
+    getComplaint,
+    close,
+    get tools() {
+      return tools
+    },
+    get snapshot() {
+      return takeSnapshot(client, [...tools.values()], lists)
+    },
+  }
+  const refreshLists = createRefresh(async () => {
+    lists = await readLists(client, ended, onError)
+    parts.onChange(connection)
+  })
+  client.fallbackNotificationHandler = async ({ method, params = {} }) => {
+    if (LIST_CHANGES.has(method)) refreshLists()
+    else parts.onNotification(method, params)
+  }
+  const [listed, others] = await Promise.all([
+    toolsFromMcp(client, {
+      server,
+      timeoutMs: parts.callTimeoutMs,
+      signal: ended,
+      onError,
+      onChange(now) {
+        tools = toMap(now)
+        parts.onChange(connection)
+      },
+    }),
+    readLists(client, ended, onError),
+  ])
+  tools = toMap(listed)
+  lists = others
+  return connection
+}
+
+/** What every client is assumed to be able to do. One that is not says so when it is asked. */
+const CAPABILITIES = {
+  sampling: { context: {}, tools: {} },
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true },
+} as const
+
+const LIST_CHANGES: ReadonlySet<string> = new Set([
+  'notifications/resources/list_changed',
+  'notifications/prompts/list_changed',
+])
+
+/** Asks the client whose call is running. */
+async function answerServer(callers: Callers, method: string, params: Readonly<Record<string, unknown>>) {
+  const isRoots = method === 'roots/list'
+  // Servers ask for it when they start, which may be before any client has called.
+  if (isRoots && callers.isEmpty) return { roots: [] }
+  const { ask } = callers.getOnly()
+  if (ask) return ask(method, params)
+  if (isRoots) return { roots: [] }
+  throw new Error(`The client cannot be asked for ${method}.`)
+}
+
+function toMap(tools: readonly RawTool[]): ReadonlyMap<string, RawTool> {
+  return new Map(tools.map((tool) => [tool.name, tool]))
+}
+
+/** Runs work that is wanted several times at once no more often than needed: once now, and once more afterwards. */
+function createRefresh(work: () => Promise<void>): () => void {
+  let isRunning = false
+  let isWanted = false
+  const run = async (): Promise<void> => {
+    if (isRunning) return
+    isRunning = true
+    while (isWanted) {
+      isWanted = false
+      // Whoever cares has been told of the error.
+      await work().catch(() => undefined)
+    }
+    isRunning = false
+  }
+  return () => {
+    isWanted = true
+    void run()
+  }
+}
+
+function takeSnapshot(client: Client, tools: readonly RawTool[], lists: Lists): Snapshot {
   const { name, version, title } = client.getServerVersion() ?? {}
   return {
     server: dropUndefined({ name, version, title }),
@@ -139,6 +224,7 @@ function takeSnapshot(client: Client, tools: readonly RawTool[]): Snapshot {
     instructions: client.getInstructions(),
     era: client.getProtocolEra?.() === 'modern' ? 'modern' : 'legacy',
     tools: tools.map(toDefinition),
+    ...lists,
   }
 }
 

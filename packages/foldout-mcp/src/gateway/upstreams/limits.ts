@@ -37,5 +37,17 @@ export const MAX_MESSAGE_BYTES = 268_435_456
 /** A cached list of tools that is older is compared with the server's own soon after the start. */
 export const CACHE_FRESH_MS = 86_400_000
 
+/** How many resources, templates and prompts are taken from a server, of each kind. */
+export const MAX_LISTED = 10_000
+
+/** Pages of one of these lists. */
+export const MAX_PAGES = 1_000
+
+/** How many calls may wait at a time for the answers of clients that ask in several requests. */
+export const MAX_HELD = 1_000
+
+/** How long such a call waits for the next answer before it is canceled. */
+export const HELD_MS = 600_000
+
 /** A larger file of the cache is ignored. */
 export const MAX_CACHE_BYTES = 134_217_728

@@ -12,7 +12,14 @@ export interface Snapshot {
   /** Which protocol it speaks: `legacy` before MCP 2026-07-28, `modern` from then on. */
   readonly era: 'legacy' | 'modern'
   readonly tools: readonly ToolDefinition[]
+  /** As the server wrote them. */
+  readonly resources: readonly Listed[]
+  readonly templates: readonly Listed[]
+  readonly prompts: readonly Listed[]
 }
+
+/** An entry of a list, as the server wrote it. */
+export type Listed = Readonly<Record<string, unknown>>
 
 export function toDefinition({ call: _call, source: _source, ...definition }: RawTool): ToolDefinition {
   return definition

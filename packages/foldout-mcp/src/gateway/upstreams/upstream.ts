@@ -6,6 +6,7 @@ import type { Variables } from '../config/variables.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import type { Snapshot } from './snapshot.ts'
+import { Callers, HeldCalls, type Ask } from './callers.ts'
 
 /**
  * Whether a server runs, and why not.
@@ -19,7 +20,10 @@ export type UpstreamState =
   | { readonly type: 'running'; readonly calls: number }
   | { readonly type: 'failed'; readonly reason: string; readonly retryAt: number }
 
-export interface UpstreamOptions extends Pick<ConnectionOptions, 'timeoutMs' | 'version' | 'guard' | 'onError'> {
+export interface UpstreamOptions extends Pick<
+  ConnectionOptions,
+  'timeoutMs' | 'version' | 'guard' | 'onError' | 'onNotification'
+> {
   readonly variables: Variables
   /** The protocol that the server is known to speak. */
   getEra(): Snapshot['era'] | undefined
@@ -27,6 +31,14 @@ export interface UpstreamOptions extends Pick<ConnectionOptions, 'timeoutMs' | '
   onState(state: UpstreamState): void
   /** Runs a start when it is this server's turn. */
   readonly turn: LimitFunction
+  /** Called with a new connection before anything else uses it. */
+  prepare(connection: Connection): Promise<void>
+}
+
+/** Whom something is done for. */
+export interface UseContext extends Pick<CallContext, 'signal' | 'client' | 'peer'> {
+  /** Asks that client, if it can be asked while this runs. */
+  readonly ask?: Ask | undefined
 }
 
 /**
@@ -38,11 +50,15 @@ export class Upstream {
   readonly #options: UpstreamOptions
   readonly #limit: LimitFunction
   readonly #ended = new AbortController()
+  readonly #callers = new Callers()
+  readonly #held = new HeldCalls()
   #connection: Promise<Connection> | undefined
   #failures = 0
   #timeouts = 0
   #failed: { readonly reason: string; readonly retryAt: number } | undefined
   #isRunning = false
+  /** The client whose folders the server was told to ask for. */
+  #rootsFrom: string | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
 
   constructor(server: ServerConfig, options: UpstreamOptions) {
@@ -59,19 +75,13 @@ export class Upstream {
 
   /** Runs a tool. Rejects only if the call is aborted. */
   async call(tool: string, args: Readonly<Record<string, unknown>>, context: CallContext): Promise<CallResult> {
-    const { name, timeoutMs } = this.#server
+    const { peer, client } = context
+    const key = JSON.stringify([client?.id, client?.principal, tool])
     try {
-      return await this.use(async ({ tools }) => {
-        const call = tools.get(tool)?.call
-        if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
-        const start = performance.now()
-        const result = await call(args, context)
-        const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
-        this.#countTimeout(isTimeout)
-        // It works: the next failure is the first one again.
-        if (!isTimeout && this.#isRunning) this.#failures = 0
-        return result
-      }, context.signal)
+      if (peer?.input && this.#held.has(peer.input)) return await this.#held.resume(key, peer.input, context)
+      if (peer?.era === 'modern' && this.#options.getEra() !== 'modern')
+        return await this.#held.start(key, context, (inner, ask) => this.#run(tool, args, inner, ask))
+      return await this.#run(tool, args, context, peer?.ask)
     } catch (error) {
       context.signal?.throwIfAborted()
       if (!(error instanceof UpstreamError)) throw error
@@ -79,21 +89,71 @@ export class Upstream {
     }
   }
 
+  async #run(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    context: CallContext,
+    ask: Ask | undefined,
+  ): Promise<CallResult> {
+    const { name, timeoutMs } = this.#server
+    return this.use(
+      async ({ tools }) => {
+        const call = tools.get(tool)?.call
+        if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
+        await this.#offerRoots(context)
+        const start = performance.now()
+        const result = await call(args, context)
+        const isTimeout = result.isError === true && performance.now() - start >= timeoutMs
+        this.#countTimeout(isTimeout)
+        // It works: the next failure is the first one again.
+        if (!isTimeout && this.#isRunning) this.#failures = 0
+        return result
+      },
+      { ...context, ask },
+    )
+  }
+
+  /** A server that started before this client had called has not heard of the folders that the client works in. */
+  async #offerRoots({ client, peer }: CallContext): Promise<void> {
+    if (!client || !peer?.ask || !('roots' in peer.capabilities) || this.#rootsFrom === client.id) return
+    this.#rootsFrom = client.id
+    const connection = await this.#connection
+    await connection?.client.notification({ method: 'notifications/roots/list_changed' }).catch(() => undefined)
+  }
+
+  /** Tells the clients whose calls are running what the server says; says whether there are any. */
+  tellCallers(method: string, params: Readonly<Record<string, unknown>>): boolean {
+    this.#callers.tellAll(method, params)
+    return !this.#callers.isEmpty
+  }
+
   /**
    * Does something with the running server, and starts it if need be.
    *
    * @throws UpstreamError if it cannot be started, or has too much to do.
    */
-  async use<Result>(work: (connection: Connection) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  async use<Result>(
+    work: (connection: Connection) => Promise<Result>,
+    { signal, client, peer, ask }: UseContext = {},
+  ): Promise<Result> {
     signal?.throwIfAborted()
     if (this.#limit.pendingCount >= MAX_WAITING)
       throw new UpstreamError(`The server '${this.#server.name}' is busy: ${MAX_WAITING} calls wait for it.`)
     clearTimeout(this.#idle)
     const turn = this.#limit(async () => {
       signal?.throwIfAborted()
-      const connection = await this.connect()
-      signal?.throwIfAborted()
-      return work(connection)
+      const leave = this.#callers.add({
+        client: client?.id ?? '',
+        ask,
+        notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
+      })
+      try {
+        const connection = await this.connect()
+        signal?.throwIfAborted()
+        return await work(connection)
+      } finally {
+        leave()
+      }
     })
     const release = (): void => this.#watchIdle()
     turn.then(release, release)
@@ -148,9 +208,13 @@ export class Upstream {
         guard,
         onError,
         onChange: ({ snapshot }) => onSnapshot(snapshot),
+        callers: this.#callers,
+        onNotification: this.#options.onNotification,
       })
+      await this.#options.prepare(connection).catch(onError)
       this.#isRunning = true
       this.#failed = undefined
+      this.#rootsFrom = undefined
       void connection.closed.then(() => this.#leave(connection))
       onSnapshot(connection.snapshot)
       onState(this.state)

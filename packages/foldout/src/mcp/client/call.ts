@@ -1,6 +1,6 @@
 import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
-import type { CallContext, CallResult, ToolContent } from '../../catalog/tool.ts'
+import type { CallContext, CallInput, CallPeer, CallResult, ToolContent } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { ERROR_RESULT_CHARACTERS, MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS } from '../limits.ts'
 import { isDeeperThan } from '../../core/json/measure.ts'
@@ -30,8 +30,9 @@ export async function callTool(
   { client, server, timeoutMs, maxCallMs }: Upstream,
   tool: Callee,
   args: Readonly<Record<string, unknown>>,
-  { signal, onProgress, meta, idempotencyKey }: CallContext,
+  context: CallContext,
 ): Promise<CallResult> {
+  const { signal, onProgress, peer } = context
   signal?.throwIfAborted()
   const own = createFollower(signal)
   let isOverdue = false
@@ -43,22 +44,28 @@ export async function callTool(
     Math.min(maxCallMs, MAX_TIMER_MS),
   )
   const report = progressReporter(onProgress)
-  const wanted: Wanted = { onProgress: report }
-  const { params, release } = markWanted(
-    client,
-    { name: tool.name, arguments: args, ...getMeta(meta, idempotencyKey) },
-    wanted,
-  )
   const isRead = client.transport !== undefined
+  const sendOnce = async (input: CallInput | undefined): Promise<unknown> => {
+    const wanted: Wanted = { onProgress: report }
+    const request = { name: tool.name, arguments: args, ...toFields(input), ...getMeta(context) }
+    const { params, release } = markWanted(client, request, wanted)
+    try {
+      const seen = await send(client, tool, params, {
+        signal: own.signal,
+        timeout: timeoutMs,
+        resetTimeoutOnProgress: true,
+        ...(peer ? { allowInputRequired: true } : {}),
+        // Asks the server for progress, which is what keeps a long call from its timeout.
+        onprogress: (progress) => (isRead ? undefined : report(progress)),
+      })
+      return wanted.result ?? seen
+    } finally {
+      release()
+    }
+  }
   try {
-    const seen = await send(client, tool, params, {
-      signal: own.signal,
-      timeout: timeoutMs,
-      resetTimeoutOnProgress: true,
-      // Asks the server for progress, which is what keeps a long call from its timeout.
-      onprogress: (progress) => (isRead ? undefined : report(progress)),
-    })
-    return getAnswer(wanted.result ?? seen, server)
+    const result = await sendOnce(isModern(client) ? peer?.input : undefined)
+    return getAnswer(await answerQuestions(result, peer, own.signal, sendOnce), server)
   } catch (error) {
     signal?.throwIfAborted()
     return callFailure(error, {
@@ -72,7 +79,6 @@ export async function callTool(
   } finally {
     clearTimeout(overdue)
     own.release()
-    release()
   }
 }
 
@@ -104,16 +110,57 @@ function progressReporter(
   }
 }
 
-/** The protocol's own keys hold for one connection only. A server can tell by the key whether it has run the call before. */
-function getMeta(
-  meta: CallContext['meta'],
-  idempotencyKey: string | undefined,
-): { readonly _meta?: Readonly<Record<string, unknown>> } {
+/**
+ * The protocol's own keys hold for one connection only, except the level of logs that the client wants. A server can tell by the
+ * idempotency key whether it has run the call before.
+ */
+function getMeta({ meta, peer, idempotencyKey }: CallContext): { readonly _meta?: Readonly<Record<string, unknown>> } {
   const kept = Object.entries(meta ?? {}).filter(
     ([key]) => key !== 'progressToken' && key !== IDEMPOTENCY_KEY && !key.startsWith('io.modelcontextprotocol/'),
   )
   if (idempotencyKey !== undefined) kept.push([IDEMPOTENCY_KEY, idempotencyKey])
+  if (peer?.logLevel !== undefined) kept.push(['io.modelcontextprotocol/logLevel', peer.logLevel])
   return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {}
+}
+
+/** The answers to a server's questions, as fields of the request that is sent again. */
+function toFields(input: CallInput | undefined): Readonly<Record<string, unknown>> {
+  if (!input) return {}
+  return { inputResponses: input.responses, ...(input.state === undefined ? {} : { requestState: input.state }) }
+}
+
+/** A server that asks again and again is not answered for ever. */
+const MAX_ROUNDS = 10
+
+/**
+ * A modern server asks by its result. A modern client gets the questions as they are and calls again; a legacy one is asked here.
+ */
+async function answerQuestions(
+  first: unknown,
+  peer: CallPeer | undefined,
+  signal: AbortSignal,
+  sendOnce: (input: CallInput) => Promise<unknown>,
+): Promise<unknown> {
+  const ask = peer?.ask
+  let result = first
+  if (!ask) return result
+  for (let round = 0; isQuestion(result); round++) {
+    if (round === MAX_ROUNDS) throw new Error(`The server asked more than ${MAX_ROUNDS} times.`)
+    const { inputRequests, requestState } = result
+    const responses: Record<string, unknown> = {}
+    for (const [key, question] of Object.entries(isPlainObject(inputRequests) ? inputRequests : {})) {
+      const { method, params } = isPlainObject(question) ? question : {}
+      responses[key] = await ask(String(method), isPlainObject(params) ? params : {}, signal)
+    }
+    result = await sendOnce({ responses, state: typeof requestState === 'string' ? requestState : undefined })
+  }
+  return result
+}
+
+type Question = Readonly<Record<string, unknown>> & { readonly resultType: 'input_required' }
+
+function isQuestion(result: unknown): result is Question {
+  return isPlainObject(result) && result['resultType'] === 'input_required'
 }
 
 /** All that the server wrote, with content that is a list even where the server sent something else. */
@@ -121,6 +168,7 @@ function getAnswer(result: unknown, server: string): CallResult {
   if (!isPlainObject(result)) return createErrorResult(`The server '${server}' gave an answer that is not an object.`)
   if (isDeeperThan(result, MAX_DEPTH))
     return createErrorResult(`The server '${server}' gave an answer that is nested deeper than ${MAX_DEPTH} levels.`)
+  if (isQuestion(result)) return { ...result, content: [] }
   const { resultType: _era, content, ...rest } = result
   const pieces = toContent(content)
   return { ...rest, content: rest['isError'] === true ? pieces.map(cutPiece) : pieces }

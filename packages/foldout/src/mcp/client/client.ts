@@ -45,6 +45,8 @@ export interface McpRequestOptions {
   readonly timeout?: number
   readonly resetTimeoutOnProgress?: boolean
   readonly onprogress?: (progress: { readonly progress: number }) => void
+  /** Gives back the questions of a modern server, in place of asking the handlers of the client. */
+  readonly allowInputRequired?: boolean
 }
 
 export interface Subscription {

@@ -3,6 +3,7 @@ import { FoldoutError } from '../../core/errors.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { Session } from '../../session/session.ts'
 import type { ServedClient } from './client.ts'
+import type { McpFeatures } from './features.ts'
 import type { Authorize } from './http/authorize.ts'
 
 /**
@@ -25,6 +26,8 @@ export interface ServeMcpOptions {
   readonly instructions?: string
   /** A prompt whose sections are served beside the catalog: reading one gives its text and its tools. */
   readonly prompt?: Pick<BoundPrompt, 'prompt' | 'render'>
+  /** What is served to a client beside tools: resources, prompts, completions, logs. */
+  readonly features?: (client: ServedClient) => McpFeatures
   /** Creates the session that a client's tools work with: for each connection, and as `sessions.modern` says. Default: an empty one. */
   readonly session?: (client: ServedClient) => Session
   /** How many tools a page of the list has at most. Many clients read only the first one. Default 1,000. */
@@ -85,11 +88,17 @@ export interface HttpSessionOptions {
 }
 
 /** @throws FoldoutError if an option cannot be right. */
-export function checkOptions({ name, version, pageSize, sessions, authorize }: ServeMcpOptions): void {
+export function checkOptions(options: ServeMcpOptions): void {
+  const { name, version, pageSize, sessions, authorize, prompt, features } = options
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw new FoldoutError('mcp-options', 'An MCP server needs a name and a version, which its clients are told.')
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0))
     throw new FoldoutError('mcp-options', `A page cannot have ${pageSize} tools. Give pageSize a whole number from 1.`)
+  if (prompt && features)
+    throw new FoldoutError(
+      'mcp-options',
+      'A server has a prompt or features, because both may have resources and prompts.',
+    )
   if (sessions?.modern === 'principal' && !authorize)
     throw new FoldoutError('mcp-options', "sessions.modern: 'principal' needs an authorize hook that says who asks.")
 }

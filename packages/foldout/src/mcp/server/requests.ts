@@ -1,11 +1,12 @@
 import type { CallToolResult, JSONRPCRequest, Result, Server, ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
-import type { CallContext, CallResult, ToolProgress } from '../../catalog/tool.ts'
+import type { CallContext, CallPeer, CallResult, ToolProgress } from '../../catalog/tool.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
 import { IDEMPOTENCY_KEY } from '../keys.ts'
 import { LIST_TTL_MS, MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault, formatBytes } from '../../core/json/measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
+import { createPeer } from './features.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { createProgressReports } from './progress.ts'
 import type { ServerSdk } from './sdk.ts'
@@ -29,7 +30,7 @@ export interface ServerUse {
 
 /** A server of the SDK that answers one client, or one request, with what a view shows. */
 export function createMcpServer({ sdk, options, view }: ServerParts, use: ServerUse): Server {
-  const { exposed, library } = view
+  const { exposed, library, features } = view
   const cacheHint = {
     ttlMs: options.cache?.ttlMs ?? LIST_TTL_MS,
     cacheScope: options.cache?.scope ?? (typeof options.everything === 'function' ? 'private' : 'public'),
@@ -41,7 +42,11 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
       ...(options.title === undefined ? {} : { title: options.title }),
     },
     {
-      capabilities: { tools: { listChanged: true }, ...(library ? { resources: {}, prompts: {} } : {}) },
+      capabilities: {
+        ...features?.capabilities,
+        ...(library ? { resources: {}, prompts: {} } : {}),
+        tools: { listChanged: true },
+      },
       instructions: view.instructions,
       cacheHints: {
         'tools/list': cacheHint,
@@ -54,9 +59,18 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
   )
   const running = createRunning(server)
   const watch = use.isLasting ? watchList(exposed, () => running.announce()) : undefined
+  const unsubscribe = use.isLasting
+    ? features?.subscribe?.((notification) => {
+        // A client that has gone need not hear of it.
+        server.notification({ ...notification }).catch(() => undefined)
+      })
+    : undefined
   Object.assign(server, {
     onerror: options.onError,
-    onclose: () => watch?.stop(),
+    onclose() {
+      watch?.stop()
+      unsubscribe?.()
+    },
   } satisfies Partial<{ [K in keyof Server]: Server[K] | undefined }>)
 
   if (library) answerLibrary({ sdk, server, library, pageSize: options.pageSize ?? PAGE_SIZE })
@@ -74,9 +88,47 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
     return { tools: items.map(toMcpTool), ...next }
   })
 
-  if (use.method === undefined || use.method === 'tools/call')
-    answerCalls(server, { sdk, view, running, maxResultBytes: use.maxResultBytes })
+  // The SDK answers it by itself where logs are a capability, and keeps the level to itself.
+  if (features) server.removeRequestHandler('logging/setLevel')
+  const parts: CallParts = { sdk, view, running, maxResultBytes: use.maxResultBytes }
+  // Not by `setRequestHandler`: that would pass results through the SDK's schemas, which drop what they do not know.
+  if (features || use.method === undefined || use.method === 'tools/call')
+    server.fallbackRequestHandler = async (request, context) => {
+      const result = await (request.method === 'tools/call'
+        ? answerCall(server, parts, request, context)
+        : answerFeature(server, parts, request, context))
+      if (result) return result
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, 'Method not found')
+    }
   return server
+}
+
+/** Answers what is not about tools. */
+async function answerFeature(
+  server: Server,
+  { view: { client, features } }: CallParts,
+  request: JSONRPCRequest,
+  context: ServerContext,
+): Promise<Result | undefined> {
+  const progress = createProgressReports(request, context)
+  try {
+    const { method, params = {} } = request
+    const { report } = progress
+    const result = await features?.request(
+      { method, params },
+      {
+        client,
+        peer: createPeer(server, client.era, context),
+        signal: context.mcpReq.signal,
+        meta: params['_meta'] ?? {},
+        ...(report ? { onProgress: report } : {}),
+      },
+    )
+    await progress.sent()
+    return result
+  } finally {
+    progress.end()
+  }
 }
 
 interface CallParts {
@@ -86,24 +138,25 @@ interface CallParts {
   readonly maxResultBytes: number
 }
 
-/** Not by `setRequestHandler`: that would pass results through the SDK's schemas, which drop what they do not know. */
-function answerCalls(server: Server, { sdk, view, running, maxResultBytes }: CallParts): void {
-  server.fallbackRequestHandler = async (request, context) => {
-    if (request.method !== 'tools/call')
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, 'Method not found')
-    const { name, arguments: args } = request.params ?? {}
-    if (typeof name !== 'string')
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "'name' must say which tool to call.")
-    const progress = createProgressReports(request, context)
-    const stopped = running.started(context)
-    try {
-      const result = await view.exposed.call(name, args, callContext(view, request, context, progress.report))
-      await Promise.all([progress.sent(), running.announced()])
-      return toWireResult(server, view, limitResult(name, result, maxResultBytes))
-    } finally {
-      progress.end()
-      stopped()
-    }
+async function answerCall(
+  server: Server,
+  { sdk, view, running, maxResultBytes }: CallParts,
+  request: JSONRPCRequest,
+  context: ServerContext,
+): Promise<Result> {
+  const { name, arguments: args } = request.params ?? {}
+  if (typeof name !== 'string')
+    throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "'name' must say which tool to call.")
+  const progress = createProgressReports(request, context)
+  const stopped = running.started(context)
+  try {
+    const peer = createPeer(server, view.client.era, context)
+    const result = await view.exposed.call(name, args, callContext(view, request, peer, context, progress.report))
+    await Promise.all([progress.sent(), running.announced()])
+    return toWireResult(server, view, limitResult(name, result, maxResultBytes))
+  } finally {
+    progress.end()
+    stopped()
   }
 }
 
@@ -123,6 +176,10 @@ function limitResult(tool: string, result: CallResult, maxBytes: number): CallRe
 
 /** Results go through as they are, but for what a client of before 2026-07-28 would refuse the whole answer for. */
 function toWireResult(server: Server, view: ClientView, result: CallResult): Result {
+  if (result['resultType'] === 'input_required') {
+    const { content: _, ...question } = result
+    return question
+  }
   const { structuredContent } = result
   const isRefused = structuredContent !== undefined && !isPlainObject(structuredContent) && view.client.era === 'legacy'
   return isRefused ? server.projectCallToolResult(result as unknown as CallToolResult, undefined) : result
@@ -131,6 +188,7 @@ function toWireResult(server: Server, view: ClientView, result: CallResult): Res
 function callContext(
   view: ClientView,
   request: JSONRPCRequest,
+  peer: CallPeer,
   context: ServerContext,
   onProgress: ((progress: ToolProgress) => void) | undefined,
 ): CallContext {
@@ -141,6 +199,7 @@ function callContext(
     signal: context.mcpReq.signal,
     session: view.getSession(),
     client: view.client,
+    peer,
     ...(Object.keys(meta).length > 0 ? { meta } : {}),
     ...(onProgress ? { onProgress } : {}),
   }

@@ -5,6 +5,7 @@ import type { ExposedCatalog } from '../../catalog/exposures/exposure.ts'
 import { createSession, type Session } from '../../session/session.ts'
 import { MAX_SESSIONS, SESSION_IDLE_MS } from '../limits.ts'
 import { NOBODY, type ClientIdentity, type ServedClient } from './client.ts'
+import type { McpFeatures } from './features.ts'
 import { isSameList } from './list.ts'
 import { checkOptions, type ServeMcpOptions } from './options.ts'
 import { serveSections, type SectionLibrary } from './sections/sections.ts'
@@ -20,6 +21,8 @@ export interface ClientView {
   readonly instructions: string
   /** The sections as resources and as a prompt, if there are any. */
   readonly library: SectionLibrary | undefined
+  /** What is served beside tools. */
+  readonly features: McpFeatures | undefined
 }
 
 /** Makes views for clients. */
@@ -64,6 +67,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
         return [options.instructions, exposed.instructions].filter((text) => text).join('\n\n')
       },
       library: served?.library,
+      features: options.features?.(client),
     }
   }
   function createConnectionView(era: ServedClient['era'], identity: ClientIdentity, principal?: string): ClientView {
@@ -107,6 +111,7 @@ function withOwnSession(list: ClientView, client: ServedClient, make: () => Sess
     client,
     exposed: list.exposed,
     library: list.library,
+    features: list.features,
     getSession: () => (session ??= make()),
     get instructions() {
       return list.instructions

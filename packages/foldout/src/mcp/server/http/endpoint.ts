@@ -1,6 +1,8 @@
+import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_BODY_BYTES, MAX_HTTP_RESULT_BYTES, MAX_STREAMS, STREAMS_PER_PEER } from '../../limits.ts'
 import { NOBODY, readIdentity } from '../client.ts'
+import type { FeatureNotification } from '../features.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import { createMcpServer } from '../requests.ts'
 import type { ServerSdk } from '../sdk.ts'
@@ -56,6 +58,9 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     createMcpServer({ sdk, options, view: views.legacy(identity, principal) }, { isLasting: true, maxResultBytes }),
   )
   const watches = views.everyModern.map(({ exposed }) => watchList(exposed, () => modern.notify.toolsChanged()))
+  const unsubscribes = views.everyModern.map(({ features }) =>
+    features?.subscribe?.((notification) => announce(modern.notify, notification)),
+  )
 
   async function identify(request: Request, address: string | undefined): Promise<Caller | Response> {
     if (!options.authorize) return { peer: toPeer(address), principal: undefined }
@@ -100,6 +105,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
     },
     async close() {
       for (const watch of watches) watch.stop()
+      for (const unsubscribe of unsubscribes) unsubscribe?.()
       await Promise.all([modern.close(), sessions.close()])
     },
   }
@@ -118,6 +124,13 @@ function isPlainlyLegacy({ headers }: Request, body: unknown): boolean {
   const isRequest = jsonrpc === '2.0' && typeof method === 'string' && (typeof id === 'string' || Number.isInteger(id))
   // What a modern request says of itself is in `_meta`.
   return isRequest && isPlainObject(params) && params['_meta'] === undefined
+}
+
+/** Tells modern clients that listen. Over HTTP, other notifications come with the request that they belong to. */
+function announce(notify: McpHttpHandler['notify'], { method, params }: FeatureNotification): void {
+  if (method === 'notifications/prompts/list_changed') notify.promptsChanged()
+  if (method === 'notifications/resources/list_changed') notify.resourcesChanged()
+  if (method === 'notifications/resources/updated') notify.resourceUpdated(String(params?.['uri']))
 }
 
 /** Event streams within limits. */

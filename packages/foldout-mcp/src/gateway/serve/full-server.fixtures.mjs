@@ -1,0 +1,80 @@
+// A legacy MCP server over stdio with every feature beside tools, for tests: `node full-server.fixtures.mjs [name]`.
+import { createInterface } from 'node:readline'
+
+const [, , name = 'full'] = process.argv
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const text = (value) => ({ content: [{ type: 'text', text: value }] })
+const prompts = [{ name: 'greet', arguments: [{ name: 'who', required: true }] }]
+
+let asked = 0
+const waiting = new Map()
+const ask = (method, params) =>
+  new Promise((resolve) => {
+    const id = `ask-${++asked}`
+    waiting.set(id, resolve)
+    send({ id, method, params })
+  })
+
+const requestedSchema = { type: 'object', properties: { color: { type: 'string' } } }
+const tools = {
+  async ask_color() {
+    const { result, error } = await ask('elicitation/create', { message: 'Which color?', requestedSchema })
+    return text(error ? `Nobody answered: ${error.message}` : `The color is ${result.content.color}.`)
+  },
+  stir() {
+    send({ method: 'notifications/resources/updated', params: { uri: 'test://static' } })
+    send({ method: 'notifications/message', params: { level: 'info', data: 'stirred' } })
+    prompts.push({ name: 'later' })
+    send({ method: 'notifications/prompts/list_changed' })
+    return text('stirred')
+  },
+  where: () => text(process.cwd()),
+}
+
+const answers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: {
+      tools: {},
+      resources: { subscribe: true, listChanged: true },
+      prompts: { listChanged: true },
+      completions: {},
+      logging: {},
+    },
+    serverInfo: { name, version: '1' },
+  }),
+  'tools/list': () => ({
+    tools: Object.keys(tools).map((tool) => ({ name: tool, description: tool, inputSchema: { type: 'object' } })),
+  }),
+  'tools/call': (params) => tools[params.name](params.arguments),
+  'resources/list': () => ({ resources: [{ uri: 'test://static', name: 'static' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'test://item/{id}', name: 'item' }] }),
+  'resources/read'({ uri }) {
+    const item = /^test:\/\/item\/(\d+)$/.exec(uri)
+    if (item) return { contents: [{ uri, text: `item ${item[1]}` }] }
+    if (uri === 'test://static') return { contents: [{ uri, text: `static of ${name}` }] }
+    throw Object.assign(new Error(`Resource not found: ${uri}`), { code: -32002 })
+  },
+  'resources/subscribe': () => ({}),
+  'resources/unsubscribe': () => ({}),
+  'prompts/list': () => ({ prompts }),
+  'prompts/get': (params) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Greet ${params.arguments.who}.` } }],
+  }),
+  'completion/complete': () => ({ completion: { values: ['Ann', 'Alf'] } }),
+  'logging/setLevel': () => ({}),
+}
+
+const answer = async ({ id, method, params }) => {
+  try {
+    if (!Object.hasOwn(answers, method)) throw Object.assign(new Error(`No method ${method}`), { code: -32601 })
+    send({ id, result: await answers[method](params ?? {}) })
+  } catch (error) {
+    send({ id, error: { code: error.code ?? -32603, message: error.message } })
+  }
+}
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line)
+  if (message.method === undefined) waiting.get(message.id)?.(message)
+  else if (message.id !== undefined) void answer(message)
+}

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { GatewayDefinition } from '../config/definition.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+
+const SERVER = join(import.meta.dirname, 'full-server.fixtures.mjs')
+
+let folder: string
+const closing: (() => Promise<unknown>)[] = []
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-pass-'))
+})
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function create(definition: GatewayDefinition): Promise<{ readonly gateway: Gateway; readonly url: string }> {
+  const gateway = await createGateway(definition, { cache: join(folder, 'cache') })
+  closing.push(() => gateway.close())
+  await gateway.ready()
+  const { url } = await gateway.http()
+  return { gateway, url }
+}
+
+const full = (...args: readonly string[]): object => ({ command: process.execPath, args: [SERVER, ...args] })
+
+async function connect(url: string, mode: 'legacy' | 'auto', capabilities: object = {}): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities })
+  closing.push(() => client.close())
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
+  return client
+}
+
+const ASKING = { elicitation: { form: {} }, sampling: {}, roots: {} }
+
+describe.each(['legacy', 'auto'] as const)('R53 through the gateway, a client in the era %s', (mode) => {
+  it('lists and reads resources and templates', async () => {
+    const { url } = await create({ mcpServers: { a: full() } })
+    const client = await connect(url, mode)
+    expect((await client.listResources()).resources).toMatchObject([{ uri: 'test://static', name: 'static' }])
+    expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([
+      { uriTemplate: 'test://item/{id}' },
+    ])
+    expect((await client.readResource({ uri: 'test://item/7' })).contents).toMatchObject([{ text: 'item 7' }])
+    await expect(client.readResource({ uri: 'test://none' })).rejects.toThrow(/not found|none/i)
+  })
+
+  it('lists, completes and gets prompts', async () => {
+    const { url } = await create({ mcpServers: { a: full() } })
+    const client = await connect(url, mode)
+    expect((await client.listPrompts()).prompts).toMatchObject([{ name: 'greet' }])
+    const got = await client.getPrompt({ name: 'greet', arguments: { who: 'Ann' } })
+    expect(got.messages).toMatchObject([{ content: { text: 'Greet Ann.' } }])
+    const ref = { type: 'ref/prompt', name: 'greet' } as const
+    expect(await client.complete({ ref, argument: { name: 'who', value: 'A' } })).toMatchObject({
+      completion: { values: ['Ann', 'Alf'] },
+    })
+  })
+
+  it('asks its user what a server asks, also through use_tool', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'hybrid' })
+    const client = await connect(url, mode, ASKING)
+    const asked = vi.fn(async () => ({ action: 'accept' as const, content: { color: 'green' } }))
+    client.setRequestHandler('elicitation/create', asked)
+    const direct = await client.callTool({ name: 'use_tool', arguments: { name: 'ask_color', arguments: {} } })
+    expect(direct.content).toEqual([{ type: 'text', text: 'The color is green.' }])
+    expect(asked).toHaveBeenCalledTimes(1)
+  })
+
+  it('has two servers with the same resources and prompts', async () => {
+    const { url } = await create({ mcpServers: { a: full('one'), b: full('two') } })
+    const client = await connect(url, mode)
+    const { resources } = await client.listResources()
+    expect(resources.map(({ uri }) => uri)).toEqual(['test://static', 'foldout://b/test%3A%2F%2Fstatic'])
+    const read = await Promise.all(resources.map(({ uri }) => client.readResource({ uri })))
+    expect(read.map(({ contents }) => (contents[0] as { text: string }).text)).toEqual([
+      'static of one',
+      'static of two',
+    ])
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['greet', 'b_greet'])
+  })
+})
+
+describe('R53 a legacy client', () => {
+  it('hears of updates, logs and changes, if it wants to', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const client = await connect(url, 'legacy')
+    const updated = vi.fn()
+    const logged = vi.fn()
+    const changed = vi.fn()
+    client.setNotificationHandler('notifications/resources/updated', updated)
+    client.setNotificationHandler('notifications/message', logged)
+    client.setNotificationHandler('notifications/prompts/list_changed', changed)
+    await client.subscribeResource({ uri: 'test://static' })
+    await client.setLoggingLevel('debug')
+    await client.callTool({ name: 'stir', arguments: {} })
+    await vi.waitFor(() => expect(updated).toHaveBeenCalled())
+    await vi.waitFor(() => expect(logged).toHaveBeenCalled())
+    await vi.waitFor(() => expect(changed).toHaveBeenCalled())
+    expect((await client.listPrompts()).prompts).toHaveLength(2)
+  })
+
+  it('is asked for its folders, and servers start there', async () => {
+    writeFileSync(join(folder, 'here.txt'), '')
+    const { url } = await create({ mcpServers: { a: { ...full(), cwd: '${ROOT}' } }, expose: 'all' })
+    const client = await connect(url, 'legacy', ASKING)
+    client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: pathToFileURL(folder).href }] }))
+    const { content } = await client.callTool({ name: 'where', arguments: {} })
+    expect(JSON.stringify(content)).toContain(folder)
+  })
+
+  it('is the only one that is asked', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const [first, second] = await Promise.all([connect(url, 'legacy', ASKING), connect(url, 'legacy', ASKING)])
+    const asked = vi.fn(async () => ({ action: 'accept' as const, content: { color: 'red' } }))
+    second.setRequestHandler('elicitation/create', asked)
+    first.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { color: 'blue' } }))
+    const { content } = await first.callTool({ name: 'ask_color', arguments: {} })
+    expect(content).toEqual([{ type: 'text', text: 'The color is blue.' }])
+    expect(asked).not.toHaveBeenCalled()
+  })
+})

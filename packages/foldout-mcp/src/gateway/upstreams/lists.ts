@@ -1,0 +1,62 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { requestFromMcp } from 'foldout/mcp'
+import { MAX_LISTED, MAX_PAGES } from './limits.ts'
+import type { Listed } from './snapshot.ts'
+
+/** What a server has beside tools. */
+export interface Lists {
+  readonly resources: readonly Listed[]
+  readonly templates: readonly Listed[]
+  readonly prompts: readonly Listed[]
+}
+
+export const NO_LISTS: Lists = { resources: [], templates: [], prompts: [] }
+
+/** Everything that a server lists beside tools. A list that cannot be had is empty, because the others can be. */
+export async function readLists(
+  client: Client,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<Lists> {
+  const { resources, prompts } = client.getServerCapabilities() ?? {}
+  const read = async (isThere: boolean, method: string, field: string): Promise<readonly Listed[]> => {
+    if (!isThere) return []
+    try {
+      return await readPages(client, method, field, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      // Servers need not have templates, and some do not know the request for them.
+      if (method !== 'resources/templates/list') onError(error)
+      return []
+    }
+  }
+  const [listed, templates, known] = await Promise.all([
+    read(resources !== undefined, 'resources/list', 'resources'),
+    read(resources !== undefined, 'resources/templates/list', 'resourceTemplates'),
+    read(prompts !== undefined, 'prompts/list', 'prompts'),
+  ])
+  return { resources: listed, templates, prompts: known }
+}
+
+async function readPages(
+  client: Client,
+  method: string,
+  field: string,
+  signal: AbortSignal,
+): Promise<readonly Listed[]> {
+  const found: Listed[] = []
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; ;) {
+    const page = await requestFromMcp(client, method, cursor === undefined ? {} : { cursor }, { signal })
+    const items: readonly unknown[] = Array.isArray(page[field]) ? page[field] : []
+    for (const item of items) if (isListed(item) && found.length < MAX_LISTED) found.push(item)
+    const next = page['nextCursor']
+    if (typeof next !== 'string' || next === '' || cursors.has(next) || cursors.size >= MAX_PAGES) return found
+    cursors.add(next)
+    cursor = next
+  }
+}
+
+function isListed(item: unknown): item is Listed {
+  return typeof item === 'object' && item !== null && !Array.isArray(item)
+}

@@ -1,0 +1,54 @@
+import { isPlainObject } from '../../core/json/json.ts'
+import type { CallInput } from '../../catalog/tool.ts'
+import { LIST_TIMEOUT_MS } from '../limits.ts'
+import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
+import { createFollower } from './signal.ts'
+import { markWanted, type Wanted } from './wire.ts'
+
+/**
+ * How a request is sent to a server.
+ *
+ * @example
+ * ```ts
+ * const options: RequestFromMcpOptions = { timeout: 60_000, input: { responses: {}, state: 'step-1' } }
+ * ```
+ */
+export interface RequestFromMcpOptions extends McpRequestOptions {
+  /** Answers to the questions of an earlier result, for modern servers. */
+  readonly input?: CallInput | undefined
+  readonly onProgress?: (progress: Readonly<Record<string, unknown>>) => void
+}
+
+/**
+ * Sends a request to an MCP server and gives back the result as the server wrote it. Clients of the SDK check results against the
+ * protocol's schemas instead, and refuse or drop what they do not know.
+ *
+ * @example
+ * ```ts
+ * const { resources } = await requestFromMcp(client, 'resources/list')
+ * ```
+ */
+export async function requestFromMcp(
+  client: McpClient,
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+  { input, onProgress, ...options }: RequestFromMcpOptions = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const wanted: Wanted = { onProgress }
+  const answers = input && isModern(client) ? { inputResponses: input.responses, requestState: input.state } : {}
+  const marked = markWanted(client, { ...params, ...answers }, wanted)
+  const own = createFollower(options.signal)
+  try {
+    const seen = await client.request({ method, params: marked.params }, ANY_RESULT, {
+      timeout: LIST_TIMEOUT_MS,
+      ...options,
+      ...(input === undefined ? {} : { allowInputRequired: true }),
+      ...(onProgress ? { onprogress: () => undefined, resetTimeoutOnProgress: true } : {}),
+      signal: own.signal,
+    })
+    return wanted.result ?? (isPlainObject(seen) ? seen : {})
+  } finally {
+    own.release()
+    marked.release()
+  }
+}

@@ -1,0 +1,112 @@
+import type { Server, ServerContext } from '@modelcontextprotocol/server'
+import type { CallClient, CallPeer, ToolProgress } from '../../catalog/tool.ts'
+import { LONGEST_ANSWER_MS } from '../limits.ts'
+
+/**
+ * What a server has beside tools: resources, prompts, completions, logs and whatever else the protocol knows.
+ *
+ * @example
+ * ```ts
+ * const features: McpFeatures = {
+ *   capabilities: { prompts: {} },
+ *   async request({ method }) {
+ *     return method === 'prompts/list' ? { prompts: [{ name: 'greet' }] } : undefined
+ *   },
+ * }
+ * const served = serveMcp(catalog, { name: 'home', version: '1.0.0', features: () => features })
+ * ```
+ */
+export interface McpFeatures {
+  /** The server's capabilities, beside those for tools. */
+  readonly capabilities: Readonly<Record<string, object>>
+  /**
+   * Answers a request, except those for tools. The answer is sent as it is. Nothing means that the method is not known here; an
+   * error with a `code` that is a number is sent with it.
+   */
+  request(request: FeatureRequest, context: FeatureContext): Promise<Readonly<Record<string, unknown>> | undefined>
+  /** Calls a listener with every notification for the client. Returns a function that stops it. */
+  subscribe?(listener: (notification: FeatureNotification) => void): () => void
+}
+
+/**
+ * A request for something other than a tool.
+ *
+ * @example
+ * ```ts
+ * const request: FeatureRequest = { method: 'resources/read', params: { uri: 'file:///notes.md' } }
+ * ```
+ */
+export interface FeatureRequest {
+  readonly method: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A notification for clients.
+ *
+ * @example
+ * ```ts
+ * const notification: FeatureNotification = { method: 'notifications/prompts/list_changed' }
+ * ```
+ */
+export interface FeatureNotification {
+  readonly method: string
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The context of a request for something other than a tool.
+ *
+ * @example
+ * ```ts
+ * const whoAsks = ({ client }: FeatureContext): string => client.principal ?? client.id
+ * ```
+ */
+export interface FeatureContext {
+  readonly client: CallClient
+  readonly peer: CallPeer
+  readonly signal: AbortSignal
+  /** The `_meta` of the request. */
+  readonly meta: Readonly<Record<string, unknown>>
+  /** There only if the client asked for progress. */
+  readonly onProgress?: (progress: ToolProgress) => void
+}
+
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+
+/** Accepts any answer of a client. */
+const ANY_ANSWER = {
+  '~standard': { version: 1, vendor: 'foldout', validate: (value: unknown) => ({ value }) },
+} as const
+
+/** The client at the other end of a request. */
+export function createPeer(server: Server, era: CallPeer['era'], { mcpReq }: ServerContext): CallPeer {
+  const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, unknown>>
+  const notify: CallPeer['notify'] = (method, params) => mcpReq.notify({ method, params })
+  if (era === 'legacy') {
+    return {
+      era,
+      capabilities: { ...server.getClientCapabilities() },
+      notify,
+      ask: async (method, params, signal) =>
+        (await mcpReq.send({ method, params }, ANY_ANSWER, {
+          // People answer some of these. The request itself has a deadline, if anything has.
+          timeout: LONGEST_ANSWER_MS,
+          ...(signal ? { signal } : {}),
+        })) as Readonly<Record<string, unknown>>,
+    }
+  }
+  const state = mcpReq.requestState()
+  const level = envelope[LOG_LEVEL]
+  const hasInput = mcpReq.inputResponses !== undefined || state !== undefined
+  return {
+    era,
+    capabilities: { ...(envelope[CAPABILITIES] as object | undefined) },
+    notify,
+    ...(typeof level === 'string' ? { logLevel: level } : {}),
+    ...(hasInput
+      ? { input: { responses: mcpReq.inputResponses ?? {}, state: typeof state === 'string' ? state : undefined } }
+      : {}),
+  }
+}
