@@ -42,7 +42,7 @@ export {
   type ToolInvoked,
   type ToolsInjected,
 } from '../agent/events.ts'
-export type { HeldApproval, RunningCall } from '../agent/approvals.ts'
+export type { ApprovalCall, HeldApproval, RunningCall } from '../agent/approvals.ts'
 export {
   agentRun,
   type ConversationStart,

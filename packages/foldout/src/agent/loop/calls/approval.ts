@@ -81,7 +81,8 @@ async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<
   if (need === false) return { type: 'run', digest, cleared }
   const refusal = refuseWait(call)
   if (refusal !== undefined) return { type: 'refused', result: fail(refusal) }
-  const now = Date.now()
+  // Later than the question before, so that an answer to that one does not fit this one.
+  const now = Math.max(Date.now(), Date.parse(held?.askedAt ?? '') + 1 || 0)
   const section = context.approval.findSection(call.name)
   const request = {
     callId: call.id,
