@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { UsageError } from '../gateway/config/config.ts'
 import { readVersion } from '../gateway/surroundings.ts'
 import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
+import { addConfigureCommands } from './configure/commands.ts'
 import { EXIT } from './exit-codes.ts'
 import type { SearchCommandOptions } from './search.ts'
 import type { CallOptions } from './call.ts'
@@ -90,6 +91,7 @@ function createProgram(surroundings: Surroundings, finish: (code: number) => voi
       const { searchTools } = await import('./search.ts')
       finish(await searchTools(words.join(' '), options, surroundings))
     })
+  addConfigureCommands(program, surroundings, finish)
   return program
 }
 

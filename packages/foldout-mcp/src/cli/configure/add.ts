@@ -1,0 +1,220 @@
+import { dirname } from 'node:path'
+import { UsageError } from '../../gateway/config/config.ts'
+import type { ServerDefinition } from '../../gateway/config/definition.ts'
+import { readDefinition } from '../../gateway/config/read-config.ts'
+import { createGateway } from '../../gateway/gateway.ts'
+import { untilAborted } from '../../gateway/upstreams/connection.ts'
+import { loadFormat } from '../../clients/documents/document.ts'
+import { findFile } from '../../clients/files.ts'
+import { changeConfig, getConfigFile, readConfigServers } from '../../clients/gateway-config.ts'
+import { getStateFolder } from '../../clients/places.ts'
+import { hideSecrets } from '../../clients/redact.ts'
+import { createState, type State } from '../../clients/state.ts'
+import { listQuestions, readServerJson, type Question } from '../../registry/server-json.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { toLine, toLines } from '../text.ts'
+
+export interface AddOptions {
+  readonly config?: string
+  readonly url?: string
+  readonly from?: string
+  readonly remote?: boolean
+  readonly env?: readonly string[]
+  readonly header?: readonly string[]
+  readonly set?: readonly string[]
+  /** False with `--no-try`. */
+  readonly try?: boolean
+  readonly timeout?: number
+  readonly json?: boolean
+}
+
+/** Asks the user for values. Without a terminal nobody can be asked. */
+export type Ask = (questions: readonly Question[]) => Promise<ReadonlyMap<Question, string>>
+
+interface Trial {
+  readonly isWorking: boolean
+  readonly tools: number
+  readonly error: string | undefined
+}
+
+/** `foldout add <name>`: adds a server, after it was started once. Returns the exit code. */
+export async function addServer(
+  name: string,
+  command: readonly string[],
+  options: AddOptions,
+  surroundings: Surroundings,
+  ask?: Ask,
+): Promise<number> {
+  if (name.trim() === '') throw new UsageError('The name of the server must not be empty.')
+  const { stdout, stderr } = surroundings
+  const file = getConfigFile(options.config, process.cwd())
+  await checkFree(name, file)
+  const definition = await createDefinition(command, options, ask ?? createAsk(surroundings, options))
+  if (!options.json && options.try !== false) stderr.write(`Starting ${toLine(name)} …\n`)
+  const trial = options.try === false ? undefined : await tryServer({ name, definition, file }, options, surroundings)
+  if (trial && !trial.isWorking) {
+    const lines = toLines(trial.error ?? 'It failed.').join('\n  ')
+    stderr.write(`${toLine(name)} does not work, so it was not added: ${lines}\nTo add it all the same: --no-try\n`)
+  } else {
+    const state = getState(surroundings)
+    await state.withLock(file, async () => {
+      await checkFree(name, file)
+      return changeConfig(file, new Map([[name, definition]]), state)
+    })
+  }
+  const isAdded = trial?.isWorking ?? true
+  if (options.json) {
+    const report = { name, config: file, isAdded, server: hideSecrets(definition), trial: trial ?? null }
+    stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  } else if (isAdded) stdout.write(formatAdded(name, file, trial))
+  return isAdded ? EXIT.done : EXIT.failed
+}
+
+export interface RemoveOptions {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+/** `foldout remove <name>`. Returns the exit code. */
+export async function removeServer(name: string, options: RemoveOptions, surroundings: Surroundings): Promise<number> {
+  const file = getConfigFile(options.config, process.cwd())
+  const state = getState(surroundings)
+  await state.withLock(file, async () => {
+    const servers = await readConfigServers(file)
+    const others = [...servers.keys()].join(', ')
+    if (!servers.has(name))
+      throw new UsageError(`${file} has no server '${name}'. It has ${others === '' ? 'none' : others}.`)
+    await changeConfig(file, new Map([[name, undefined]]), state)
+  })
+  const { stdout } = surroundings
+  stdout.write(
+    options.json
+      ? `${JSON.stringify({ name, config: file })}\n`
+      : `${toLine(name)} was removed from ${toLine(file)}.\n`,
+  )
+  return EXIT.done
+}
+
+function getState({ env }: Surroundings): State {
+  return createState(getStateFolder({ env, platform: process.platform, project: process.cwd() }))
+}
+
+async function checkFree(name: string, file: string): Promise<void> {
+  if ((await readConfigServers(file)).has(name))
+    throw new UsageError(`${file} has a server '${name}' already. Remove it first: foldout remove ${name}.`)
+}
+
+function formatAdded(name: string, file: string, trial: Trial | undefined): string {
+  const tools = trial?.tools ?? 0
+  const tried = trial ? `It works: ${tools} ${tools === 1 ? 'tool' : 'tools'}.` : 'It was not tried.'
+  return `${toLine(name)} was added to ${toLine(file)}. ${tried}\n`
+}
+
+async function createDefinition(command: readonly string[], options: AddOptions, ask: Ask): Promise<ServerDefinition> {
+  const { url, from, env = [], header = [], set = [] } = options
+  const ways = [command.length > 0, url !== undefined, from !== undefined].filter(Boolean).length
+  if (ways !== 1)
+    throw new UsageError('Say what to add, in one way: -- <command> <arguments>, --url <url> or --from <server.json>.')
+  const variables = new Map(env.map((text) => readPair(text, '--env')))
+  if (from !== undefined)
+    return createFromRegistry(
+      from,
+      options,
+      new Map([...set.map((text) => readPair(text, '--set')), ...variables]),
+      ask,
+    )
+  if (url !== undefined) {
+    if (!/^https?:\/\//.test(url)) throw new UsageError('The address must begin with http:// or https://.')
+    const headers = Object.fromEntries(header.map((text) => readPair(text, '--header')))
+    return { url, ...(header.length === 0 ? {} : { headers }) }
+  }
+  const [program, ...args] = command
+  if (!program) throw new UsageError('The command is empty.')
+  return { command: program, args, ...(variables.size === 0 ? {} : { env: Object.fromEntries(variables) }) }
+}
+
+async function createFromRegistry(
+  from: string,
+  { remote }: AddOptions,
+  given: ReadonlyMap<string, string>,
+  ask: Ask,
+): Promise<ServerDefinition> {
+  const { text } = await findFile(from)
+  if (text === undefined) throw new UsageError(`There is no file ${from}.`)
+  const recipe = readServerJson(await parseJson(text, from), from, remote)
+  const questions = listQuestions(recipe)
+  const unknown = [...given.keys()].filter((id) => !questions.some((question) => question.id === id))
+  if (unknown.length > 0) throw new UsageError(`${from} does not ask for ${unknown.join(', ')}.`)
+  const isOpen = ({ id, isRequired, fallback }: Question): boolean =>
+    isRequired && fallback === undefined && !given.has(id)
+  const answers = await ask(questions.filter(isOpen))
+  const byId = new Map(Array.from(answers, ([question, answer]) => [question.id, answer]))
+  return recipe(({ id, fallback }) => given.get(id) ?? byId.get(id) ?? fallback)
+}
+
+async function parseJson(text: string, file: string): Promise<unknown> {
+  try {
+    return (await loadFormat('json')).parse(text)
+  } catch (error) {
+    throw new UsageError(`${file} cannot be used: ${(error as Error).message}.`)
+  }
+}
+
+/** `NAME=value`, or `NAME` for the variable of that name when the server is started. */
+function readPair(text: string, option: string): readonly [string, string] {
+  const at = text.indexOf('=')
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
+  if (option === '--env' && /^[A-Za-z_]\w*$/.test(text)) return [text, `\${${text}}`]
+  throw new UsageError(`${option} needs a name and a value: ${option} NAME=value.`)
+}
+
+function createAsk({ stdout }: Surroundings, { json }: AddOptions): Ask {
+  const isTerminal = process.stdin.isTTY && stdout.isTTY === true && !json
+  return async (questions) => {
+    if (questions.length === 0) return new Map()
+    if (!isTerminal) throw new UsageError(`The server needs ${questions.map(formatQuestion).join(', ')}.`)
+    const { askQuestions } = await import('./ask.ts')
+    return askQuestions(questions)
+  }
+}
+
+function formatQuestion({ id, kind, description, choices }: Question): string {
+  const option = kind === 'env' ? '--env' : '--set'
+  const about = [description, choices.length === 0 ? undefined : `one of ${choices.join(', ')}`]
+    .filter(Boolean)
+    .join('; ')
+  return `${id}${about === '' ? '' : ` (${about})`}: ${option} ${id}=<value>`
+}
+
+interface NewServer {
+  readonly name: string
+  readonly definition: ServerDefinition
+  readonly file: string
+}
+
+async function tryServer(
+  { name, definition, file }: NewServer,
+  { timeout }: AddOptions,
+  { env, signal }: Surroundings,
+): Promise<Trial> {
+  const config = readDefinition(
+    { mcpServers: Object.fromEntries([[name, definition]]) },
+    { file, folder: dirname(file) },
+  )
+  const [invalid] = config.invalid
+  if (invalid) return { isWorking: false, tools: 0, error: invalid.reason }
+  const gateway = await createGateway(config, {
+    env,
+    isFresh: true,
+    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1_000 }),
+  })
+  try {
+    await untilAborted(gateway.ready(), signal)
+    const [server] = gateway.servers
+    if (server?.state.type === 'failed') return { isWorking: false, tools: 0, error: server.state.reason }
+    return { isWorking: true, tools: server?.tools ?? 0, error: undefined }
+  } finally {
+    await gateway.close()
+  }
+}

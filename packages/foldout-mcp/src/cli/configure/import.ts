@@ -1,0 +1,106 @@
+import { resolve } from 'node:path'
+import type { ServerDefinition } from '../../gateway/config/definition.ts'
+import { collectServers, mergeServers, type Found, type MergedServer, type Source } from '../../clients/collect.ts'
+import { changeConfig, getConfigFile, readConfigServers } from '../../clients/gateway-config.ts'
+import { CLIENTS, getClient } from '../../clients/known/clients.ts'
+import { getStateFolder, type Whereabouts } from '../../clients/places.ts'
+import { hideSecrets } from '../../clients/redact.ts'
+import { createState } from '../../clients/state.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { createStyler, formatTable, toLine } from '../text.ts'
+
+export interface ImportOptions {
+  readonly config?: string
+  readonly client?: readonly string[]
+  /** False with `--no-project`. */
+  readonly project?: string | boolean
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/** `foldout import`: takes over the servers of all clients. Returns the exit code. */
+export async function importServers(options: ImportOptions, surroundings: Surroundings): Promise<number> {
+  const { env, stdout } = surroundings
+  const project = resolve(typeof options.project === 'string' ? options.project : '.')
+  const where: Whereabouts = { env, platform: process.platform, project }
+  const clients = options.client?.map(getClient) ?? CLIENTS
+  const found = await collectServers(clients, options.project === false ? ['user'] : ['user', 'project'], where)
+  reportProblems(found, surroundings)
+  const isWritten = !options.dryRun && (!options.json || options.config !== undefined)
+  const merged = isWritten ? await writeServers(found, options, where) : await planServers(found, options)
+  const file = isWritten ? getConfigFile(options.config, process.cwd()) : undefined
+  stdout.write(options.json ? formatJson(merged, found, file) : formatText(merged, file, surroundings))
+  return EXIT.done
+}
+
+async function writeServers(
+  found: Found,
+  options: ImportOptions,
+  where: Whereabouts,
+): Promise<readonly MergedServer[]> {
+  const file = getConfigFile(options.config, process.cwd())
+  const state = createState(getStateFolder(where))
+  return state.withLock(file, async () => {
+    const merged = mergeServers(found.servers, await readConfigServers(file))
+    const added = merged.filter(({ isKnown }) => !isKnown)
+    if (added.length > 0) await changeConfig(file, toMap(added), state)
+    return merged
+  })
+}
+
+/** What would be written. Only a file that was named is looked at, so that the output depends on nothing else. */
+async function planServers(found: Found, { config }: ImportOptions): Promise<readonly MergedServer[]> {
+  const known = config === undefined ? new Map<string, ServerDefinition>() : await readConfigServers(resolve(config))
+  return mergeServers(found.servers, known)
+}
+
+function toMap(servers: readonly MergedServer[]): ReadonlyMap<string, ServerDefinition> {
+  return new Map(servers.map(({ name, definition }) => [name, definition]))
+}
+
+function reportProblems({ problems, skipped }: Found, { stderr, env }: Surroundings): void {
+  const style = createStyler(stderr, env)
+  for (const { file, message } of problems) {
+    stderr.write(`${style('red', `${toLine(file)} is left out:`)} ${toLine(message)}\n`)
+  }
+  for (const { source, reason } of skipped) {
+    stderr.write(style('dim', `${toLine(source.name)} in ${toLine(source.file)} is left out: ${reason}\n`))
+  }
+}
+
+function formatJson(merged: readonly MergedServer[], { skipped, problems }: Found, file: string | undefined): string {
+  const found = merged.filter(({ sources }) => sources.length > 0)
+  const servers = found.map(({ name, definition, sources, notes, isKnown }) => ({
+    name,
+    server: hideSecrets(definition),
+    sources,
+    notes,
+    isKnown,
+  }))
+  const mcpServers = Object.fromEntries(servers.map(({ name, server }) => [name, server]))
+  return `${JSON.stringify({ config: file ?? null, mcpServers, servers, skipped, problems }, null, 2)}\n`
+}
+
+function formatText(merged: readonly MergedServer[], file: string | undefined, surroundings: Surroundings): string {
+  const { stdout, env } = surroundings
+  const style = createStyler(stdout, env)
+  const found = merged.filter(({ sources }) => sources.length > 0)
+  if (found.length === 0) return 'No servers were found in the files of MCP clients.\n'
+  const rows = found.map(({ name, sources, isKnown }) => [
+    toLine(name),
+    isKnown ? 'already there' : 'new',
+    sources.map(formatSource).join(', '),
+  ])
+  const notes = found.flatMap(({ name, notes: own }) => own.map((note) => `${name}: ${note}`))
+  const count = found.filter(({ isKnown }) => !isKnown).length
+  const end =
+    file === undefined
+      ? 'Nothing was written.'
+      : `${count} ${count === 1 ? 'server was' : 'servers were'} added to ${file}.`
+  return `${[...formatTable(rows, stdout.columns), ...notes.map((note) => style('yellow', toLine(note))), toLine(end)].join('\n')}\n`
+}
+
+function formatSource({ client, file }: Source): string {
+  return `${client} (${toLine(file)})`
+}

@@ -1,0 +1,132 @@
+import { resolve } from 'node:path'
+import { UsageError } from '../../gateway/config/config.ts'
+import type { ClientDescription, Scope } from '../../clients/client.ts'
+import { createLaunch } from '../../clients/entries.ts'
+import { findConfigFile } from '../../clients/gateway-config.ts'
+import { installGateway, type InstallResult } from '../../clients/install.ts'
+import { CLIENTS, getClient } from '../../clients/known/clients.ts'
+import { chooseFile, type Whereabouts } from '../../clients/places.ts'
+import { uninstallGateway, type UninstallResult } from '../../clients/uninstall.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { toLine } from '../text.ts'
+
+export interface InstallOptions {
+  readonly config?: string
+  /** True without a folder: the current one. */
+  readonly project?: string | true
+  readonly name?: string
+  readonly move?: boolean
+  readonly edit?: boolean
+  readonly dryRun?: boolean
+  readonly links?: boolean
+  readonly json?: boolean
+}
+
+/** `foldout install <client>`. Returns the exit code. */
+export async function install(name: string, options: InstallOptions, surroundings: Surroundings): Promise<number> {
+  const { stdout, version } = surroundings
+  const client = getClient(name)
+  const { scope, where } = locate(options, surroundings)
+  const server = options.name ?? 'foldout'
+  if (server.trim() === '') throw new UsageError('The name of the gateway must not be empty.')
+  const config = options.config === undefined ? undefined : resolve(options.config)
+  if (options.links) {
+    const target = chooseFile(client, scope, where) ?? ''
+    const link = createLink(client, server, { version, config: findConfigFile(config, where.project, target) })
+    stdout.write(options.json ? toJson({ client: client.name, link }) : `${link}\n`)
+    return EXIT.done
+  }
+  const result = await installGateway({
+    client,
+    scope,
+    where,
+    name: server,
+    version,
+    config,
+    isDryRun: options.dryRun ?? false,
+    isMove: options.move ?? false,
+    isEdit: options.edit ?? false,
+  })
+  stdout.write(options.json ? toJson(result) : formatInstalled(client, result))
+  return EXIT.done
+}
+
+/** `foldout uninstall <client>`. Returns the exit code. */
+export async function uninstall(name: string, options: InstallOptions, surroundings: Surroundings): Promise<number> {
+  const client = getClient(name)
+  const result = await uninstallGateway({ client, ...locate(options, surroundings), isDryRun: options.dryRun ?? false })
+  surroundings.stdout.write(options.json ? toJson(result) : formatUninstalled(client, result))
+  return EXIT.done
+}
+
+function locate({ project }: InstallOptions, { env }: Surroundings): { scope: Scope; where: Whereabouts } {
+  const folder = resolve(typeof project === 'string' ? project : '.')
+  return {
+    scope: project === undefined ? 'user' : 'project',
+    where: { env, platform: process.platform, project: folder },
+  }
+}
+
+interface LinkTarget {
+  readonly version: string
+  readonly config: string
+}
+
+/** A link that a client opens to install the gateway. */
+function createLink({ title, link }: ClientDescription, name: string, { version, config }: LinkTarget): string {
+  if (link === undefined) {
+    const able = CLIENTS.filter((client) => client.link !== undefined).map((client) => client.name)
+    throw new UsageError(`${title} does not install by links. These do: ${able.join(', ')}.`)
+  }
+  const launch = createLaunch(version, config, process.platform)
+  const values: Readonly<Record<string, string>> = {
+    name: encodeURIComponent(name),
+    base64: encodeURIComponent(Buffer.from(JSON.stringify(launch)).toString('base64')),
+    named: encodeURIComponent(JSON.stringify({ name, ...launch })),
+    program: encodeURIComponent(launch.command),
+    args: launch.args.map((arg) => `arg=${encodeURIComponent(arg)}`).join('&'),
+  }
+  return link.replaceAll(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole)
+}
+
+function formatInstalled({ title }: ClientDescription, result: InstallResult): string {
+  const { file, status, config, backup, moved, notes, client, by } = result
+  const heads = {
+    installed: `Foldout is installed in ${title}${by === 'command' ? ' by its own command' : ''}: ${file}`,
+    unchanged: `Foldout was already installed in ${title}: ${file}`,
+    planned: `Foldout would be installed in ${title}${by === 'command' ? ' by its own command' : ''}: ${file}`,
+  }
+  const lines = [
+    heads[status],
+    `It serves ${config}`,
+    ...moved.map(({ from, to }) => `Moved: ${from}${from === to ? '' : ` is now ${to}`}`),
+    ...(backup === undefined ? [] : [`The file as it was: ${backup}`]),
+    ...notes,
+    ...(status === 'installed' ? [`To undo it: foldout uninstall ${client}`] : []),
+  ]
+  return `${lines.map(toLine).join('\n')}\n`
+}
+
+function formatUninstalled(
+  { title }: ClientDescription,
+  { status, file, backup, returned, notes }: UninstallResult,
+): string {
+  const heads = {
+    restored: `Foldout is no longer in ${title}. The file is as it was: ${file}`,
+    edited: `Foldout is no longer in ${title}. What was changed since then stays: ${file}`,
+    absent: `Foldout is not installed in ${title}: ${file}`,
+    planned: `Foldout would be taken out of ${title}: ${file}`,
+  }
+  const lines = [
+    heads[status],
+    ...returned.map((name) => `Put back: ${name}`),
+    ...(backup === undefined ? [] : [`The file until now: ${backup}`]),
+    ...notes,
+  ]
+  return `${lines.map(toLine).join('\n')}\n`
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

@@ -1,0 +1,180 @@
+import { realpath } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { ServerDefinition } from '../gateway/config/definition.ts'
+import type { ClientDescription, Scope } from './client.ts'
+import { getEntries, loadFormat, type DocumentFormat, type Path } from './documents/document.ts'
+import { isFoldout, readEntry } from './entries.ts'
+import { findFile } from './files.ts'
+import { listFiles, type Whereabouts } from './places.ts'
+import { readInputs } from './variables.ts'
+
+/** Where a server was found. */
+export interface Source {
+  readonly client: string
+  readonly file: string
+  /** What it is called there. */
+  readonly name: string
+}
+
+export interface FoundServer {
+  readonly source: Source
+  readonly definition: ServerDefinition
+  readonly notes: readonly string[]
+}
+
+/** Everything that was found in the files of clients. */
+export interface Found {
+  readonly servers: readonly FoundServer[]
+  /** Entries that are not taken over. */
+  readonly skipped: readonly { readonly source: Source; readonly reason: string }[]
+  /** Files that cannot be read. */
+  readonly problems: readonly { readonly client: string; readonly file: string; readonly message: string }[]
+}
+
+/** Reads the servers of all given clients. A file that several clients share is read once. */
+export async function collectServers(
+  clients: readonly ClientDescription[],
+  scopes: readonly Scope[],
+  where: Whereabouts,
+): Promise<Found> {
+  const seen = new Set<string>()
+  const found: Found[] = []
+  for (const client of clients) {
+    for (const scope of scopes) {
+      for (const file of listFiles(client, scope, where)) {
+        const real = await realpath(file).catch(() => file)
+        if (seen.has(real)) continue
+        seen.add(real)
+        found.push(await readClientFile(client, scope, file, where))
+      }
+    }
+  }
+  return {
+    servers: found.flatMap(({ servers }) => servers),
+    skipped: found.flatMap(({ skipped }) => skipped),
+    problems: found.flatMap(({ problems }) => problems),
+  }
+}
+
+async function readClientFile(
+  client: ClientDescription,
+  scope: Scope,
+  file: string,
+  where: Whereabouts,
+): Promise<Found> {
+  try {
+    const { text = '' } = await findFile(file)
+    const root = (await loadFormat(getFormat(client, file))).parse(text)
+    return readServers(client, root, { file, scope, where })
+  } catch (error) {
+    const message = (error as Error).message
+    return { servers: [], skipped: [], problems: [{ client: client.name, file, message }] }
+  }
+}
+
+/** Continue reads files of other clients as they are. */
+function getFormat({ format }: ClientDescription, file: string): DocumentFormat {
+  return /\.jsonc?$/.test(file) ? 'json' : format
+}
+
+interface Reading {
+  readonly file: string
+  readonly scope: Scope
+  readonly where: Whereabouts
+}
+
+function readServers(client: ClientDescription, root: unknown, { file, scope, where }: Reading): Found {
+  const origin = { folder: scope === 'project' ? where.project : undefined, inputs: readInputs(root) }
+  const found: { servers: FoundServer[]; skipped: Found['skipped'][number][] } = { servers: [], skipped: [] }
+  for (const [name, entry] of listEntries(client, root, where)) {
+    const source = { client: client.name, file, name }
+    const read = readEntry(entry, origin)
+    if ('reason' in read) found.skipped.push({ source, reason: read.reason })
+    else if (isFoldout(read.definition)) found.skipped.push({ source, reason: 'it is Foldout itself' })
+    else found.servers.push({ source, ...read })
+  }
+  return { ...found, problems: [] }
+}
+
+function listEntries(client: ClientDescription, root: unknown, { project }: Whereabouts): readonly [string, unknown][] {
+  const others = client.alsoRead ?? []
+  const paths = others.map((path) => path.map((key) => (key === '{project}' ? project : key)))
+  const fromMaps = client.maps.flatMap(({ path, isList = false }) => {
+    const entries = [...(getEntries(root, path, isList) ?? getEntries(root, path) ?? [])]
+    // A map inside of another one is not a server.
+    return entries.filter(([name]) => !isMapAt(client, [...path, name]))
+  })
+  return [...fromMaps, ...paths.flatMap((path) => [...(getEntries(root, path) ?? [])])]
+}
+
+function isMapAt({ maps }: ClientDescription, path: Path): boolean {
+  return maps.some((map) => isDeepStrictEqual(map.path, path))
+}
+
+/** A server of the gateway, and all places that it comes from. */
+export interface MergedServer {
+  readonly name: string
+  readonly definition: ServerDefinition
+  readonly sources: readonly Source[]
+  readonly notes: readonly string[]
+  /** Whether the configuration had it before. */
+  readonly isKnown: boolean
+}
+
+/**
+ * Puts servers together with those that a configuration has already. The same server is there once, even if several clients
+ * have it; different servers of the same name get numbers.
+ */
+export function mergeServers(
+  found: readonly FoundServer[],
+  known: ReadonlyMap<string, ServerDefinition> = new Map(),
+): readonly MergedServer[] {
+  const merged = new Map<string, MergedServer>()
+  for (const [name, definition] of known) merged.set(name, { name, definition, sources: [], notes: [], isKnown: true })
+  for (const { source, definition, notes } of found) {
+    const same = [...merged.values()].find((server) => isSame(server.definition, definition))
+    if (same) {
+      const combined = same.isKnown ? same.definition : combine(same.definition, definition)
+      const allNotes = [...new Set([...same.notes, ...notes])]
+      merged.set(same.name, { ...same, definition: combined, sources: [...same.sources, source], notes: allNotes })
+    } else {
+      const name = findName(source.name, merged)
+      merged.set(name, { name, definition, sources: [source], notes, isKnown: false })
+    }
+  }
+  return [...merged.values()]
+}
+
+function findName(name: string, taken: ReadonlyMap<string, unknown>): string {
+  if (!taken.has(name)) return name
+  for (let number = 2; ; number++) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`
+}
+
+/** Whether two entries start the same server. Variables that only one of them sets make no difference. */
+function isSame(a: ServerDefinition, b: ServerDefinition): boolean {
+  if (a.url !== b.url || (a.cwd ?? '') !== (b.cwd ?? '') || !isDeepStrictEqual(getWords(a), getWords(b))) return false
+  return agree(a.env, b.env) && agree(a.headers, b.headers)
+}
+
+/** `cmd /c` only says how to start something on Windows. */
+function getWords({ command, args = [] }: ServerDefinition): readonly string[] {
+  const words = [command ?? '', ...args.map(String)]
+  return words[0] === 'cmd' && words[1] === '/c' ? words.slice(2) : words
+}
+
+function agree(a: Readonly<Record<string, unknown>> = {}, b: Readonly<Record<string, unknown>> = {}): boolean {
+  return Object.entries(a).every(([key, value]) => !Object.hasOwn(b, key) || String(b[key]) === String(value))
+}
+
+/** A server that one client uses is used, even if another one has turned it off. */
+function combine(a: ServerDefinition, b: ServerDefinition): ServerDefinition {
+  const { disabled, ...mine } = a
+  const { disabled: isOtherDisabled, ...theirs } = b
+  return {
+    ...theirs,
+    ...mine,
+    ...(a.env || b.env ? { env: { ...b.env, ...a.env } } : {}),
+    ...(a.headers || b.headers ? { headers: { ...b.headers, ...a.headers } } : {}),
+    ...(disabled && isOtherDisabled ? { disabled } : {}),
+  }
+}

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { applyChange, getEntries, loadFormat, type Format } from './document.ts'
+import { anyName, createText, type TextOptions } from './texts.fixtures.ts'
+
+const KINDS: readonly TextOptions[] = [
+  { format: 'json', path: ['mcpServers'] },
+  { format: 'json', path: ['mcp', 'servers'] },
+  { format: 'yaml', path: ['extensions'] },
+  { format: 'yaml', path: ['mcpServers'], isList: true },
+  { format: 'toml', path: ['mcp_servers'] },
+]
+
+const ENTRY = { command: 'npx', args: ['-y', 'foldout-mcp@1.2.3', 'serve', '--config', '/home/a "b"/c.json'] }
+
+/** The comments that texts are generated with. */
+function listComments(text: string): readonly string[] {
+  return Array.from(text.matchAll(/\/\/ c|\/\* d \*\/|# c|# flow|# end|\/\/ end/g), ([comment]) => comment).sort()
+}
+
+describe.each(KINDS)('R52: editing $format at $path, as a list: $isList', ({ format: kind, path, isList = false }) => {
+  const texts = createText({ format: kind, path, isList })
+  const toValue = (name: string): unknown => (isList ? { name, ...ENTRY } : ENTRY)
+
+  it('adds an entry under any name, and keeps everything else', async () => {
+    const format = await loadFormat(kind)
+    fc.assert(
+      fc.property(texts, anyName, (text, name) => {
+        const before = getEntries(format.parse(text), path, isList)
+        const after = applyChange(format, text, { path, isList, name, value: toValue(name) })
+        const entries = getEntries(format.parse(after), path, isList)
+        expect(entries?.get(name)).toEqual(toValue(name))
+        expect(entries?.size).toBe((before?.size ?? 0) + (before?.has(name) ? 0 : 1))
+        if (!before?.has(name)) expect(listComments(after)).toEqual(listComments(text))
+      }),
+    )
+  })
+
+  it('removes it again, and every other one', async () => {
+    const format = await loadFormat(kind)
+    fc.assert(
+      fc.property(texts, (text) => {
+        const added = applyChange(format, text, { path, isList, name: 'foldout', value: toValue('foldout') })
+        const names = [...(getEntries(format.parse(added), path, isList)?.keys() ?? [])]
+        const rest = names.reduce(
+          (next, name) => applyChange(format, next, { path, isList, name, value: undefined }),
+          added,
+        )
+        expect(getEntries(format.parse(rest), path, isList)?.size ?? 0).toBe(0)
+      }),
+    )
+  })
+})
+
+describe('R52: texts that are not edited', () => {
+  const edit = (format: Format, text: string, path: readonly string[]): string =>
+    applyChange(format, text, { path, name: 'foldout', value: ENTRY })
+
+  it.each([
+    ['json', '{"mcpServers": {', /not valid JSON: \w+ in line 1/],
+    ['json', '{"mcpServers": []}', /not an object/],
+    ['json', '[]', /not an object/],
+    ['json', '{"mcpServers": {}, "mcpServers": {}}', /cannot be edited safely/],
+    ['yaml', 'a: [', /not valid YAML/],
+    ['yaml', 'a: 1\na: 2\n', /not valid YAML/],
+    ['yaml', 'a: 1\n---\nb: 2\n', /not valid YAML/],
+    ['yaml', 'mcpServers: 7', /not an object/],
+    ['toml', 'a = ', /not valid TOML/],
+    ['toml', 'mcpServers = { a = { command = "b" } }\n', /cannot be edited safely/],
+  ] as const)('%s: %s', async (kind, text, message) => {
+    const format = await loadFormat(kind)
+    expect(() => edit(format, text, ['mcpServers'])).toThrow(message)
+  })
+
+  it.each(['json', 'yaml', 'toml'] as const)('%s: nested 100,000 deep', async (kind) => {
+    const format = await loadFormat(kind)
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const text = { json: `{"a": ${deep}}`, yaml: `a: ${deep}`, toml: `a = ${deep}` }[kind]
+    expect(() => edit(format, text, ['mcpServers'])).toThrow()
+  })
+})
+
+describe('R52: how an entry is written', () => {
+  it('in JSON, as the rest of the file is', async () => {
+    const format = await loadFormat('json')
+    const text = '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": {"command": "b"} // last\r\n\t}\r\n}\r\n'
+    const value = { command: 'npx' }
+    expect(applyChange(format, text, { path: ['mcpServers'], name: 'foldout', value })).toBe(
+      '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": {"command": "b"}, // last\r\n\t\t"foldout": {\r\n\t\t\t"command": "npx"\r\n\t\t}\r\n\t}\r\n}\r\n',
+    )
+  })
+
+  it('in YAML, above the first one and its comment', async () => {
+    const format = await loadFormat('yaml')
+    const text = 'extensions:\n    # built in\n    developer:\n        type: builtin # kept\nGOOSE_MODEL: x\n'
+    const value = { cmd: 'npx' }
+    expect(applyChange(format, text, { path: ['extensions'], name: 'foldout', value })).toBe(
+      'extensions:\n    foldout:\n        cmd: npx\n    # built in\n    developer:\n        type: builtin # kept\nGOOSE_MODEL: x\n',
+    )
+  })
+
+  it('in TOML, as a block at the end', async () => {
+    const format = await loadFormat('toml')
+    const text = 'model = "x" # mine\n'
+    const value = { command: 'npx' }
+    expect(applyChange(format, text, { path: ['mcp_servers'], name: 'a.b', value })).toBe(
+      'model = "x" # mine\n\n[mcp_servers."a.b"]\ncommand = "npx"\n',
+    )
+  })
+})

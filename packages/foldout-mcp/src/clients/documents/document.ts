@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/** JSON may have comments and trailing commas. */
+export type DocumentFormat = 'json' | 'yaml' | 'toml'
+
+export type Path = readonly string[]
+
+/** A change of one server in a text. */
+export interface Change {
+  /** Where the servers are. */
+  readonly path: Path
+  /** Whether they are a list of entries with names. */
+  readonly isList?: boolean
+  readonly name: string
+  /** The new entry; undefined removes it. */
+  readonly value: unknown
+}
+
+/** Reads and edits texts of one format. */
+export interface Format {
+  /** @throws Error if the text is not valid. */
+  parse(text: string): unknown
+  /** Changes the text and nothing else in it. The result is checked, so an editor may fail on texts it does not expect. */
+  edit(text: string, change: Change): string
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Parsers are loaded when they are first needed, because most commands need none or one. */
+export async function loadFormat(format: DocumentFormat): Promise<Format> {
+  const load = async (): Promise<Format> => {
+    if (format === 'yaml') return (await import('./yaml.ts')).yamlFormat
+    if (format === 'toml') return (await import('./toml.ts')).tomlFormat
+    return (await import('./json.ts')).jsonFormat
+  }
+  return keepByteOrderMark(await load())
+}
+
+/**
+ * Applies a change to a text. Everything else in the text means the same as before.
+ *
+ * @throws Error if the text is not valid, or cannot be changed without changing more than that.
+ */
+export function applyChange(format: Format, text: string, change: Change): string {
+  const before = format.parse(text)
+  const expected = prune(change.value === undefined ? dropEntry(before, change) : setEntry(before, change), change.path)
+  if (isDeepStrictEqual(prune(before, change.path), expected)) return text
+  const after = attempt(() => format.edit(text, change))
+  const result = after === undefined ? undefined : attempt(() => ({ value: format.parse(after) }))
+  if (after === undefined || !result || !isDeepStrictEqual(prune(result.value, change.path), expected))
+    throw new Error(`its "${change.path.join('.')}" is written in a way that cannot be edited safely`)
+  return after
+}
+
+/** The servers of a file by name, wherever they are; undefined if it has none there. */
+export function getEntries(root: unknown, path: Path, isList = false): ReadonlyMap<string, unknown> | undefined {
+  const container = getAt(root, path)
+  if (isList && Array.isArray(container)) {
+    return new Map(container.flatMap((entry: unknown) => (isObject(entry) ? [[String(entry['name']), entry]] : [])))
+  }
+  return isObject(container) ? new Map(Object.entries(container)) : undefined
+}
+
+export function getAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    root,
+  )
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The line breaks and the indentation of a text. */
+export function getStyle(text: string): { readonly eol: string; readonly indent: string } {
+  const indent = /^(?:\t|[ ]{1,8})(?=[^\s])/m.exec(text)?.[0] ?? '  '
+  return { eol: text.includes('\r\n') ? '\r\n' : '\n', indent }
+}
+
+function keepByteOrderMark(format: Format): Format {
+  const split = (text: string): readonly [string, string] =>
+    text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
+  return {
+    parse: (text) => format.parse(split(text)[1]),
+    edit(text, change) {
+      const [mark, rest] = split(text)
+      return `${mark}${format.edit(rest, change)}`
+    },
+  }
+}
+
+function setEntry(root: unknown, { path, isList = false, name, value }: Change): unknown {
+  return replaceAt(root, path, (container) => {
+    if (!isList) return { ...toObject(container), ...toEntry(name, value) }
+    return [value, ...toList(container).filter((item) => !isObject(item) || item['name'] !== name)]
+  })
+}
+
+function dropEntry(root: unknown, { path, isList = false, name }: Change): unknown {
+  if (getAt(root, path) === undefined) return root
+  return replaceAt(root, path, (container) => {
+    if (isList) return toList(container).filter((item) => !isObject(item) || item['name'] !== name)
+    return Object.fromEntries(Object.entries(toObject(container)).filter(([key]) => key !== name))
+  })
+}
+
+/** Even `__proto__` becomes a property of its own. */
+function toEntry(name: string, value: unknown): JsonObject {
+  return Object.fromEntries([[name, value]])
+}
+
+function replaceAt(root: unknown, path: Path, replace: (container: unknown) => unknown): unknown {
+  const [key, ...rest] = path
+  if (key === undefined) return replace(root)
+  const inner = toObject(root)
+  const value = replaceAt(Object.hasOwn(inner, key) ? inner[key] : undefined, rest, replace)
+  return Object.fromEntries([...Object.entries(inner).filter(([name]) => name !== key), [key, value]])
+}
+
+function toObject(value: unknown): JsonObject {
+  if (value === undefined || value === null) return {}
+  if (isObject(value)) return value
+  throw new Error('its servers are not an object')
+}
+
+function toList(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return value
+  throw new Error('its servers are not a list')
+}
+
+/** Leaves out containers without servers, because formats differ in whether those are written. */
+function prune(root: unknown, path: Path): unknown {
+  const [key, ...rest] = path
+  if (key === undefined) return isEmpty(root) ? undefined : root
+  if (!isObject(root)) return root ?? undefined
+  const value = prune(Object.hasOwn(root, key) ? root[key] : undefined, rest)
+  const others = Object.entries(root).filter(([name]) => name !== key)
+  const entries = value === undefined ? others : [...others, [key, value] as const]
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
+function attempt<Value>(work: () => Value): Value | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}

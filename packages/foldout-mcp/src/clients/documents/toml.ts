@@ -1,0 +1,98 @@
+import { parse, stringify } from 'smol-toml'
+import { isObject, getStyle, type Change, type Format, type Path } from './document.ts'
+
+/** A server is one block of tables, which is appended or cut. */
+export const tomlFormat: Format = {
+  parse(text) {
+    try {
+      return toPlain(parse(text, { integersAsBigInt: 'asNeeded' }))
+    } catch (error) {
+      const [first = ''] = (error as Error).message.split('\n')
+      throw new Error(`it is not valid TOML: ${first}`, { cause: error })
+    }
+  },
+
+  edit(text, { path, name, value }: Change) {
+    const without = cutTables(text, [...path, name])
+    return value === undefined ? without : append(without, nest([...path, name], value))
+  },
+}
+
+/** The parser's tables have no prototype, which would make them differ from others with the same content. */
+function toPlain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toPlain)
+  if (!isObject(value) || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toPlain(inner)]))
+}
+
+function nest(path: Path, value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value)
+}
+
+function append(text: string, content: unknown): string {
+  const { eol } = getStyle(text)
+  const block = stringify(content).trimEnd().replaceAll('\n', eol)
+  if (text.trim() === '') return `${text}${block}${eol}`
+  return `${text}${text.endsWith('\n') ? '' : eol}${eol}${block}${eol}`
+}
+
+interface Header {
+  readonly offset: number
+  readonly path: Path
+}
+
+/** Cuts the table at a path and all tables in it. Comments above the table that follows stay with that table. */
+function cutTables(text: string, path: Path): string {
+  const headers = listHeaders(text)
+  const cuts = headers.flatMap(({ offset, path: own }, i) => {
+    if (!path.every((key, j) => own[j] === key) || !isComplete(text.slice(0, offset))) return []
+    const next = headers.slice(i + 1).find((header) => isComplete(text.slice(0, header.offset)))
+    return [[offset, getContentEnd(text, offset, next?.offset ?? text.length)] as const]
+  })
+  return cuts.reduceRight((rest, [start, end]) => {
+    const after = rest.slice(end)
+    // The empty line above the last table goes with it.
+    const before = after === '' ? rest.slice(0, start).replace(/(\n)\r?\n$/, '$1') : rest.slice(0, start)
+    return `${before}${after}`
+  }, text)
+}
+
+/** Lines that look like headers. Some of them may be inside a string or a list. */
+function listHeaders(text: string): readonly Header[] {
+  return Array.from(text.matchAll(/^[ \t]*\[[^\r\n]*/gm)).flatMap((match) => {
+    const path = readHeader(match[0])
+    return path === undefined ? [] : [{ offset: match.index, path }]
+  })
+}
+
+function readHeader(line: string): Path | undefined {
+  try {
+    const path: string[] = []
+    let value: unknown = parse(line)
+    while (isObject(value) || Array.isArray(value)) {
+      const [entry] = Object.entries(Array.isArray(value) ? (value[0] as object) : value)
+      if (!entry) break
+      path.push(entry[0])
+      value = entry[1]
+    }
+    return path
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a text ends outside of strings and lists: the parser knows. */
+function isComplete(text: string): boolean {
+  try {
+    parse(text, { integersAsBigInt: 'asNeeded' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function getContentEnd(text: string, start: number, end: number): number {
+  const lines = text.slice(start, end).split(/(?<=\n)/)
+  const last = lines.findLastIndex((line) => line.trim() !== '' && !line.trimStart().startsWith('#'))
+  return start + lines.slice(0, last + 1).join('').length
+}

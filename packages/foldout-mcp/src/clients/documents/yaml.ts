@@ -1,0 +1,132 @@
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  stringify,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
+import { getStyle, type Change, type Format, type Path } from './document.ts'
+
+/** The parser tells where everything is, and changes are made in the text, so that everything else stays as it is. */
+export const yamlFormat: Format = {
+  parse: (text) => parse(text).toJS() as unknown,
+
+  edit(text, change) {
+    const document = parse(text)
+    const { path, isList = false, name, value } = change
+    const pair = findPair(document, path)
+    const found = pair && findEntry(pair.value, name, isList)
+    const without = found ? cut(text, found) : text
+    if (value === undefined) return without
+    if (!pair) return appendContainer(text, document, change)
+    // What follows is inserted right after the key, so what was cut further down does not move it.
+    return insert(without, pair, change)
+  },
+}
+
+type Container = YAMLMap | YAMLSeq
+type Member = { readonly start: number; readonly end: number; readonly isFlow: boolean }
+
+function parse(text: string): Document.Parsed {
+  const document = parseDocument(text, { prettyErrors: false })
+  const [error] = document.errors
+  if (!error) return document
+  const line = text.slice(0, error.pos[0]).split('\n').length
+  throw new Error(`it is not valid YAML: ${error.message} in line ${line}`)
+}
+
+/** The pair whose value holds the servers. */
+function findPair(document: Document.Parsed, path: Path): Pair<Node, Node | null> | undefined {
+  let node: unknown = document.contents
+  let pair: Pair<Node, Node | null> | undefined
+  for (const key of path) {
+    if (!isMap(node)) return undefined
+    const pairs = node.items as Pair<Node, Node | null>[]
+    pair = pairs.find((item) => isScalar(item.key) && item.key.value === key)
+    node = pair?.value
+  }
+  return pair
+}
+
+function findEntry(container: unknown, name: string, isList: boolean): Member | undefined {
+  if (isList && isSeq(container)) {
+    const item = container.items.find((one) => isMap(one) && one.get('name') === name) as YAMLMap | undefined
+    return item && toMember(item, item, container)
+  }
+  if (!isMap(container)) return undefined
+  const pair = container.items.find(({ key }) => isScalar(key) && String(key.value) === name)
+  return pair && toMember(pair.key as Node, (pair.value ?? pair.key) as Node, container)
+}
+
+function toMember(first: Node, last: Node, container: Container): Member {
+  const [start = 0] = first.range ?? []
+  const [, end = start] = last.range ?? []
+  return { start, end, isFlow: container.flow === true }
+}
+
+/** Cuts whole lines, or a member of a list in brackets with its comma. */
+function cut(text: string, { start, end, isFlow }: Member): string {
+  if (isFlow) {
+    const comma = /^\s*,\s*/.exec(text.slice(end))?.[0] ?? ''
+    return `${text.slice(0, start)}${text.slice(end + comma.length)}`
+  }
+  const from = text.lastIndexOf('\n', start - 1) + 1
+  const isAtLineEnd = text[end - 1] === '\n'
+  const lineEnd = text.indexOf('\n', end)
+  if (isAtLineEnd) return `${text.slice(0, from)}${text.slice(end)}`
+  return lineEnd === -1 ? text.slice(0, from) : `${text.slice(0, from)}${text.slice(lineEnd + 1)}`
+}
+
+/** Inserts as the first one, so that comments stay with what they are about. */
+function insert(text: string, { key, value }: Pair<Node, Node | null>, change: Change): string {
+  const { eol, indent } = getStyle(text)
+  const isContainer = isMap(value) || isSeq(value)
+  const [valueStart = 0] = value?.range ?? []
+  if (isContainer && value.flow) {
+    const member = change.isList
+      ? JSON.stringify(change.value)
+      : `${JSON.stringify(change.name)}: ${JSON.stringify(change.value)}`
+    const separator = value.items.length === 0 ? '' : ', '
+    return `${text.slice(0, valueStart + 1)}${member}${separator}${text.slice(valueStart + 1)}`
+  }
+  const [, keyEnd = 0] = key.range ?? []
+  const lineEnd = text.indexOf('\n', keyEnd)
+  const [head, tail] = lineEnd === -1 ? [`${text}${eol}`, ''] : [text.slice(0, lineEnd + 1), text.slice(lineEnd + 1)]
+  const outer = getColumn(text, key.range?.[0] ?? 0)
+  const inner = isContainer ? getColumn(text, valueStart) : outer + indent.length
+  return `${head}${toLines(change, inner, indent.length, eol)}${tail}`
+}
+
+function appendContainer(text: string, { contents }: Document.Parsed, change: Change): string {
+  const { eol, indent } = getStyle(text)
+  if (
+    change.path.length !== 1 ||
+    (contents !== null && !isEmptyScalar(contents) && !(isMap(contents) && !contents.flow))
+  )
+    throw new Error('There is no place for a new key.')
+  const separator = text === '' || text.endsWith('\n') ? '' : eol
+  const key = stringify(Object.fromEntries([[change.path[0], null]]), { nullStr: '' }).trimEnd()
+  return `${text}${separator}${key}${eol}${toLines(change, indent.length, indent.length, eol)}`
+}
+
+function isEmptyScalar(node: unknown): boolean {
+  return isScalar(node) && node.value === null
+}
+
+function getColumn(text: string, offset: number): number {
+  return offset - (text.lastIndexOf('\n', offset - 1) + 1)
+}
+
+function toLines({ isList, name, value }: Change, column: number, indent: number, eol: string): string {
+  const content: unknown = isList ? [value] : Object.fromEntries([[name, value]])
+  // Tabs cannot indent YAML, and the library wants at least one space.
+  const lines = stringify(content, { indent: Math.max(2, indent), lineWidth: 0 })
+    .trimEnd()
+    .split('\n')
+  return lines.map((line) => `${' '.repeat(column)}${line}${eol}`).join('')
+}

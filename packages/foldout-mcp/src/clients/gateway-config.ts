@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { extname, join, resolve } from 'node:path'
+import { UsageError } from '../gateway/config/config.ts'
+import type { ServerDefinition } from '../gateway/config/definition.ts'
+import { applyChange, getEntries, isObject, loadFormat } from './documents/document.ts'
+import { checkWritable, findFile, hashText, replaceFile, type FoundFile } from './files.ts'
+import type { ConfigChange, State } from './state.ts'
+
+const PATH = ['mcpServers']
+
+/** The file that servers are written to: the one that was named, or `foldout.config.json` in a folder. */
+export function getConfigFile(named: string | undefined, folder: string): string {
+  const program = join(folder, 'foldout.config.ts')
+  if (named === undefined && existsSync(program)) checkJson(program)
+  return resolve(folder, named ?? 'foldout.config.json')
+}
+
+/** The configuration that clients start the gateway with. The usual names are tried first. */
+export function findConfigFile(named: string | undefined, folder: string, target: string): string {
+  if (named !== undefined) return resolve(folder, named)
+  const usual = ['foldout.config.ts', 'foldout.config.json', '.mcp.json'].map((name) => join(folder, name))
+  // The gateway cannot serve the file that it is a server of.
+  return usual.find((file) => existsSync(file) && resolve(file) !== resolve(target)) ?? getConfigFile(undefined, folder)
+}
+
+/** The servers of a configuration, as they are written. */
+export async function readConfigServers(file: string): Promise<ReadonlyMap<string, ServerDefinition>> {
+  return readServers(await findFile(file), file)
+}
+
+/**
+ * Writes servers into a configuration, or removes those that are undefined. Everything else in the file stays.
+ *
+ * @throws Error if the file does not parse, is read-only, or is not JSON.
+ */
+export async function changeConfig(
+  file: string,
+  servers: ReadonlyMap<string, ServerDefinition | undefined>,
+  state: State,
+): Promise<ConfigChange | null> {
+  checkJson(file)
+  const found = await findFile(file)
+  const next = await planConfig(found, file, servers)
+  if (next === found.text) return null
+  checkWritable(found)
+  if (found.text !== undefined) await state.keepBackup(found.path, found.text)
+  const createdFolders = await replaceFile(found, next)
+  const added = [...servers].flatMap(([name, definition]) => (definition ? [name] : []))
+  return { before: found.text ?? null, after: hashText(next), createdFolders, added }
+}
+
+async function planConfig(
+  { text }: FoundFile,
+  file: string,
+  servers: ReadonlyMap<string, ServerDefinition | undefined>,
+): Promise<string> {
+  const format = await loadFormat('json')
+  try {
+    const start = text ?? '{\n  "mcpServers": {}\n}\n'
+    return [...servers].reduce((next, [name, value]) => applyChange(format, next, { path: PATH, name, value }), start)
+  } catch (error) {
+    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
+async function readServers({ text }: FoundFile, file: string): Promise<ReadonlyMap<string, ServerDefinition>> {
+  if (text === undefined) return new Map()
+  checkJson(file)
+  try {
+    const root = (await loadFormat('json')).parse(text)
+    return new Map([...(getEntries(root, PATH) ?? [])].filter((entry): entry is [string, object] => isObject(entry[1])))
+  } catch (error) {
+    throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
+function checkJson(file: string): void {
+  if (/^\.[cm]?[jt]s$/.test(extname(file)))
+    throw new UsageError(`${file} is a program, which only you can change. Name a JSON file: --config <file>.`)
+}

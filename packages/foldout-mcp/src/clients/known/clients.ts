@@ -1,0 +1,62 @@
+import { UsageError } from '../../gateway/config/config.ts'
+import type { ClientDescription } from '../client.ts'
+import { EDITORS } from './editors.ts'
+import { TERMINALS } from './terminals.ts'
+
+const COMMON = { path: ['mcpServers'], shape: {} } as const
+
+/** Programs with windows that are neither editors nor terminals. */
+const DESKTOPS: readonly ClientDescription[] = [
+  {
+    name: 'claude-desktop',
+    title: 'Claude Desktop',
+    format: 'json',
+    user: ['{app}/Claude/claude_desktop_config.json'],
+    maps: [COMMON],
+    note: 'Restart Claude Desktop to load the change.',
+  },
+  {
+    name: 'lm-studio',
+    title: 'LM Studio',
+    format: 'json',
+    user: ['~/.lmstudio/mcp.json'],
+    others: { user: ['~/.cache/lm-studio/mcp.json'] },
+    maps: [COMMON],
+    link: 'lmstudio://add_mcp?name={name}&config={base64}',
+  },
+]
+
+/** All clients that servers are taken over from, and that the gateway is installed into. */
+export const CLIENTS: readonly ClientDescription[] = [...DESKTOPS, ...TERMINALS, ...EDITORS].sort((a, b) =>
+  a.name < b.name ? -1 : 1,
+)
+
+/**
+ * Finds a client by its name. Spaces and hyphens make no difference.
+ *
+ * @throws UsageError if there is none.
+ */
+export function getClient(name: string): ClientDescription {
+  const toKey = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  const wanted = toKey(name)
+  const found =
+    CLIENTS.find((client) => toKey(client.name) === wanted || toKey(client.title) === wanted) ??
+    CLIENTS.find((client) => client.name === ALIASES.get(wanted))
+  if (found) return found
+  throw new UsageError(`There is no client '${name}'. There are: ${CLIENTS.map((client) => client.name).join(', ')}.`)
+}
+
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['claude', 'claude-code'],
+  ['code', 'vscode'],
+  ['visualstudiocode', 'vscode'],
+  ['gemini', 'gemini-cli'],
+  ['copilot', 'copilot-cli'],
+  ['githubcopilotcli', 'copilot-cli'],
+  ['roo', 'roo-code'],
+  ['kilo', 'kilo-code'],
+  ['grok', 'grok-build'],
+  ['kimi', 'kimi-code'],
+  ['mastra', 'mastra-code'],
+  ['junie', 'jetbrains'],
+])

@@ -1,0 +1,11 @@
+/** A larger configuration file of a client is not read. */
+export const MAX_CONFIG_BYTES = 33_554_432
+
+/** How long a command waits for another one that changes the same file. */
+export const LOCK_TIMEOUT_MS = 10_000
+
+/** A lock that is older belongs to a command that died. */
+export const LOCK_STALE_MS = 60_000
+
+/** How long a client's own command may take. */
+export const OWN_COMMAND_TIMEOUT_MS = 60_000

@@ -1,0 +1,77 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import spawn from 'cross-spawn'
+import type { ClientDescription, Scope } from './client.ts'
+import type { Launch } from './entries.ts'
+import { OWN_COMMAND_TIMEOUT_MS } from './limits.ts'
+import type { Whereabouts } from './places.ts'
+
+/** A command line of a client's own program. */
+export interface OwnCommandLine {
+  readonly program: string
+  readonly args: readonly string[]
+}
+
+export interface EntryToAdd {
+  readonly name: string
+  readonly scope: Scope
+  readonly entry: Readonly<Record<string, unknown>>
+  readonly launch: Launch
+}
+
+/** The command by which a client adds a server itself; undefined if it has none, or is not installed. */
+export function findOwnCommand(
+  { own }: ClientDescription,
+  { name, scope, entry, launch }: EntryToAdd,
+  where: Whereabouts,
+): OwnCommandLine | undefined {
+  // A name like an option would be taken for one.
+  if (!own?.scopes.includes(scope) || name.startsWith('-')) return undefined
+  const program = findProgram(own.program, where)
+  if (program === undefined) return undefined
+  const values: Readonly<Record<string, readonly string[]>> = {
+    '{name}': [name],
+    '{scope}': [scope],
+    '{entry}': [JSON.stringify(entry)],
+    '{named}': [JSON.stringify({ name, ...entry })],
+    '{command}': [launch.command, ...launch.args],
+  }
+  return { program, args: own.add.flatMap((arg) => values[arg] ?? [arg]) }
+}
+
+/** Runs a client's own program. Returns what it said if it failed. */
+export function runOwnCommand({ program, args }: OwnCommandLine, where: Whereabouts): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(program, [...args], { cwd: where.project, env: where.env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const timer = setTimeout(() => child.kill('SIGKILL'), OWN_COMMAND_TIMEOUT_MS)
+    let said = ''
+    const listen = (chunk: Buffer): void => {
+      said = `${said}${chunk.toString('utf8')}`.slice(-500)
+    }
+    child.stdout?.on('data', listen)
+    child.stderr?.on('data', listen)
+    const end = (failure: string | undefined): void => {
+      clearTimeout(timer)
+      resolve(failure)
+    }
+    child.on('error', (error) => end(error.message))
+    child.on('close', (code) => end(code === 0 ? undefined : said.trim() || `it ended with ${code}`))
+  })
+}
+
+function findProgram(name: string, { env, platform }: Whereabouts): string | undefined {
+  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '')
+  const endings = platform === 'win32' ? ['.exe', '.cmd', '.bat'] : ['']
+  return folders
+    .flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending}`)))
+    .find((file) => isProgram(file))
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,58 @@
+import type { ServerDefinition } from '../gateway/config/definition.ts'
+
+const HIDDEN = '***'
+/** Names of options and parameters whose values are secret. */
+const SECRET_NAME = /(?:key|token|secret|password|passwd|pwd|auth|credential|bearer|cookie|session)/i
+/** Values that are secrets whatever they are called: tokens of well-known services, and anything long without a structure. */
+const SECRET_VALUE =
+  /^(?:sk|pk|rk|gh[a-z]|github_pat|glpat|xox[a-z]|shpat|npm|pypi|hf|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}$|^[A-Za-z0-9+=_-]{40,}$/
+const VARIABLE = /^(?:Bearer )?\$\{[^{}]*\}$/
+
+/** A server without its secrets, to be shown. */
+export function hideSecrets(server: ServerDefinition): ServerDefinition {
+  const { args, env, headers, url, command } = server
+  return {
+    ...server,
+    ...(command === undefined ? {} : { command: hideInArgument(command) }),
+    ...(args === undefined ? {} : { args: hideInArguments(args.map(String)) }),
+    ...(env === undefined ? {} : { env: hideValues(env) }),
+    ...(headers === undefined ? {} : { headers: hideValues(headers) }),
+    ...(url === undefined ? {} : { url: hideInUrl(url) }),
+  }
+}
+
+/** Every value may be a secret, except references to variables. */
+function hideValues(record: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [key, VARIABLE.test(String(value)) ? String(value) : HIDDEN]),
+  )
+}
+
+function hideInArguments(args: readonly string[]): readonly string[] {
+  return args.map((arg, i) => {
+    const before = args[i - 1] ?? ''
+    const isValue = before.startsWith('-') && !before.includes('=') && !arg.startsWith('-')
+    if (isValue && SECRET_NAME.test(before) && !VARIABLE.test(arg)) return HIDDEN
+    return hideInArgument(arg)
+  })
+}
+
+function hideInArgument(arg: string): string {
+  if (VARIABLE.test(arg)) return arg
+  const pair = /^(-{0,2}[\w.-]+)([=:]\s*)(.*)$/s.exec(arg)
+  if (pair && SECRET_NAME.test(pair[1] ?? '') && !VARIABLE.test(pair[3] ?? '')) return `${pair[1]}${pair[2]}${HIDDEN}`
+  if (SECRET_VALUE.test(arg)) return HIDDEN
+  return hideInUrl(arg)
+}
+
+function hideInUrl(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
+  const withoutUser = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]*@/i, `$1${HIDDEN}@`)
+  return withoutUser
+    .replaceAll(/([?&#][^=&#]*)=([^&#]*)/g, (whole, name: string, value: string) =>
+      VARIABLE.test(value) ? whole : `${name}=${HIDDEN}`,
+    )
+    .split('/')
+    .map((part) => (SECRET_VALUE.test(part) ? HIDDEN : part))
+    .join('/')
+}

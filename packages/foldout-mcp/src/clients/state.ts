@@ -1,0 +1,155 @@
+import { chmod, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { DocumentFormat, Path } from './documents/document.ts'
+import { findFile, hashText, isMissing, replaceFile } from './files.ts'
+import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
+
+/** What an installation did to a file, so that it can be undone exactly. */
+export interface Receipt {
+  readonly client: string
+  readonly file: string
+  readonly format: DocumentFormat
+  readonly name: string
+  readonly path: Path
+  readonly isList: boolean
+  /** Whether the object with the servers was missing. */
+  readonly isNewContainer: boolean
+  /** The text before; null if there was no file. */
+  readonly before: string | null
+  /** The hash of the text after. */
+  readonly after: string
+  readonly createdFolders: readonly string[]
+  /** The entries that were taken out of the file, as they were. */
+  readonly moved: readonly (readonly [string, unknown])[]
+  /** The configuration of the gateway. */
+  readonly config: string
+  /** What was changed in it. */
+  readonly configChange: ConfigChange | null
+}
+
+/** A change of the gateway's configuration. */
+export interface ConfigChange {
+  readonly before: string | null
+  readonly after: string
+  readonly createdFolders: readonly string[]
+  /** The servers that were added to it. */
+  readonly added: readonly string[]
+}
+
+/** What Foldout remembers between commands: receipts, backups and locks. Only the user can read it, because it holds secrets. */
+export interface State {
+  readReceipt(file: string): Promise<Receipt | undefined>
+  /** The receipts of all files. */
+  listReceipts(): Promise<readonly Receipt[]>
+  writeReceipt(receipt: Receipt): Promise<void>
+  removeReceipt(file: string): Promise<void>
+  /** Keeps the text of a file. Returns where. */
+  keepBackup(file: string, text: string): Promise<string>
+  /** Runs work while no other command changes the file. */
+  withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result>
+}
+
+export function createState(folder: string): State {
+  const receipts = join(folder, 'installed')
+  const getReceiptFile = (file: string): string => join(receipts, `${getKey(file)}.json`)
+  return {
+    readReceipt: (file) => parseReceipt(getReceiptFile(file)),
+    async listReceipts() {
+      const names = await readdir(receipts).catch(() => [])
+      const all = await Promise.all(names.map((name) => parseReceipt(join(receipts, name))))
+      return all.flatMap((receipt) => receipt ?? [])
+    },
+    async writeReceipt(receipt) {
+      await createPrivateFolder(folder, 'installed')
+      await replaceFile(await findFile(getReceiptFile(receipt.file)), JSON.stringify(receipt))
+    },
+    removeReceipt: (file) => rm(getReceiptFile(file), { force: true }),
+    async keepBackup(file, text) {
+      const place = await createPrivateFolder(folder, 'backups')
+      const backup = join(place, `${getKey(file)}-${hashText(text).slice(0, 12)}`)
+      await replaceFile({ ...(await findFile(backup)), mode: 0o600 }, text)
+      return backup
+    },
+    async withLock(file, work) {
+      const place = await createPrivateFolder(folder, 'locks')
+      return holdLock(join(place, getKey(file)), work)
+    },
+  }
+}
+
+async function parseReceipt(file: string): Promise<Receipt | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Receipt
+  } catch (error) {
+    // A damaged receipt is as good as none: then the entry is cut out of the file.
+    if (isMissing(error) || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** Readable, and different for each file. */
+function getKey(file: string): string {
+  const name = file.replaceAll(/[^A-Za-z0-9.]+/g, '-').slice(-60)
+  return `${name}-${hashText(file).slice(0, 12)}`
+}
+
+async function createPrivateFolder(folder: string, name: string): Promise<string> {
+  const place = join(folder, name)
+  await mkdir(place, { recursive: true, mode: 0o700 })
+  await chmod(folder, 0o700).catch(() => undefined)
+  return place
+}
+
+async function holdLock<Result>(lock: string, work: () => Promise<Result>): Promise<Result> {
+  const end = Date.now() + LOCK_TIMEOUT_MS
+  while (!(await takeLock(lock))) {
+    if (Date.now() > end)
+      throw new Error(`Another command is changing the same file. If none is running, remove ${lock}.`)
+    await wait(20)
+  }
+  const refresh = setInterval(() => {
+    const now = new Date()
+    void utimes(lock, now, now).catch(() => undefined)
+  }, LOCK_STALE_MS / 4)
+  try {
+    return await work()
+  } finally {
+    clearInterval(refresh)
+    await rm(lock, { force: true })
+  }
+}
+
+async function takeLock(lock: string): Promise<boolean> {
+  try {
+    const handle = await open(lock, 'wx', 0o600)
+    await handle.writeFile(String(process.pid))
+    await handle.close()
+    return true
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (await isStale(lock)) await rm(lock, { force: true })
+    return false
+  }
+}
+
+/** Whether the process that took a lock has ended without giving it back. */
+async function isStale(lock: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(lock)
+    if (Date.now() - mtimeMs > LOCK_STALE_MS) return true
+    const pid = Number(await readFile(lock, 'utf8'))
+    return pid > 0 && !isRunning(pid)
+  } catch {
+    return false
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,60 @@
+import { isObject } from './documents/document.ts'
+
+/** A question of VS Code, whose answer a text refers to. */
+export interface Input {
+  readonly description: string | undefined
+  readonly fallback: string | undefined
+}
+
+/** The questions of a file, by their id. */
+export function readInputs(root: unknown): ReadonlyMap<string, Input> {
+  const inputs = isObject(root) && Array.isArray(root['inputs']) ? (root['inputs'] as readonly unknown[]) : []
+  return new Map(
+    inputs.flatMap((input) => {
+      if (!isObject(input) || typeof input['id'] !== 'string') return []
+      const { id, description, default: fallback } = input
+      return [[id, { description: toText(description), fallback: toText(fallback) }] as const]
+    }),
+  )
+}
+
+const REFERENCE = /\$?\{(env|input|workspaceFolder|workspaceRoot|userHome)(?::([^{}]*))?\}/g
+
+/** Rewrites the variables of other clients as those of the gateway: `${NAME}`, `${NAME:-default}` and `${ROOT}`. */
+export function convertVariables(
+  text: string,
+  inputs: ReadonlyMap<string, Input>,
+  onNote: (note: string) => void,
+): string {
+  return text.replaceAll(REFERENCE, (whole, kind: string, name: string | undefined) => {
+    if (name === undefined && whole.startsWith('$')) {
+      if (kind === 'userHome') return '${HOME}'
+      if (kind === 'workspaceFolder' || kind === 'workspaceRoot') return '${ROOT}'
+    }
+    // `{env:NAME}` is how opencode writes it.
+    if (kind === 'env' && name !== undefined && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`
+    if (kind !== 'input' || name === undefined || !whole.startsWith('$')) return whole
+    return convertInput(name, inputs.get(name), onNote)
+  })
+}
+
+function convertInput(id: string, input: Input | undefined, onNote: (note: string) => void): string {
+  const variable = toVariable(id)
+  const description = input?.description ? ` (${input.description})` : ''
+  const isSafe = input?.fallback !== undefined && !/[{}]/.test(input.fallback)
+  onNote(`set the environment variable ${variable}${description}, which VS Code asks for`)
+  return isSafe ? `\${${variable}:-${input.fallback}}` : `\${${variable}}`
+}
+
+/** `github-token` becomes `GITHUB_TOKEN`. */
+function toVariable(id: string): string {
+  const name = id
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .replace(/^(?=\d|$)/, '_')
+  return name
+}
+
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,166 @@
+import { UsageError } from '../gateway/config/config.ts'
+import type { ServerDefinition } from '../gateway/config/definition.ts'
+import { describeMistake } from '../gateway/config/schema.ts'
+import { serverJsonSchema, type Argument, type Input, type Package, type Remote } from './schema.ts'
+
+/** Something that a server has to be told. */
+export interface Question {
+  /** The name that an answer is given by. */
+  readonly id: string
+  readonly kind: 'env' | 'argument' | 'header' | 'variable'
+  readonly description: string | undefined
+  readonly isRequired: boolean
+  readonly isSecret: boolean
+  readonly choices: readonly string[]
+  readonly fallback: string | undefined
+}
+
+export type Answer = (question: Question) => string | undefined
+
+/** How a server is started, once its questions are answered. */
+export type Recipe = (answer: Answer) => ServerDefinition
+
+/** The questions of a recipe, each of them once. */
+export function listQuestions(recipe: Recipe): readonly Question[] {
+  const questions = new Map<string, Question>()
+  recipe((question) => {
+    questions.set(`${question.kind} ${question.id}`, question)
+    return question.fallback
+  })
+  return [...questions.values()]
+}
+
+/**
+ * Reads a `server.json`, as the registry of MCP servers has them.
+ *
+ * @throws UsageError if it is not one, or has no package that can be started here.
+ */
+export function readServerJson(value: unknown, file: string, isRemote = false): Recipe {
+  const { data, error } = serverJsonSchema.safeParse(unwrap(toCamelCase(value)))
+  if (error) throw new UsageError(`${file} is not a server.json: ${describeMistake(error, (field) => `"${field}"`)}`)
+  const { packages, remotes } = data
+  const packaged = packages.find((one) => RUNNERS.has(one.registryType) && (one.transport?.type ?? 'stdio') === 'stdio')
+  const remote = remotes.find(({ type }) => type === 'streamable-http' || type === 'http') ?? remotes[0]
+  if (remote && (isRemote || !packaged)) return createRemoteRecipe(remote)
+  if (packaged && !isRemote) return createPackageRecipe(packaged)
+  const kinds = packages.map(({ registryType }) => registryType).join(', ')
+  throw new UsageError(
+    isRemote
+      ? `${file} names no remote server.`
+      : `${file} has nothing that can be started: it has ${kinds === '' ? 'no packages and no remotes' : `packages of ${kinds}`}. There must be one of ${[...RUNNERS.keys()].join(', ')}, or a remote.`,
+  )
+}
+
+interface Runner {
+  readonly command: string
+  /** Arguments of the runner itself, which are not repeated if the description has them too. */
+  readonly start: readonly string[]
+  toTarget(one: Package): readonly string[]
+}
+
+const RUNNERS: ReadonlyMap<string, Runner> = new Map([
+  ['npm', { command: 'npx', start: ['-y'], toTarget: (one) => [joinVersion(one, '@')] }],
+  ['pypi', { command: 'uvx', start: [], toTarget: (one) => [joinVersion(one, '@')] }],
+  ['oci', { command: 'docker', start: ['run', '-i', '--rm'], toTarget: (one) => [joinVersion(one, ':')] }],
+  ['nuget', { command: 'dnx', start: ['--yes'], toTarget: (one) => [joinVersion(one, '@')] }],
+])
+
+function createPackageRecipe(one: Package): Recipe {
+  const runner = RUNNERS.get(one.registryType)
+  if (!runner) throw new UsageError(`Packages of ${one.registryType} cannot be started.`)
+  return (answer) => {
+    const env = answerAll(one.environmentVariables, 'env', answer)
+    const given = one.runtimeArguments.flatMap((argument) => toArguments(argument, answer))
+    const own = given.filter((word) => !runner.start.includes(word))
+    // A container gets only the variables that it is told to take.
+    const passed = one.registryType === 'oci' ? Object.keys(env).flatMap((name) => ['-e', name]) : []
+    const args = one.packageArguments.flatMap((argument) => toArguments(argument, answer))
+    return {
+      command: one.runtimeHint ?? runner.command,
+      args: [...runner.start, ...own, ...passed, ...runner.toTarget(one), ...args],
+      ...(Object.keys(env).length === 0 ? {} : { env }),
+    }
+  }
+}
+
+function createRemoteRecipe({ type, url, headers, variables = {} }: Remote): Recipe {
+  return (answer) => {
+    const filled = answerAll(headers, 'header', answer)
+    return {
+      ...(type === 'sse' ? { type } : {}),
+      url: fillTemplate(url, variables, answer),
+      ...(Object.keys(filled).length === 0 ? {} : { headers: filled }),
+    }
+  }
+}
+
+function joinVersion({ identifier, version }: Package, separator: string): string {
+  // An image may have its tag or digest in its name.
+  const hasVersion = separator === ':' && /[:@][^/]*$/.test(identifier)
+  return version === undefined || version === '' || hasVersion ? identifier : `${identifier}${separator}${version}`
+}
+
+type NamedInput = Package['environmentVariables'][number]
+
+function answerAll(
+  inputs: readonly NamedInput[],
+  kind: Question['kind'],
+  answer: Answer,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    inputs.flatMap((input) => {
+      const value = answerInput(input, { id: input.name, kind }, answer)
+      return value === undefined ? [] : [[input.name, value] as const]
+    }),
+  )
+}
+
+function toArguments(argument: Argument, answer: Answer): readonly string[] {
+  const { type, name, valueHint } = argument
+  const id = valueHint ?? name?.replace(/^-+/, '') ?? 'argument'
+  const value = answerInput(argument, { id, kind: 'argument' }, answer)
+  if (type === 'positional' || name === undefined) return value === undefined ? [] : [value]
+  if (argument.format === 'boolean') return value === 'true' ? [name] : []
+  return value === undefined ? [] : [name, value]
+}
+
+function answerInput(input: Input, { id, kind }: Pick<Question, 'id' | 'kind'>, answer: Answer): string | undefined {
+  if (input.value !== undefined) return fillTemplate(input.value, input.variables ?? {}, answer)
+  return answer(toQuestion(input, { id, kind }))
+}
+
+type Variable = NonNullable<Input['variables']>[string]
+
+function fillTemplate(text: string, variables: Readonly<Record<string, Variable>>, answer: Answer): string {
+  return text.replaceAll(/\{([^{}]+)\}/g, (whole, id: string) => {
+    if (!Object.hasOwn(variables, id)) return whole
+    const input = variables[id]
+    if (!input) return whole
+    return input.value ?? answer(toQuestion(input, { id, kind: 'variable' })) ?? ''
+  })
+}
+
+function toQuestion(input: Variable, { id, kind }: Pick<Question, 'id' | 'kind'>): Question {
+  const { description, isRequired = false, isSecret = false, choices = [] } = input
+  return { id, kind, description, isRequired, isSecret, choices, fallback: input.default }
+}
+
+/** The registry's interface wraps descriptions. */
+function unwrap(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('server' in value)) return value
+  return value.server
+}
+
+/** Older descriptions have names such as `is_required`. Names of variables are left as they are. */
+function toCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCamelCase)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, unknown]) => {
+      if (key === 'variables' && typeof inner === 'object' && inner !== null) {
+        return [key, Object.fromEntries(Object.entries(inner).map(([id, one]) => [id, toCamelCase(one)]))]
+      }
+      return [key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), toCamelCase(inner)]
+    }),
+  )
+}
