@@ -1,12 +1,12 @@
 import { realpath } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
+import { dropUndefined } from '../gateway/fields.ts'
 import type { ClientDescription, Scope } from './client.ts'
 import { getEntries, loadFormat, type DocumentFormat, type Path } from './documents/document.ts'
-import { isFoldout, readEntry } from './entries.ts'
+import { getOrigin, isFoldout, omitEmpty, readEntry } from './entries.ts'
 import { findFile } from './files.ts'
 import { listFiles, type Whereabouts } from './places.ts'
-import { readInputs } from './variables.ts'
 
 /** Where a server was found. */
 export interface Source {
@@ -74,7 +74,8 @@ async function readClientFile(
 
 /** Continue reads files of other clients as they are. */
 function getFormat({ format }: ClientDescription, file: string): DocumentFormat {
-  return /\.jsonc?$/.test(file) ? 'json' : format
+  if (/\.jsonc?$/.test(file)) return 'json'
+  return format
 }
 
 interface Reading {
@@ -84,7 +85,7 @@ interface Reading {
 }
 
 function readServers(client: ClientDescription, root: unknown, { file, scope, where }: Reading): Found {
-  const origin = { folder: scope === 'project' ? where.project : undefined, inputs: readInputs(root) }
+  const origin = getOrigin(root, scope, where)
   const found: { servers: FoundServer[]; skipped: Found['skipped'][number][] } = { servers: [], skipped: [] }
   for (const [name, entry] of listEntries(client, root, where)) {
     const source = { client: client.name, file, name }
@@ -134,9 +135,10 @@ export function mergeServers(
   for (const { source, definition, notes } of found) {
     const same = [...merged.values()].find((server) => isSame(server.definition, definition))
     if (same) {
-      const combined = same.isKnown ? same.definition : combine(same.definition, definition)
-      const allNotes = [...new Set([...same.notes, ...notes])]
-      merged.set(same.name, { ...same, definition: combined, sources: [...same.sources, source], notes: allNotes })
+      const both = { ...same, sources: [...same.sources, source], notes: [...new Set([...same.notes, ...notes])] }
+      // What the user has written stays as it is.
+      if (!same.isKnown) both.definition = combine(same.definition, definition)
+      merged.set(same.name, both)
     } else {
       const name = findName(source.name, merged)
       merged.set(name, { name, definition, sources: [source], notes, isKnown: false })
@@ -159,7 +161,8 @@ function isSame(a: ServerDefinition, b: ServerDefinition): boolean {
 /** `cmd /c` only says how to start something on Windows. */
 function getWords({ command, args = [] }: ServerDefinition): readonly string[] {
   const words = [command ?? '', ...args.map(String)]
-  return words[0] === 'cmd' && words[1] === '/c' ? words.slice(2) : words
+  if (words[0] === 'cmd' && words[1] === '/c') return words.slice(2)
+  return words
 }
 
 function agree(a: Readonly<Record<string, unknown>> = {}, b: Readonly<Record<string, unknown>> = {}): boolean {
@@ -170,11 +173,10 @@ function agree(a: Readonly<Record<string, unknown>> = {}, b: Readonly<Record<str
 function combine(a: ServerDefinition, b: ServerDefinition): ServerDefinition {
   const { disabled, ...mine } = a
   const { disabled: isOtherDisabled, ...theirs } = b
-  return {
-    ...theirs,
-    ...mine,
-    ...(a.env || b.env ? { env: { ...b.env, ...a.env } } : {}),
-    ...(a.headers || b.headers ? { headers: { ...b.headers, ...a.headers } } : {}),
-    ...(disabled && isOtherDisabled ? { disabled } : {}),
+  const fields = {
+    env: omitEmpty({ ...b.env, ...a.env }),
+    headers: omitEmpty({ ...b.headers, ...a.headers }),
+    disabled: (disabled && isOtherDisabled) || undefined,
   }
+  return { ...theirs, ...mine, ...dropUndefined(fields) }
 }

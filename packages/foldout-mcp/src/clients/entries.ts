@@ -1,9 +1,10 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
 import { dropUndefined } from '../gateway/fields.ts'
-import type { EntryShape } from './client.ts'
+import type { EntryShape, Scope } from './client.ts'
 import { isObject } from './documents/document.ts'
-import { convertVariables, type Input } from './variables.ts'
+import type { Whereabouts } from './places.ts'
+import { convertVariables, readInputs, type Input } from './variables.ts'
 
 /** How a server is started. */
 export interface Launch {
@@ -15,7 +16,8 @@ export interface Launch {
 export function createLaunch(version: string, config: string, platform: NodeJS.Platform): Launch {
   const args = ['-y', `foldout-mcp@${version}`, 'serve', '--config', config]
   // Windows cannot start npx itself, which is a script there.
-  return platform === 'win32' ? { command: 'cmd', args: ['/c', 'npx', ...args] } : { command: 'npx', args }
+  if (platform === 'win32') return { command: 'cmd', args: ['/c', 'npx', ...args] }
+  return { command: 'npx', args }
 }
 
 /** An entry as a client writes it. */
@@ -25,8 +27,9 @@ export function createEntry(
   shape: EntryShape,
 ): Readonly<Record<string, unknown>> {
   const { command: field = 'command', isCommandList = false, hasName = false, fixed = {} } = shape
-  const launch = isCommandList ? { [field]: [command, ...args] } : { [field]: command, args }
-  return { ...(hasName ? { name } : {}), ...fixed, ...launch }
+  const common = { ...(hasName && { name }), ...fixed }
+  if (isCommandList) return { ...common, [field]: [command, ...args] }
+  return { ...common, [field]: command, args }
 }
 
 /** Where an entry comes from. */
@@ -54,7 +57,7 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   if (url !== undefined) {
     const headers = { ...readRecord(entry, ['headers', 'http_headers'], fill), ...readTokenHeaders(entry) }
     const isSse = (entry['type'] ?? entry['transport']) === 'sse'
-    const fields = dropUndefined({ type: isSse ? 'sse' : undefined, url: fill(url), headers: omitEmpty(headers) })
+    const fields = dropUndefined({ type: (isSse && 'sse') || undefined, url: fill(url), headers: omitEmpty(headers) })
     return { definition: { ...fields, ...common }, notes: [...notes] }
   }
   const [command, ...args] = readCommand(entry)
@@ -62,12 +65,23 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   const env = { ...readRecord(entry, ['env', 'envs', 'environment'], fill), ...readKeptVariables(entry, notes) }
   const fields = dropUndefined({
     command: fill(command),
-    args: args.length === 0 ? undefined : args.map(fill),
+    args: omitEmpty(args.map(fill)),
     env: omitEmpty(env),
     envFile: readPath(entry['envFile'], origin, fill),
     cwd: readPath(entry['cwd'], origin, fill) ?? getFolderNeeded([command, ...args], origin),
   })
   return { definition: { ...fields, ...common }, notes: [...notes] }
+}
+
+/** Where the entries of a file come from. Only those of a project are relative to something that is known. */
+export function getOrigin(root: unknown, scope: Scope, { project }: Whereabouts): EntryOrigin {
+  return { folder: (scope === 'project' && project) || undefined, inputs: readInputs(root) }
+}
+
+/** Whether an entry of a client is the gateway itself. */
+export function startsFoldout(entry: unknown): boolean {
+  const read = readEntry(entry, { folder: undefined, inputs: new Map() })
+  return 'definition' in read && isFoldout(read.definition)
 }
 
 /** Whether a server is the gateway itself. */
@@ -83,32 +97,35 @@ type Fill = (text: string) => string
 
 function readCommand(entry: Fields): readonly string[] {
   const command = entry['command'] ?? entry['cmd']
-  const args = Array.isArray(entry['args']) ? entry['args'] : []
-  const words: readonly unknown[] = Array.isArray(command) ? [...command, ...args] : [command, ...args]
-  return words.flatMap((word) => (isScalar(word) ? [String(word)] : []))
+  const words: readonly unknown[] = [command, entry['args']].flat()
+  return words.filter(isScalar).map(String)
 }
 
 function readRecord(entry: Fields, names: readonly string[], fill: Fill): Readonly<Record<string, string>> {
   const records = names.map((name) => entry[name]).filter(isObject)
   const pairs = records.flatMap((record) => Object.entries(record))
-  return Object.fromEntries(pairs.flatMap(([key, value]) => (isScalar(value) ? [[key, fill(String(value))]] : [])))
+  return Object.fromEntries(
+    pairs.filter(([, value]) => isScalar(value)).map(([key, value]) => [key, fill(String(value))]),
+  )
 }
 
 /** Codex names variables that hold tokens, instead of the headers they are sent in. */
 function readTokenHeaders(entry: Fields): Readonly<Record<string, string>> {
   const token = entry['bearer_token_env_var']
-  const named = isObject(entry['env_http_headers']) ? entry['env_http_headers'] : {}
-  const headers = Object.entries(named).map(([header, variable]) => [header, `\${${String(variable)}}`] as const)
+  const headers = Object.entries(entry['env_http_headers'] ?? {}).map(
+    ([header, variable]) => [header, `\${${String(variable)}}`] as const,
+  )
   return {
-    ...(typeof token === 'string' ? { Authorization: `Bearer \${${token}}` } : {}),
+    ...(typeof token === 'string' && { Authorization: `Bearer \${${token}}` }),
     ...Object.fromEntries(headers),
   }
 }
 
 /** Goose keeps some values in the keychain of the system, where nobody else can read them. */
 function readKeptVariables(entry: Fields, notes: Set<string>): Readonly<Record<string, string>> {
-  const keys = Array.isArray(entry['env_keys']) ? entry['env_keys'] : []
-  const names = keys.filter((key): key is string => typeof key === 'string' && /^[A-Za-z_]\w*$/.test(key))
+  const names = [entry['env_keys']]
+    .flat()
+    .filter((key): key is string => typeof key === 'string' && /^[A-Za-z_]\w*$/.test(key))
   for (const name of names) notes.add(`set the environment variable ${name}, whose value the client keeps elsewhere`)
   return Object.fromEntries(names.map((name) => [name, `\${${name}}`]))
 }
@@ -117,26 +134,31 @@ function readTimeout(entry: Fields): number | undefined {
   const seconds = entry['tool_timeout_sec']
   if (typeof seconds === 'number' && seconds > 0) return seconds
   const milliseconds = entry['toolTimeoutMs'] ?? entry['requestTimeoutMs']
-  return typeof milliseconds === 'number' && milliseconds > 0 ? milliseconds / 1_000 : undefined
+  if (typeof milliseconds === 'number' && milliseconds > 0) return milliseconds / 1_000
+  return undefined
 }
 
 function readPath(value: unknown, { folder }: EntryOrigin, fill: Fill): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined
   const path = fill(value)
-  return folder === undefined || path.startsWith('${') || isAbsolute(path) ? path : resolve(folder, path)
+  if (folder === undefined || path.startsWith('${') || isAbsolute(path)) return path
+  return resolve(folder, path)
 }
 
 /** A server that is started by a relative path has to be started where that path is. */
 function getFolderNeeded(words: readonly string[], { folder }: EntryOrigin): string | undefined {
-  return words.some((word) => /^\.\.?[/\\]/.test(word)) ? folder : undefined
+  if (words.some((word) => /^\.\.?[/\\]/.test(word))) return folder
+  return undefined
 }
 
 function getString(entry: Fields, names: readonly string[]): string | undefined {
   return names.map((name) => entry[name]).find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-function omitEmpty(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
-  return Object.keys(record).length === 0 ? undefined : record
+/** Fields that hold nothing are not written. */
+export function omitEmpty<Value extends object>(value: Value): Value | undefined {
+  if (Object.keys(value).length === 0) return undefined
+  return value
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

@@ -43,9 +43,9 @@ export async function changeConfig(
   const next = await planConfig(found, file, servers)
   if (next === found.text) return null
   checkWritable(found)
-  if (found.text !== undefined) await state.keepBackup(found.path, found.text)
+  await state.keepBackup(found)
   const createdFolders = await replaceFile(found, next)
-  const added = [...servers].flatMap(([name, definition]) => (definition ? [name] : []))
+  const added = [...servers.keys()].filter((name) => servers.get(name) !== undefined)
   return { before: found.text ?? null, after: hashText(next), createdFolders, added }
 }
 

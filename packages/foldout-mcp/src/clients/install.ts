@@ -4,14 +4,13 @@ import type { ServerDefinition } from '../gateway/config/definition.ts'
 import type { ClientDescription, Scope, ServerMap } from './client.ts'
 import { mergeServers } from './collect.ts'
 import { applyChange, getAt, getEntries, isObject, loadFormat, type Format } from './documents/document.ts'
-import { createEntry, createLaunch, isFoldout, readEntry, type Launch } from './entries.ts'
+import { createEntry, createLaunch, getOrigin, isFoldout, readEntry, startsFoldout, type Launch } from './entries.ts'
 import { checkWritable, findFile, hashText, replaceFile, type FoundFile } from './files.ts'
 import { changeConfig, findConfigFile, readConfigServers } from './gateway-config.ts'
 import { findOwnCommand, runOwnCommand, type OwnCommandLine } from './own-command.ts'
 import { chooseFile, getStateFolder, type Whereabouts } from './places.ts'
 import { createState, type ConfigChange, type Receipt, type State } from './state.ts'
 import { undoChanges } from './uninstall.ts'
-import { readInputs } from './variables.ts'
 
 export interface InstallRequest {
   readonly client: ClientDescription
@@ -112,9 +111,7 @@ async function createPlan(request: InstallRequest, file: string, state: State): 
 }
 
 function checkName(name: string, entry: unknown, client: ClientDescription): void {
-  if (entry === undefined) return
-  const read = readEntry(entry, { folder: undefined, inputs: new Map() })
-  if ('definition' in read && isFoldout(read.definition)) return
+  if (entry === undefined || startsFoldout(entry)) return
   throw new UsageError(`${client.title} has another server called '${name}'. Choose a name: --name <name>.`)
 }
 
@@ -139,7 +136,7 @@ async function planMove(
     notes: [],
   }
   if (!isMove) return nothing
-  const origin = { folder: scope === 'project' ? where.project : undefined, inputs: readInputs(root) }
+  const origin = getOrigin(root, scope, where)
   const readable = [...entries].flatMap(([key, entry]) => {
     const read = readEntry(entry, origin)
     if (key === name || 'reason' in read || isFoldout(read.definition)) return []
@@ -159,7 +156,8 @@ async function planMove(
 async function applyPlan(plan: Plan, request: InstallRequest, state: State): Promise<InstallResult> {
   const { client, name, scope, where, isDryRun = false, isEdit = false, isMove = false } = request
   const { file, found, text, entry, launch, config, moved, names } = plan
-  const own = isEdit || isMove ? undefined : findOwnCommand(client, { name, scope, entry, launch }, where)
+  const canUseOwn = !isEdit && !isMove
+  const own = (canUseOwn && findOwnCommand(client, { name, scope, entry, launch }, where)) || undefined
   const result = {
     client: client.name,
     file,
@@ -169,31 +167,34 @@ async function applyPlan(plan: Plan, request: InstallRequest, state: State): Pro
     backup: undefined,
     by: own ? ('command' as const) : ('file' as const),
     moved: moved.map(([from]) => ({ from, to: names.get(from) ?? from })),
-    notes: [...plan.notes, ...(client.note === undefined ? [] : [client.note])],
+    notes: [...plan.notes, client.note ?? []].flat(),
   }
   if (text === found.text) return { ...result, status: 'unchanged', by: 'file' }
   if (isDryRun) return { ...result, status: 'planned' }
   const configChange = await prepareConfig(plan, state)
-  const backup = found.text === undefined ? undefined : await state.keepBackup(found.path, found.text)
+  const backup = await state.keepBackup(found)
   const failure = own && (await installByCommand(plan, own, { request, state, configChange }))
   if (own && failure === undefined) return { ...result, backup, status: 'installed' }
   await installByFile(plan, { request, state, configChange })
-  const notes = failure === undefined ? result.notes : [...result.notes, `Its own command did not work: ${failure}`]
-  return { ...result, backup, notes, by: 'file', status: 'installed' }
+  if (failure !== undefined) result.notes.push(`Its own command did not work: ${failure}`)
+  return { ...result, backup, by: 'file', status: 'installed' }
 }
 
 /** The moved servers are in the new place before they leave the old one. */
 async function prepareConfig({ config, servers, receipt }: Plan, state: State): Promise<ConfigChange | null> {
   const change = await state.withLock(config, async () => {
     const { text } = await findFile(config)
-    return text !== undefined && servers.size === 0 ? null : changeConfig(config, servers, state)
+    const isEnough = text !== undefined && servers.size === 0
+    if (isEnough) return null
+    return changeConfig(config, servers, state)
   })
-  const before = receipt?.config === config ? receipt.configChange : null
+  const before = (receipt?.config === config && receipt.configChange) || null
   if (!before || !change) return change ?? before
   const added = [...before.added, ...change.added]
   // What someone else changed in between must survive.
   const isUntouched = change.before !== null && hashText(change.before) === before.after
-  return isUntouched ? { ...before, after: change.after, added } : { ...change, added }
+  if (isUntouched) return { ...before, after: change.after, added }
+  return { ...change, added }
 }
 
 interface Step {

@@ -13,14 +13,18 @@ export interface Whereabouts {
 
 /** The files of a client that are read: those that it is installed into, and others. */
 export function listFiles(client: ClientDescription, scope: Scope, where: Whereabouts): readonly string[] {
-  const others = client.others ?? {}
-  if (scope === 'user') return expandAll([...pick(client.user, where), ...pick(others.user ?? [], where)], where)
-  return expandAll([...(client.project ?? []), ...(others.project ?? [])], where)
+  const others = client.others?.[scope] ?? []
+  return expandAll([...listPlaces(client, scope, where), ...pick(others, where)], where)
+}
+
+function listPlaces({ user, project = [] }: ClientDescription, scope: Scope, where: Whereabouts): readonly string[] {
+  if (scope === 'project') return project
+  return pick(user, where)
 }
 
 /** The file that a server is added to: the first one that is there, or else the preferred one. */
 export function chooseFile(client: ClientDescription, scope: Scope, where: Whereabouts): string | undefined {
-  const places = scope === 'user' ? pick(client.user, where) : (client.project ?? [])
+  const places = listPlaces(client, scope, where)
   const files = places.map((place) => resolvePlace(place, where))
   return files.find((file) => existsSync(file)) ?? files[0]
 }

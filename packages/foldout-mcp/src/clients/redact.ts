@@ -13,11 +13,11 @@ export function hideSecrets(server: ServerDefinition): ServerDefinition {
   const { args, env, headers, url, command } = server
   return {
     ...server,
-    ...(command === undefined ? {} : { command: hideInArgument(command) }),
-    ...(args === undefined ? {} : { args: hideInArguments(args.map(String)) }),
-    ...(env === undefined ? {} : { env: hideValues(env) }),
-    ...(headers === undefined ? {} : { headers: hideValues(headers) }),
-    ...(url === undefined ? {} : { url: hideInUrl(url) }),
+    ...(command !== undefined && { command: hideInArgument(command) }),
+    ...(args && { args: hideInArguments(args.map(String)) }),
+    ...(env && { env: hideValues(env) }),
+    ...(headers && { headers: hideValues(headers) }),
+    ...(url !== undefined && { url: hideInUrl(url) }),
   }
 }
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { DocumentFormat, Path } from './documents/document.ts'
-import { findFile, hashText, isMissing, replaceFile } from './files.ts'
+import { findFile, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
 /** What an installation did to a file, so that it can be undone exactly. */
@@ -44,8 +44,8 @@ export interface State {
   listReceipts(): Promise<readonly Receipt[]>
   writeReceipt(receipt: Receipt): Promise<void>
   removeReceipt(file: string): Promise<void>
-  /** Keeps the text of a file. Returns where. */
-  keepBackup(file: string, text: string): Promise<string>
+  /** Keeps the text of a file, if there is one. Returns where. */
+  keepBackup(found: FoundFile): Promise<string | undefined>
   /** Runs work while no other command changes the file. */
   withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result>
 }
@@ -65,9 +65,10 @@ export function createState(folder: string): State {
       await replaceFile(await findFile(getReceiptFile(receipt.file)), JSON.stringify(receipt))
     },
     removeReceipt: (file) => rm(getReceiptFile(file), { force: true }),
-    async keepBackup(file, text) {
+    async keepBackup({ path, text }) {
+      if (text === undefined) return undefined
       const place = await createPrivateFolder(folder, 'backups')
-      const backup = join(place, `${getKey(file)}-${hashText(text).slice(0, 12)}`)
+      const backup = join(place, `${getKey(path)}-${hashText(text).slice(0, 12)}`)
       await replaceFile({ ...(await findFile(backup)), mode: 0o600 }, text)
       return backup
     },

@@ -1,7 +1,7 @@
 import { UsageError } from '../gateway/config/config.ts'
 import type { ClientDescription, Scope } from './client.ts'
-import { applyChange, getAt, getEntries, isObject, loadFormat, type Format } from './documents/document.ts'
-import { isFoldout, readEntry } from './entries.ts'
+import { applyChange, getAt, getEntries, isEmpty, loadFormat, type Format } from './documents/document.ts'
+import { startsFoldout } from './entries.ts'
 import { checkWritable, findFile, hashText, removeFile, replaceFile, type FoundFile } from './files.ts'
 import { changeConfig } from './gateway-config.ts'
 import { chooseFile, getStateFolder, type Whereabouts } from './places.ts'
@@ -49,14 +49,15 @@ async function uninstall(request: UninstallRequest, file: string, state: State):
   const isExact = receipt !== undefined && found.text !== undefined && hashText(found.text) === receipt.after
   const next = getNext(found, file, () => {
     if (found.text === undefined) return undefined
-    return receipt ? undoChanges(found.text, receipt, format) : cutGateway(found.text, client, format)
+    if (receipt) return undoChanges(found.text, receipt, format)
+    return cutGateway(found.text, client, format)
   })
   if (next === found.text && !receipt) return { ...result, status: 'absent', notes: [] }
   if (isDryRun) return { ...result, status: 'planned', notes: [] }
   checkWritable(found)
-  const backup = found.text === undefined ? undefined : await state.keepBackup(found.path, found.text)
+  const backup = await state.keepBackup(found)
   if (next !== found.text) await restore(found, next, receipt?.createdFolders ?? [])
-  const notes = receipt ? await restoreConfig(receipt, state) : []
+  const notes = await restoreConfig(receipt, state)
   await state.removeReceipt(found.path)
   return { ...result, backup, status: isExact ? 'restored' : 'edited', notes }
 }
@@ -86,34 +87,31 @@ export function undoChanges(text: string, receipt: Receipt, format: Format): str
   const key = path.at(-1)
   if (isNewContainer && key !== undefined && isEmpty(getAt(format.parse(next), path)))
     next = applyRemoval(format, next, path.slice(0, -1), key)
-  return before === null && isEmpty(format.parse(next)) ? undefined : next
+  if (before === null && isEmpty(format.parse(next))) return undefined
+  return next
 }
 
 function applyRemoval(format: Format, text: string, path: readonly string[], name: string): string {
   const edited = format.edit(text, { path, name, value: undefined })
-  return isEmpty(getAt(format.parse(edited), [...path, name])) ? edited : text
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  return typeof value === 'object' && Object.keys(value).length === 0
+  if (isEmpty(getAt(format.parse(edited), [...path, name]))) return edited
+  return text
 }
 
 /** Without a receipt, every entry that starts the gateway goes. */
 function cutGateway(text: string, { maps }: ClientDescription, format: Format): string {
   const root = format.parse(text)
   const names = maps.flatMap(({ path, isList = false }) =>
-    [...(getEntries(root, path, isList) ?? [])].flatMap(([name, entry]) => {
-      const read = readEntry(entry, { folder: undefined, inputs: new Map() })
-      return isObject(entry) && 'definition' in read && isFoldout(read.definition) ? [{ path, isList, name }] : []
-    }),
+    [...(getEntries(root, path, isList) ?? [])]
+      .filter(([, entry]) => startsFoldout(entry))
+      .map(([name]) => ({ path, isList, name })),
   )
   return names.reduce((next, place) => applyChange(format, next, { ...place, value: undefined }), text)
 }
 
 /** The gateway's configuration goes back too, unless another client uses it. */
-async function restoreConfig({ file, config, configChange }: Receipt, state: State): Promise<readonly string[]> {
-  if (!configChange) return []
+async function restoreConfig(receipt: Receipt | undefined, state: State): Promise<readonly string[]> {
+  if (!receipt?.configChange) return []
+  const { file, config, configChange } = receipt
   const others = (await state.listReceipts()).filter((other) => other.config === config && other.file !== file)
   if (others.length > 0)
     return [`${config} stays as it is, because ${others.map(({ client }) => client).join(', ')} uses it.`]

@@ -44,10 +44,9 @@ export function readServerJson(value: unknown, file: string, isRemote = false): 
   if (remote && (isRemote || !packaged)) return createRemoteRecipe(remote)
   if (packaged && !isRemote) return createPackageRecipe(packaged)
   const kinds = packages.map(({ registryType }) => registryType).join(', ')
+  if (isRemote) throw new UsageError(`${file} names no remote server.`)
   throw new UsageError(
-    isRemote
-      ? `${file} names no remote server.`
-      : `${file} has nothing that can be started: it has ${kinds === '' ? 'no packages and no remotes' : `packages of ${kinds}`}. There must be one of ${[...RUNNERS.keys()].join(', ')}, or a remote.`,
+    `${file} has nothing that can be started: its packages are ${kinds || 'none'}. There must be one of ${[...RUNNERS.keys()].join(', ')}, or a remote.`,
   )
 }
 
@@ -78,7 +77,7 @@ function createPackageRecipe(one: Package): Recipe {
     return {
       command: one.runtimeHint ?? runner.command,
       args: [...runner.start, ...own, ...passed, ...runner.toTarget(one), ...args],
-      ...(Object.keys(env).length === 0 ? {} : { env }),
+      ...(Object.keys(env).length > 0 && { env }),
     }
   }
 }
@@ -87,9 +86,9 @@ function createRemoteRecipe({ type, url, headers, variables = {} }: Remote): Rec
   return (answer) => {
     const filled = answerAll(headers, 'header', answer)
     return {
-      ...(type === 'sse' ? { type } : {}),
+      ...(type === 'sse' && { type }),
       url: fillTemplate(url, variables, answer),
-      ...(Object.keys(filled).length === 0 ? {} : { headers: filled }),
+      ...(Object.keys(filled).length > 0 && { headers: filled }),
     }
   }
 }
@@ -97,7 +96,8 @@ function createRemoteRecipe({ type, url, headers, variables = {} }: Remote): Rec
 function joinVersion({ identifier, version }: Package, separator: string): string {
   // An image may have its tag or digest in its name.
   const hasVersion = separator === ':' && /[:@][^/]*$/.test(identifier)
-  return version === undefined || version === '' || hasVersion ? identifier : `${identifier}${separator}${version}`
+  if (!version || hasVersion) return identifier
+  return `${identifier}${separator}${version}`
 }
 
 type NamedInput = Package['environmentVariables'][number]
@@ -119,9 +119,11 @@ function toArguments(argument: Argument, answer: Answer): readonly string[] {
   const { type, name, valueHint } = argument
   const id = valueHint ?? name?.replace(/^-+/, '') ?? 'argument'
   const value = answerInput(argument, { id, kind: 'argument' }, answer)
-  if (type === 'positional' || name === undefined) return value === undefined ? [] : [value]
-  if (argument.format === 'boolean') return value === 'true' ? [name] : []
-  return value === undefined ? [] : [name, value]
+  const isFlag = argument.format === 'boolean'
+  if (value === undefined || (isFlag && value !== 'true')) return []
+  if (type === 'positional' || name === undefined) return [value]
+  if (isFlag) return [name]
+  return [name, value]
 }
 
 function answerInput(input: Input, { id, kind }: Pick<Question, 'id' | 'kind'>, answer: Answer): string | undefined {

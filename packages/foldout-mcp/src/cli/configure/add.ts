@@ -68,7 +68,8 @@ export async function addServer(
     const report = { name, config: file, isAdded, server: hideSecrets(definition), trial: trial ?? null }
     stdout.write(`${JSON.stringify(report, null, 2)}\n`)
   } else if (isAdded) stdout.write(formatAdded(name, file, trial))
-  return isAdded ? EXIT.done : EXIT.failed
+  if (isAdded) return EXIT.done
+  return EXIT.failed
 }
 
 export interface RemoveOptions {
@@ -83,8 +84,7 @@ export async function removeServer(name: string, options: RemoveOptions, surroun
   await state.withLock(file, async () => {
     const servers = await readConfigServers(file)
     const others = [...servers.keys()].join(', ')
-    if (!servers.has(name))
-      throw new UsageError(`${file} has no server '${name}'. It has ${others === '' ? 'none' : others}.`)
+    if (!servers.has(name)) throw new UsageError(`${file} has no server '${name}'. It has ${others || 'none'}.`)
     await changeConfig(file, new Map([[name, undefined]]), state)
   })
   const { stdout } = surroundings
@@ -127,11 +127,11 @@ async function createDefinition(command: readonly string[], options: AddOptions,
   if (url !== undefined) {
     if (!/^https?:\/\//.test(url)) throw new UsageError('The address must begin with http:// or https://.')
     const headers = Object.fromEntries(header.map((text) => readPair(text, '--header')))
-    return { url, ...(header.length === 0 ? {} : { headers }) }
+    return { url, ...(header.length > 0 && { headers }) }
   }
   const [program, ...args] = command
   if (!program) throw new UsageError('The command is empty.')
-  return { command: program, args, ...(variables.size === 0 ? {} : { env: Object.fromEntries(variables) }) }
+  return { command: program, args, ...(variables.size > 0 && { env: Object.fromEntries(variables) }) }
 }
 
 async function createFromRegistry(
@@ -181,9 +181,7 @@ function createAsk({ stdout }: Surroundings, { json }: AddOptions): Ask {
 
 function formatQuestion({ id, kind, description, choices }: Question): string {
   const option = kind === 'env' ? '--env' : '--set'
-  const about = [description, choices.length === 0 ? undefined : `one of ${choices.join(', ')}`]
-    .filter(Boolean)
-    .join('; ')
+  const about = [description, choices.length > 0 && `one of ${choices.join(', ')}`].filter(Boolean).join('; ')
   return `${id}${about === '' ? '' : ` (${about})`}: ${option} ${id}=<value>`
 }
 
@@ -207,7 +205,7 @@ async function tryServer(
   const gateway = await createGateway(config, {
     env,
     isFresh: true,
-    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1_000 }),
+    ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
   })
   try {
     await untilAborted(gateway.ready(), signal)

@@ -92,20 +92,21 @@ function createLink({ title, link }: ClientDescription, name: string, { version,
 
 function formatInstalled({ title }: ClientDescription, result: InstallResult): string {
   const { file, status, config, backup, moved, notes, client, by } = result
+  const how = { command: ' by its own command', file: '' }[by]
   const heads = {
-    installed: `Foldout is installed in ${title}${by === 'command' ? ' by its own command' : ''}: ${file}`,
+    installed: `Foldout is installed in ${title}${how}: ${file}`,
     unchanged: `Foldout was already installed in ${title}: ${file}`,
-    planned: `Foldout would be installed in ${title}${by === 'command' ? ' by its own command' : ''}: ${file}`,
+    planned: `Foldout would be installed in ${title}${how}: ${file}`,
   }
   const lines = [
     heads[status],
     `It serves ${config}`,
     ...moved.map(({ from, to }) => `Moved: ${from}${from === to ? '' : ` is now ${to}`}`),
-    ...(backup === undefined ? [] : [`The file as it was: ${backup}`]),
+    backup !== undefined && `The file as it was: ${backup}`,
     ...notes,
-    ...(status === 'installed' ? [`To undo it: foldout uninstall ${client}`] : []),
+    status === 'installed' && `To undo it: foldout uninstall ${client}`,
   ]
-  return `${lines.map(toLine).join('\n')}\n`
+  return formatLines(lines)
 }
 
 function formatUninstalled(
@@ -121,10 +122,15 @@ function formatUninstalled(
   const lines = [
     heads[status],
     ...returned.map((name) => `Put back: ${name}`),
-    ...(backup === undefined ? [] : [`The file until now: ${backup}`]),
+    backup !== undefined && `The file until now: ${backup}`,
     ...notes,
   ]
-  return `${lines.map(toLine).join('\n')}\n`
+  return formatLines(lines)
+}
+
+function formatLines(lines: readonly (string | false)[]): string {
+  const given = lines.filter((line) => line !== false)
+  return `${given.map(toLine).join('\n')}\n`
 }
 
 function toJson(value: unknown): string {

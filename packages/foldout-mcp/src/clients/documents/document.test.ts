@@ -31,7 +31,9 @@ describe.each(KINDS)('R52: editing $format at $path, as a list: $isList', ({ for
         const entries = getEntries(format.parse(after), path, isList)
         expect(entries?.get(name)).toEqual(toValue(name))
         expect(entries?.size).toBe((before?.size ?? 0) + (before?.has(name) ? 0 : 1))
-        if (!before?.has(name)) expect(listComments(after)).toEqual(listComments(text))
+        // What is replaced may have comments of its own.
+        fc.pre(!before?.has(name))
+        expect(listComments(after)).toEqual(listComments(text))
       }),
     )
   })
@@ -76,7 +78,7 @@ describe('R52: texts that are not edited', () => {
     const format = await loadFormat(kind)
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const text = { json: `{"a": ${deep}}`, yaml: `a: ${deep}`, toml: `a = ${deep}` }[kind]
-    expect(() => edit(format, text, ['mcpServers'])).toThrow()
+    expect(() => edit(format, text, ['mcpServers'])).toThrow(Error)
   })
 })
 

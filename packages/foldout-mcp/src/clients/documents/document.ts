@@ -43,29 +43,34 @@ export async function loadFormat(format: DocumentFormat): Promise<Format> {
  */
 export function applyChange(format: Format, text: string, change: Change): string {
   const before = format.parse(text)
-  const expected = prune(change.value === undefined ? dropEntry(before, change) : setEntry(before, change), change.path)
+  const expected = prune(changeValue(before, change), change.path)
   if (isDeepStrictEqual(prune(before, change.path), expected)) return text
-  const after = attempt(() => format.edit(text, change))
-  const result = after === undefined ? undefined : attempt(() => ({ value: format.parse(after) }))
-  if (after === undefined || !result || !isDeepStrictEqual(prune(result.value, change.path), expected))
-    throw new Error(`its "${change.path.join('.')}" is written in a way that cannot be edited safely`)
-  return after
+  try {
+    const after = format.edit(text, change)
+    if (isDeepStrictEqual(prune(format.parse(after), change.path), expected)) return after
+  } catch {
+    // An editor that fails and one that is wrong are the same to the user.
+  }
+  throw new Error(`its "${change.path.join('.')}" is written in a way that cannot be edited safely`)
 }
 
 /** The servers of a file by name, wherever they are; undefined if it has none there. */
 export function getEntries(root: unknown, path: Path, isList = false): ReadonlyMap<string, unknown> | undefined {
   const container = getAt(root, path)
   if (isList && Array.isArray(container)) {
-    return new Map(container.flatMap((entry: unknown) => (isObject(entry) ? [[String(entry['name']), entry]] : [])))
+    return new Map(container.filter(isObject).map((entry) => [String(entry['name']), entry]))
   }
-  return isObject(container) ? new Map(Object.entries(container)) : undefined
+  if (isObject(container)) return new Map(Object.entries(container))
+  return undefined
 }
 
 export function getAt(root: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-    root,
-  )
+  return path.reduce(getOwn, root)
+}
+
+function getOwn(value: unknown, key: string): unknown {
+  if (isObject(value) && Object.hasOwn(value, key)) return value[key]
+  return undefined
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -78,6 +83,12 @@ export function getStyle(text: string): { readonly eol: string; readonly indent:
   return { eol: text.includes('\r\n') ? '\r\n' : '\n', indent }
 }
 
+/** The text with a line break at its end, unless it is empty. */
+export function endLine(text: string): string {
+  if (text === '' || text.endsWith('\n')) return text
+  return `${text}${getStyle(text).eol}`
+}
+
 function keepByteOrderMark(format: Format): Format {
   const split = (text: string): readonly [string, string] =>
     text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]
@@ -88,6 +99,11 @@ function keepByteOrderMark(format: Format): Format {
       return `${mark}${format.edit(rest, change)}`
     },
   }
+}
+
+function changeValue(root: unknown, change: Change): unknown {
+  if (change.value === undefined) return dropEntry(root, change)
+  return setEntry(root, change)
 }
 
 function setEntry(root: unknown, { path, isList = false, name, value }: Change): unknown {
@@ -114,7 +130,7 @@ function replaceAt(root: unknown, path: Path, replace: (container: unknown) => u
   const [key, ...rest] = path
   if (key === undefined) return replace(root)
   const inner = toObject(root)
-  const value = replaceAt(Object.hasOwn(inner, key) ? inner[key] : undefined, rest, replace)
+  const value = replaceAt(getOwn(inner, key), rest, replace)
   return Object.fromEntries([...Object.entries(inner).filter(([name]) => name !== key), [key, value]])
 }
 
@@ -133,23 +149,20 @@ function toList(value: unknown): readonly unknown[] {
 /** Leaves out containers without servers, because formats differ in whether those are written. */
 function prune(root: unknown, path: Path): unknown {
   const [key, ...rest] = path
-  if (key === undefined) return isEmpty(root) ? undefined : root
+  if (key === undefined) return emptyToUndefined(root)
   if (!isObject(root)) return root ?? undefined
-  const value = prune(Object.hasOwn(root, key) ? root[key] : undefined, rest)
+  const value = prune(getOwn(root, key), rest)
   const others = Object.entries(root).filter(([name]) => name !== key)
-  const entries = value === undefined ? others : [...others, [key, value] as const]
-  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+  if (value === undefined) return emptyToUndefined(Object.fromEntries(others))
+  return Object.fromEntries([...others, [key, value]])
 }
 
-function isEmpty(value: unknown): boolean {
+function emptyToUndefined(value: unknown): unknown {
+  if (isEmpty(value)) return undefined
+  return value
+}
+
+export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true
   return typeof value === 'object' && Object.keys(value).length === 0
-}
-
-function attempt<Value>(work: () => Value): Value | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
-  }
 }

@@ -6,7 +6,7 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser'
-import { getStyle, type Change, type Format, type Path } from './document.ts'
+import { endLine, getStyle, type Change, type Format, type Path } from './document.ts'
 
 /** JSON with comments and trailing commas, as editors read it. */
 export const jsonFormat: Format = {
@@ -19,11 +19,12 @@ export const jsonFormat: Format = {
     const root = parse(text)
     const whole = [...path, name]
     const found = root && findNodeAtLocation(root, whole)
-    if (value === undefined) return found?.parent ? cut(text, found.parent) : text
+    if (value === undefined && found?.parent) return cut(text, found.parent)
+    if (value === undefined) return text
     const { eol, indent } = getStyle(text)
     const format = (content: unknown, lead: string): string =>
       JSON.stringify(content, null, indent).replaceAll('\n', `${eol}${lead}`)
-    if (!root) return `${text}${text === '' || text.endsWith('\n') ? '' : eol}${format(nest(whole, value), '')}${eol}`
+    if (!root) return `${endLine(text)}${format(nest(whole, value), '')}${eol}`
     if (found) return splice(text, found.offset, found.length, format(value, getLead(text, found.offset)))
     const { node, rest } = findDeepest(root, whole)
     if (node.type !== 'object')
@@ -84,7 +85,7 @@ function addProperty(text: string, object: Node, { key, value }: Property): stri
     const property = formatProperty({ key, value }, `${lead}${indent}`, text)
     const inside = text.slice(object.offset + 1, object.offset + object.length - 1)
     // A comment in an empty object stays above what is added.
-    const kept = inside.trim() === '' ? '' : inside.trimEnd()
+    const kept = inside.trimEnd()
     return splice(text, object.offset + 1, object.length - 2, `${kept}${eol}${lead}${indent}${property}${eol}${lead}`)
   }
   const end = last.offset + last.length
@@ -125,11 +126,10 @@ function cut(text: string, property: Node): string {
 function findComma(text: string, start: number): number | undefined {
   const scanner = createScanner(text, true)
   scanner.setPosition(start)
-  // The kinds of tokens are a constant enumeration, which cannot be imported.
-  return scanner.scan() === COMMA ? scanner.getTokenOffset() : undefined
+  scanner.scan()
+  if (text[scanner.getTokenOffset()] === ',') return scanner.getTokenOffset()
+  return undefined
 }
-
-const COMMA = 5
 
 function cutBlankLine(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1

@@ -1,5 +1,5 @@
 import { parse, stringify } from 'smol-toml'
-import { isObject, getStyle, type Change, type Format, type Path } from './document.ts'
+import { endLine, isObject, getStyle, type Change, type Format, type Path } from './document.ts'
 
 /** A server is one block of tables, which is appended or cut. */
 export const tomlFormat: Format = {
@@ -14,7 +14,8 @@ export const tomlFormat: Format = {
 
   edit(text, { path, name, value }: Change) {
     const without = cutTables(text, [...path, name])
-    return value === undefined ? without : append(without, nest([...path, name], value))
+    if (value === undefined) return without
+    return append(without, nest([...path, name], value))
   },
 }
 
@@ -33,7 +34,7 @@ function append(text: string, content: unknown): string {
   const { eol } = getStyle(text)
   const block = stringify(content).trimEnd().replaceAll('\n', eol)
   if (text.trim() === '') return `${text}${block}${eol}`
-  return `${text}${text.endsWith('\n') ? '' : eol}${eol}${block}${eol}`
+  return `${endLine(text)}${eol}${block}${eol}`
 }
 
 interface Header {

@@ -10,7 +10,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { getStyle, type Change, type Format, type Path } from './document.ts'
+import { endLine, getStyle, type Change, type Format, type Path } from './document.ts'
 
 /** The parser tells where everything is, and changes are made in the text, so that everything else stays as it is. */
 export const yamlFormat: Format = {
@@ -79,7 +79,8 @@ function cut(text: string, { start, end, isFlow }: Member): string {
   const isAtLineEnd = text[end - 1] === '\n'
   const lineEnd = text.indexOf('\n', end)
   if (isAtLineEnd) return `${text.slice(0, from)}${text.slice(end)}`
-  return lineEnd === -1 ? text.slice(0, from) : `${text.slice(0, from)}${text.slice(lineEnd + 1)}`
+  if (lineEnd === -1) return text.slice(0, from)
+  return `${text.slice(0, from)}${text.slice(lineEnd + 1)}`
 }
 
 /** Inserts as the first one, so that comments stay with what they are about. */
@@ -96,10 +97,11 @@ function insert(text: string, { key, value }: Pair<Node, Node | null>, change: C
   }
   const [, keyEnd = 0] = key.range ?? []
   const lineEnd = text.indexOf('\n', keyEnd)
-  const [head, tail] = lineEnd === -1 ? [`${text}${eol}`, ''] : [text.slice(0, lineEnd + 1), text.slice(lineEnd + 1)]
   const outer = getColumn(text, key.range?.[0] ?? 0)
   const inner = isContainer ? getColumn(text, valueStart) : outer + indent.length
-  return `${head}${toLines(change, inner, indent.length, eol)}${tail}`
+  const lines = toLines(change, inner, indent.length, eol)
+  if (lineEnd === -1) return `${text}${eol}${lines}`
+  return `${text.slice(0, lineEnd + 1)}${lines}${text.slice(lineEnd + 1)}`
 }
 
 function appendContainer(text: string, { contents }: Document.Parsed, change: Change): string {
@@ -109,9 +111,8 @@ function appendContainer(text: string, { contents }: Document.Parsed, change: Ch
     (contents !== null && !isEmptyScalar(contents) && !(isMap(contents) && !contents.flow))
   )
     throw new Error('There is no place for a new key.')
-  const separator = text === '' || text.endsWith('\n') ? '' : eol
   const key = stringify(Object.fromEntries([[change.path[0], null]]), { nullStr: '' }).trimEnd()
-  return `${text}${separator}${key}${eol}${toLines(change, indent.length, indent.length, eol)}`
+  return `${endLine(text)}${key}${eol}${toLines(change, indent.length, indent.length, eol)}`
 }
 
 function isEmptyScalar(node: unknown): boolean {
