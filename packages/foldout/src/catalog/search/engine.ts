@@ -165,6 +165,7 @@ async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<
       request: {
         text: { text: whole, signals },
         parts: parts.map((text, at) => ({ text, signals: getSignals(ofParts[at], words, words?.cosinesWith) })),
+        isWord: (term) => words?.isWord(term) ?? false,
       },
       meaning: isEncoded ? 'encoder' : (words?.kind ?? 'none'),
       withoutEncoder,

@@ -15,20 +15,32 @@ export interface WeighedSignal extends Signal {
   readonly weight: number
 }
 
+/** Smaller catalogs are weighed like one of this size. */
+const SMALL = 30
+
 /**
- * Decides how much each signal counts. The less of a text the best tool's words cover, the more it counts, and word vectors count
- * less beside an encoder. This and `joinScore` are the only places where words and vectors meet.
+ * Decides how much each signal counts: the more, the less of a text the best tool's words cover, and word vectors the more, the fewer
+ * tools there are, because among many some are near by chance. Word vectors count less beside an encoder. This and `joinScore` are the
+ * only places where words and vectors meet.
  */
-export function weighSignals(signals: readonly Signal[], coverage: number, tuning: Tuning): readonly WeighedSignal[] {
+export function weighSignals(
+  signals: readonly Signal[],
+  coverage: number,
+  size: number,
+  tuning: Tuning,
+): readonly WeighedSignal[] {
   const isEncoded = signals.some(({ kind }) => kind === 'encoder')
   return signals.map((signal) => {
-    const [ifSure, ifUnsure] = getWeights(signal.kind, isEncoded, tuning)
+    const [ifSure, ifUnsure] = getWeights(signal.kind, isEncoded, size, tuning)
     return { ...signal, weight: coverage * ifSure + (1 - coverage) * ifUnsure }
   })
 }
 
-function getWeights(kind: SignalKind, isEncoded: boolean, tuning: Tuning): readonly [number, number] {
-  if (!isEncoded) return [tuning.meaningIfSure, tuning.meaningIfUnsure]
+function getWeights(kind: SignalKind, isEncoded: boolean, size: number, tuning: Tuning): readonly [number, number] {
+  if (!isEncoded) {
+    const bySize = tuning.meaningBySize / Math.log(Math.max(size, SMALL))
+    return [bySize * tuning.meaningIfSure, bySize * tuning.meaningIfUnsure]
+  }
   const { wordVectors, meaningIfSure, meaningIfUnsure } = tuning.encoder
   const share = kind === 'encoder' ? 1 - wordVectors : wordVectors
   return [share * meaningIfSure, share * meaningIfUnsure]

@@ -133,7 +133,7 @@ function rankText(
   const query = parseQuery(text, vocabulary)
   const words = rankByWords(query, candidates, sources)
   const coverage = computeCoverage(query, words.top, postings)
-  return { text, signals: weighSignals(signals, coverage, tuning), query, words, coverage, weight }
+  return { text, signals: weighSignals(signals, coverage, postings.size, tuning), query, words, coverage, weight }
 }
 
 function computePartScore({ words, signals, weight }: RankedText, slot: number): number {

@@ -25,6 +25,8 @@ export interface ShelfRequest {
   /** The parts that the request was split into; empty if it was not. */
   readonly parts: readonly AskedText[]
   readonly category: string | undefined
+  /** Whether a term is a word of the language, and not misspelled. */
+  isWord(term: string): boolean
 }
 
 /** Tools by slot, with an index of their words and names. */
@@ -57,9 +59,8 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
     return tool
   }
   const isBefore = (a: number, b: number): boolean => getTool(a).qualified < getTool(b).qualified
-  const sources: Omit<RankingSources, 'isAllowed'> = {
+  const sources: Omit<RankingSources, 'isAllowed' | 'vocabulary'> = {
     postings,
-    vocabulary: { postings, spellings, spelling: tuning.spelling, argument: tuning.argument },
     tuning,
     isBefore,
     actionsAt: (slot) => actions[slot] ?? 0,
@@ -93,8 +94,10 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
       postings.remove(slot)
       return words
     },
-    rank({ text, parts, category }) {
-      const all = { ...sources, isAllowed: createFilter(tools, category) }
+    rank({ text, parts, category, isWord }) {
+      const { spelling, argument } = tuning
+      const vocabulary = { postings, spellings, spelling, argument, isWord }
+      const all = { ...sources, vocabulary, isAllowed: createFilter(tools, category) }
       const ranking = rankRequest({ ...text, parts, named: names.findNamed(text.text) }, all)
       const isBetter = createOrder(ranking.scores, isBefore)
       return {

@@ -30,6 +30,8 @@ export interface Tuning extends MeaningWeights {
   readonly part: number
   /** How much nearness counts where an encoder took part, and what share of it the word vectors have. */
   readonly encoder: MeaningWeights & { readonly wordVectors: number }
+  /** Without an encoder, nearness counts in full among tools whose number has this natural logarithm: more among fewer, less among more. */
+  readonly meaningBySize: number
   /** How many of the best tools by words are examined closely. */
   readonly candidates: number
 }
@@ -45,8 +47,9 @@ export const TUNING: Tuning = {
   spelling: 0.6,
   argument: 0.4,
   part: 0.5,
-  meaningIfSure: 0.5,
-  meaningIfUnsure: 1.6,
+  meaningIfSure: 0.6,
+  meaningIfUnsure: 1.8,
   encoder: { wordVectors: 0.2, meaningIfSure: 1, meaningIfUnsure: 6 },
+  meaningBySize: 6,
   candidates: 60,
 }

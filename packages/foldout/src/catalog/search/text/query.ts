@@ -40,6 +40,8 @@ export interface ParsedQuery {
 export interface Vocabulary {
   readonly postings: Postings
   readonly spellings: Spellings
+  /** Whether a term is a word of the language. Then it is not looked up in other spellings: `notes` are not `nodes`. */
+  isWord(term: string): boolean
   /** How much a word in another spelling, or a part of a word, counts. */
   readonly spelling: number
   /** How much a word counts that is probably a value for a tool, such as a part of a path. */
@@ -115,7 +117,7 @@ interface TermFinder {
 }
 
 /** Each stem that no tool has is looked up in other spellings, as a compound and by its beginning, once. */
-function createTermFinder({ postings, spellings, spelling }: Vocabulary): TermFinder {
+function createTermFinder({ postings, spellings, spelling, isWord }: Vocabulary): TermFinder {
   const related = new Map<string, Related>()
   const countDocuments = (term: string): number => {
     const id = postings.getId(term)
@@ -125,7 +127,7 @@ function createTermFinder({ postings, spellings, spelling }: Vocabulary): TermFi
     const known = related.get(stem)
     if (known) return known
     if (spelling === 0 || related.size >= MAX_RESPELLED_WORDS) return NOTHING_RELATED
-    const nearest = spellings.nearest(stem, countDocuments)
+    const nearest = isWord(stem) ? undefined : spellings.nearest(stem, countDocuments)
     const found = nearest === undefined ? findParts(word, stem) : { terms: [nearest], how: 'spelling' as const }
     related.set(stem, found)
     return found

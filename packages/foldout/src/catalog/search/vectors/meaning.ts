@@ -23,6 +23,8 @@ export interface Meaning {
   remove(slot: number): void
   /** Computes the vectors that are still missing. */
   prepare(slice: Slice): Promise<void>
+  /** Whether a term is a word that the vectors know, and not misspelled. */
+  isWord(term: string): boolean
   /** Computes the vectors of texts; `undefined` for a text that has only unknown words. */
   computeVectors(texts: readonly string[]): Promise<readonly (Vector | undefined)[]>
   /** How near each tool is, by slot: 1 for the same meaning, 0 for an unrelated or unknown tool. */
@@ -42,11 +44,12 @@ export interface WordMeaningOptions {
 export function createWordMeaning({ postings, load, onUnavailable }: WordMeaningOptions): Meaning {
   const waiting = new Set<number>()
   let block: VectorBlock | undefined
+  let table: WordVectors | undefined
   let isUnavailable = false
   const tryLoad = async (): Promise<WordVectors | undefined> => {
     if (isUnavailable) return undefined
     try {
-      return await load()
+      return (table = await load())
     } catch (error) {
       if (!isUnavailable) onUnavailable(error)
       isUnavailable = true
@@ -79,6 +82,7 @@ export function createWordMeaning({ postings, load, onUnavailable }: WordMeaning
         if (slice.spend(VECTOR_COST)) await slice.next()
       }
     },
+    isWord: (term) => table?.has(term) ?? false,
     async computeVectors(texts) {
       const vectors = await tryLoad()
       return texts.map((text) => vectors?.computeVector(getTerms(text)))

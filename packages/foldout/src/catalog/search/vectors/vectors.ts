@@ -53,6 +53,8 @@ export interface PackedVectors extends VectorsHead, VectorsPart {}
 /** What words mean, learned from descriptions of tools and requests for them. */
 export interface WordVectors {
   readonly dimensions: number
+  /** Whether a term is in the table. */
+  has(term: string): boolean
   /** Computes what a request's terms mean together, as a vector of length 1; `undefined` if none of them is known. */
   computeVector(terms: readonly string[]): Float32Array | undefined
   /** Computes what a tool's terms mean together, by field. Its dot product with a request's vector is their cosine. */
@@ -151,6 +153,7 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
 
   return {
     dimensions,
+    has: (term) => toRow.has(term),
     add(words, rows) {
       let at = 0
       for (const word of words) {
