@@ -66,22 +66,44 @@ describe('foldout tools', () => {
   it('lists the tools of every server', async () => {
     const config = writeConfig({ weather: fixture(WEATHER), shop: fixture(SHOP), empty: fixture({}) })
     const { code, stdout, stderr } = await run(['tools', '--config', config])
-    expect(stdout).toBe(
+    expect(stdout.split(/^ {14}tools/m)[0]?.trimEnd()).toBe(
       [
-        'weather',
-        '  get_forecast  Weather forecast for a city: temperature, rain and wind',
+        'weather  1 tool, 30 tokens ████████████▌',
+        '  get_forecast      30  ██████████  Weather forecast for a city: temperature, rain and wind',
         '',
-        'shop',
-        '  list_orders   List the orders of a customer',
-        '  refund_order  Give a customer the money back',
+        'shop  2 tools, 48 tokens ████████████████████',
+        '  list_orders       24  █████       List the orders of a customer',
+        '  refund_order      24  █████       Give a customer the money back',
         '',
         'empty',
         '  no tools',
         '',
+        '3 tools, 78 tokens (estimated). What a client is given with each exposure:',
       ].join('\n'),
     )
     expect(stderr.split('\n').sort()).toEqual(['', 'empty: 0 tools', 'shop: 2 tools', 'weather: 1 tool'])
     expect(code).toBe(0)
+  })
+
+  it('compares what each exposure would list and cost', async () => {
+    const tools = Array.from({ length: 60 }, (_, i) => ({
+      name: `tool_${i}`,
+      description: `Does the thing number ${i} for a customer. `.repeat(10),
+    }))
+    const config = writeConfig({ shop: fixture({ tools }) })
+    const { stdout } = await run(['tools', '-c', config])
+    expect(stdout).toMatch(/^ {2}all +60 +[\d,]+ {2}█{10} {2}lists everything$/m)
+    expect(stdout).toMatch(
+      /^ {2}hybrid +2 +\d+ {2}\S+ +and \d+ for each tool found; cheaper than all before search \d+/m,
+    )
+    const json = JSON.parse((await run(['tools', '-c', config, '--json'])).stdout) as {
+      tokens: number
+      exposures: readonly { name: string; tools: number; tokens: number; breakEven: number | null }[]
+    }
+    expect(json.exposures.map(({ name }) => name)).toEqual(['auto', 'all', 'hybrid', 'meta-tool', 'two-phase', 'code'])
+    const [auto, all, hybrid] = json.exposures
+    expect(all).toMatchObject({ tools: 60, listTokens: json.tokens, breakEven: null })
+    expect(auto).toEqual({ ...hybrid, name: 'auto' })
   })
 
   it('prints JSON for programs, and progress only to standard error', async () => {
@@ -149,7 +171,7 @@ describe('foldout tools', () => {
     const http = await served.http({ port: 0 })
     try {
       const { stdout } = await run(['tools', '-c', writeConfig({ shop: { url: http.url } })])
-      expect(stdout).toContain('refund  Give the money back')
+      expect(stdout).toMatch(/^ {2}refund {6}33 {2}█{10} {2}Give the money back$/m)
     } finally {
       await served.close()
     }
@@ -166,6 +188,16 @@ describe('foldout search', () => {
       (await run(['search', '-c', config, '--json', '-n', '1', 'pay back a customer'])).stdout,
     ) as object
     expect(json).toMatchObject({ query: 'pay back a customer', hits: [{ name: 'refund_order', server: 'shop' }] })
+  })
+
+  it('explains each score', async () => {
+    const config = writeConfig({ weather: fixture(WEATHER), shop: fixture(SHOP) })
+    const { stdout } = await run(['search', '-c', config, '--explain', '-n', '1', 'forecast', 'for', 'rain'])
+    expect(stdout).toMatch(/^ {2}score \d+\.\d\d$/m)
+    expect(stdout).toMatch(/^ +\d+\.\d\d {2}rain, in description$/m)
+    expect(stdout).toMatch(/^ +\d+\.\d\d {2}forecast, in name, description$/m)
+    const json = JSON.parse((await run(['search', '-c', config, '--explain', '--json', 'forecast'])).stdout) as object
+    expect(json).toMatchObject({ hits: [{ explanation: { words: [{ word: 'forecast', how: 'stem' }] } }] })
   })
 
   it('says so when nothing fits', async () => {

@@ -1,4 +1,4 @@
-import type { CatalogEntry, SearchOutcome } from 'foldout/catalog'
+import type { CatalogEntry, Explanation, SearchOutcome } from 'foldout/catalog'
 import { UsageError } from '../gateway/config/config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { EXIT } from './exit-codes.ts'
@@ -8,6 +8,8 @@ import { describeTool } from './tools.ts'
 
 export interface SearchCommandOptions extends ServerOptions {
   readonly limit?: number
+  /** Says why each tool was found. */
+  readonly explain?: boolean
 }
 
 type Outcome = SearchOutcome<CatalogEntry>
@@ -22,23 +24,53 @@ export async function searchTools(
   return withServers(options, surroundings, async (session) => {
     const { limit } = options
     const outcome = await session.catalog.search(query, dropUndefined({ limit }))
-    const text = options.json ? formatJson(query, outcome, session) : formatText(query, outcome, surroundings)
-    surroundings.stdout.write(text)
+    const found = { query, outcome, isExplained: options.explain === true }
+    surroundings.stdout.write(options.json ? formatJson(found, session) : formatText(found, surroundings))
     if (session.servers.length === 0 && session.failed.length > 0) return EXIT.failed
     return outcome.hits.length === 0 ? EXIT.failed : EXIT.done
   })
 }
 
-function formatJson(query: string, { hits, fit, more, confidence }: Outcome, { servers, failed }: OpenSession): string {
-  const found = hits.map(({ tool, score }) => ({ ...describeTool(tool), score }))
+interface Found {
+  readonly query: string
+  readonly outcome: Outcome
+  readonly isExplained: boolean
+}
+
+function formatJson({ query, outcome, isExplained }: Found, { servers, failed }: OpenSession): string {
+  const { hits, fit, more, confidence } = outcome
+  const found = hits.map(({ tool, score, explain }) => ({
+    ...describeTool(tool),
+    score,
+    ...(isExplained ? { explanation: explain() } : {}),
+  }))
   return `${JSON.stringify({ query, hits: found, fit, more, confidence, servers, failed }, null, 2)}\n`
 }
 
-function formatText(query: string, { hits, fit, more }: Outcome, { stdout, env }: Surroundings): string {
+function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Surroundings): string {
+  const { hits, fit, more } = outcome
   const style = createStyler(stdout, env)
   if (hits.length === 0) return `No tool fits “${toLine(query)}”.\n`
   const rows = hits.map(({ tool }) => [toLine(tool.name), toLine(tool.source ?? ''), toLine(tool.description)])
+  const lines = formatTable(rows, stdout.columns)
+  const explained = hits.flatMap((hit, i) => {
+    const reasons = isExplained ? formatExplanation(hit.explain(), stdout.columns) : []
+    return [lines[i] ?? '', ...reasons.map((reason) => style('dim', reason))]
+  })
   const first = fit === 'weak' ? [`No tool fits “${toLine(query)}” well. The nearest:`] : []
   const others = more > 0 ? [style('dim', `and ${more} more: --limit ${hits.length + more}`)] : []
-  return `${[...first, ...formatTable(rows, stdout.columns), ...others].join('\n')}\n`
+  return `${[...first, ...explained, ...others].join('\n')}\n`
+}
+
+const HOW = { stem: '', spelling: ' by its spelling', part: ' as a part', action: ' as the same action' } as const
+
+/** The score, and what every word and the meaning added to it. */
+function formatExplanation({ score, words, meaning, named }: Explanation, columns = Infinity): readonly string[] {
+  const rows = words.map(({ word, matched, fields, score: added, how }) => {
+    const match = matched === word ? '' : ` matched ${toLine(matched)}`
+    return [`  ${added.toFixed(2).padStart(6)}`, `${toLine(word)}${match}${HOW[how]}, in ${fields.join(', ')}`]
+  })
+  if (meaning !== 0) rows.push([`  ${meaning.toFixed(2).padStart(6)}`, 'nearness of meaning'])
+  if (named) rows.push(['        ', 'the query names the tool'])
+  return [`  score ${score.toFixed(2)}`, ...formatTable(rows, columns)]
 }

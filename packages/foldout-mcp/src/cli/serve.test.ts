@@ -116,7 +116,7 @@ describe('foldout serve', () => {
   })
 
   it.each([
-    [['--expose', 'some'], /There is no exposure 'some'\. There are: auto, all/],
+    [['--expose', 'some'], /'some' is invalid. Allowed choices are auto, all/],
     [['--preset', 'none'], /There is no preset 'none'\. The configuration has none\./],
     [['--http', '99999'], /It must be a port from 0 to 65535/],
   ])('refuses %j', (more, message) => {

@@ -1,17 +1,14 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import { UsageError } from '../gateway/config/config.ts'
 import type { ExposureName } from '../gateway/config/definition.ts'
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
-import { EXPOSURE_NAMES } from '../gateway/serve/expose.ts'
 import { EXIT } from './exit-codes.ts'
 import { createReporter, getConfigFiles, getGatewayOptions, type ServerOptions, type Surroundings } from './session.ts'
-import { toLine } from './text.ts'
 
 export interface ServeOptions extends ServerOptions {
   readonly http?: number
-  readonly expose?: string
+  readonly expose?: ExposureName
 }
 
 /** How long the first client waits for servers whose tools are not known yet. Later ones are announced. */
@@ -22,11 +19,10 @@ const WATCH_MS = 500
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const { signal, env, stderr } = surroundings
   const files = getConfigFiles(options)
-  const expose = readExposure(options.expose)
   const report = createReporter({ quiet: true, ...options }, surroundings)
   const gateway = await createGateway(await readGatewayConfig(files), {
     ...getGatewayOptions(options, env),
-    ...dropUndefined({ expose }),
+    ...dropUndefined({ expose: options.expose }),
     onEvent: report,
   })
   const stopWatching = watchConfig(files, gateway, (message) => report({ type: 'problem', server: undefined, message }))
@@ -54,13 +50,6 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     stopWatching()
     await gateway.close()
   }
-}
-
-function readExposure(name: string | undefined): ExposureName | undefined {
-  if (name === undefined) return undefined
-  const known = EXPOSURE_NAMES.find((exposure) => exposure === name)
-  if (known) return known
-  throw new UsageError(`There is no exposure '${toLine(name)}'. There are: ${EXPOSURE_NAMES.join(', ')}.`)
 }
 
 function untilStopped(signal: AbortSignal): Promise<void> {

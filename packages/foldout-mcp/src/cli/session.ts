@@ -6,6 +6,7 @@ import type { GatewayEvent } from '../gateway/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/gateway.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
+import { createProgress, type Progress } from './progress.ts'
 import { createStyler, toLine, toLines, type Stream } from './text.ts'
 
 /** The environment of a command, which tests replace. */
@@ -42,6 +43,8 @@ export interface OpenSession {
   /** How many tools each server has, in the order of the configuration. */
   readonly servers: readonly { readonly name: string; readonly tools: number }[]
   readonly failed: readonly FailedServer[]
+  /** Shows what a slow step is doing. */
+  readonly progress: Progress
 }
 
 const DEFAULT_CONFIGS = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
@@ -54,14 +57,20 @@ export async function withServers<Result>(
 ): Promise<Result> {
   const { signal, env, stderr } = surroundings
   const config = await readGatewayConfig(getConfigFiles(options))
-  const report = createReporter(options, surroundings)
+  const progress = createProgress(surroundings, options)
+  const report = createReporter(options, { ...surroundings, stderr: progress.stream })
   const gateway = await createGateway(config, { ...getGatewayOptions(options, env), onEvent: report })
+  const getAnswered = (): number =>
+    gateway.servers.filter(({ tools, state }) => tools !== undefined || state.type === 'failed').length
   try {
     const isCached = gateway.servers.some(({ tools }) => tools !== undefined)
     if (isCached && !options.quiet && !options.refresh)
       stderr.write(createStyler(stderr, env)('dim', 'Some tools come from the cache; --refresh asks the servers.\n'))
-    await untilAborted(gateway.ready(), signal)
-    return await use(await openSession(gateway, config, options))
+    await progress.during(
+      () => `Asked ${gateway.servers.length} servers, ${getAnswered()} have answered`,
+      () => untilAborted(gateway.ready(), signal),
+    )
+    return await use({ ...(await openSession(gateway, config, options)), progress })
   } finally {
     await gateway.close()
   }
@@ -83,7 +92,11 @@ export function getConfigFiles({ config = [] }: Pick<ServerOptions, 'config'>): 
   )
 }
 
-async function openSession(gateway: Gateway, config: GatewayConfig, { preset }: ServerOptions): Promise<OpenSession> {
+async function openSession(
+  gateway: Gateway,
+  config: GatewayConfig,
+  { preset }: ServerOptions,
+): Promise<Omit<OpenSession, 'progress'>> {
   const failed = gateway.servers.flatMap(({ name, state }) =>
     state.type === 'failed' ? [{ name, error: state.reason }] : [],
   )

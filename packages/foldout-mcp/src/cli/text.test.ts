@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createStyler, formatTable, shorten, toLine, toLines } from './text.ts'
+import { createStyler, formatBar, formatTable, shorten, toLine, toLines } from './text.ts'
 
 describe('text of servers', () => {
   it.each([
@@ -46,5 +46,19 @@ describe('colors', () => {
     [{}, {}, false],
   ])('on %j with %j: %s', (stream, env, isColored) => {
     expect(createStyler(stream, env)('red', 'x') !== 'x').toBe(isColored)
+  })
+})
+
+describe('bars', () => {
+  it.each([
+    [0, '    '],
+    [0.0001, '▏   '],
+    [0.5, '██  '],
+    [0.53, '██▏ '],
+    [1, '████'],
+    [7, '████'],
+    [Number.NaN, '    '],
+  ])('for %d', (share, bar) => {
+    expect(formatBar(share, 4)).toBe(bar)
   })
 })

@@ -14,6 +14,24 @@ export function toLines(text: string): readonly string[] {
     .filter((line) => line !== '')
 }
 
+export function formatNumber(number: number): string {
+  return number.toLocaleString('en')
+}
+
+/** `1 tool`, `2 tools`. */
+export function formatCount(count: number, word: string): string {
+  return `${formatNumber(count)} ${word}${count === 1 ? '' : 's'}`
+}
+
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const
+
+/** A bar for a share from 0 to 1, padded to its width. A share above 0 is never invisible. */
+export function formatBar(share: number, width: number): string {
+  const within = Math.min(Math.max(share, 0), 1)
+  const eighths = Math.max(Math.round(within * width * 8), within > 0 ? 1 : 0)
+  return `${'█'.repeat(Math.floor(eighths / 8))}${EIGHTHS[eighths % 8] ?? ''}`.padEnd(width)
+}
+
 export function shorten(text: string, width: number): string {
   if (text.length <= width) return text
   return `${text.slice(0, Math.max(1, width - 1)).trimEnd()}…`

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { collect, formatExamples } from '../options.ts'
 import type { Surroundings } from '../session.ts'
 import type { AddOptions, RemoveOptions } from './add.ts'
 import type { ImportOptions } from './import.ts'
@@ -33,7 +34,7 @@ function addImport(program: Command, surroundings: Surroundings, finish: Finish)
     .option('--json', 'print JSON for programs; writes only if --config is given')
     .addHelpText(
       'after',
-      formatExamples(['foldout import', 'foldout import --client cursor --dry-run', 'foldout import --json']),
+      formatExamples('foldout import', 'foldout import --client cursor --dry-run', 'foldout import --json'),
     )
     .action(async (options: ImportOptions) => {
       const { importServers } = await import('./import.ts')
@@ -56,12 +57,12 @@ function addInstall(program: Command, surroundings: Surroundings, finish: Finish
     .option('--json', 'print JSON for programs')
     .addHelpText(
       'after',
-      formatExamples([
+      formatExamples(
         'foldout install cursor',
         'foldout install claude-code --project --config foldout.config.json',
         'foldout install claude-desktop --move',
         'foldout install vscode --links',
-      ]),
+      ),
     )
     .action(async (client: string, options: InstallOptions) => {
       const { install } = await import('./install.ts')
@@ -77,7 +78,7 @@ function addUninstall(program: Command, surroundings: Surroundings, finish: Fini
     .option('--project [folder]', 'for one project instead of for the user')
     .option('--dry-run', 'say what would be done')
     .option('--json', 'print JSON for programs')
-    .addHelpText('after', formatExamples(['foldout uninstall cursor']))
+    .addHelpText('after', formatExamples('foldout uninstall cursor'))
     .action(async (client: string, options: InstallOptions) => {
       const { uninstall } = await import('./install.ts')
       finish(await uninstall(client, options, surroundings))
@@ -102,11 +103,11 @@ function addAdd(program: Command, surroundings: Surroundings, finish: Finish): v
     .option('--json', 'print JSON for programs')
     .addHelpText(
       'after',
-      formatExamples([
+      formatExamples(
         'foldout add files -- npx -y @modelcontextprotocol/server-filesystem .',
         'foldout add tickets --url https://tickets.example.com/mcp --header "Authorization=Bearer ${TICKETS_TOKEN}"',
         'foldout add github --from server.json --env GITHUB_TOKEN',
-      ]),
+      ),
     )
     .action(async (name: string, command: readonly string[], options: AddOptions) => {
       const { addServer } = await import('./add.ts')
@@ -121,17 +122,9 @@ function addRemove(program: Command, surroundings: Surroundings, finish: Finish)
     .argument('<name>', 'what the server is called')
     .option(...CONFIG)
     .option('--json', 'print JSON for programs')
-    .addHelpText('after', formatExamples(['foldout remove files']))
+    .addHelpText('after', formatExamples('foldout remove files'))
     .action(async (name: string, options: RemoveOptions) => {
       const { removeServer } = await import('./add.ts')
       finish(await removeServer(name, options, surroundings))
     })
-}
-
-function collect(value: string, others: readonly string[] = []): readonly string[] {
-  return [...others, value]
-}
-
-function formatExamples(examples: readonly string[]): string {
-  return `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`
 }

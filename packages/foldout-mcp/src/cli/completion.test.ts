@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runCommand } from './main.ts'
+
+async function complete(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  let [stdout, stderr] = ['', '']
+  const code = await runCommand(['node', 'foldout', 'completion', ...args], {
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    env: {},
+    signal: new AbortController().signal,
+    version: '1.2.3',
+  })
+  return { code, stdout, stderr }
+}
+
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).error === undefined
+
+describe('R58 foldout completion', () => {
+  it.each([
+    ['bash', ['-n']],
+    ['zsh', ['-n']],
+    ['fish', ['--no-execute']],
+  ])('prints a script that %s can read', async (shell, flags) => {
+    const { code, stdout } = await complete(shell)
+    expect(code).toBe(0)
+    for (const word of ['serve', 'search', 'two-phase', 'explain']) expect(stdout).toContain(word)
+    if (!isInstalled(shell)) return
+    const folder = mkdtempSync(join(tmpdir(), 'foldout-completion-'))
+    writeFileSync(join(folder, 'script'), stdout)
+    const { status, stderr } = spawnSync(shell, [...flags, join(folder, 'script')], { encoding: 'utf8' })
+    rmSync(folder, { recursive: true })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
+  it.skipIf(!isInstalled('bash')).each([
+    [['foldout', 'ser'], ['serve']],
+    [['foldout', 'serve', '--exp'], ['--expose']],
+    [['foldout', 'serve', '--expose', 'm'], ['meta-tool']],
+    [['foldout', 'completion', 'f'], ['fish']],
+    [['foldout', 'search', '--expl'], ['--explain']],
+  ])('completes %j in bash', async (words, expected) => {
+    const { stdout: script } = await complete('bash')
+    const ask = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _foldout; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout } = spawnSync('bash', ['--norc', '-c', `${script}\n${ask}`], { encoding: 'utf8', cwd: '/' })
+    expect(stdout.trim().split('\n')).toEqual(expected)
+  })
+
+  it('lists all commands as JSON', async () => {
+    const { stdout } = await complete('zsh', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      shell: 'zsh',
+      commands: expect.arrayContaining([{ name: 'tools' }].map((x) => expect.objectContaining(x))),
+    })
+  })
+
+  it('refuses shells it does not know', async () => {
+    const { code, stdout, stderr } = await complete('tcsh')
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('Allowed choices are bash, zsh, fish')
+  })
+})

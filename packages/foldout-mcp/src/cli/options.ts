@@ -1,0 +1,56 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
+import type { Surroundings } from './session.ts'
+
+/** Adds commands to the program. A command hands its exit code to `finish`. */
+export type AddCommands = (program: Command, surroundings: Surroundings, finish: (code: number) => void) => void
+
+/** Adds the options of commands that connect to the servers of a configuration. */
+export function addServerOptions(command: Command): Command {
+  return command
+    .option(
+      '-c, --config <file>',
+      'a file with mcpServers; may be given several times (default: foldout.config.ts, foldout.config.json or .mcp.json)',
+      collect,
+    )
+    .option('-p, --preset <name>', 'use only this preset of the configuration')
+    .option('--cache <folder>', 'where the tools of servers are kept between starts')
+    .option('--refresh', 'ask the servers for their tools, whatever is cached')
+    .option('--timeout <seconds>', `wait for each server (default: ${DEFAULT_TIMEOUT_MS / 1_000})`, readSeconds)
+    .option('--json', 'print JSON for programs')
+    .option('-q, --quiet', 'say nothing about servers that work')
+}
+
+/** The end of a command's help. */
+export function formatExamples(...examples: readonly string[]): string {
+  return `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`
+}
+
+/** For options that may be given several times. */
+export function collect(value: string, others: readonly string[] = []): readonly string[] {
+  return [...others, value]
+}
+
+export function readCount(text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.')
+  return count
+}
+
+export function readPort(text: string): number {
+  const port = Number(text)
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('It must be a port from 0 to 65535.')
+  return port
+}
+
+/** A timer cannot wait longer than 24 days. */
+const MOST_SECONDS = 86_400
+
+function readSeconds(text: string): number {
+  const seconds = Number(text)
+  if (text.trim() === '' || !(seconds > 0 && seconds <= MOST_SECONDS)) {
+    throw new InvalidArgumentError(`It must be a number of seconds, at most ${MOST_SECONDS}.`)
+  }
+  return seconds
+}
