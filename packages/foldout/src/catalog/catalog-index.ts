@@ -5,10 +5,10 @@ import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
 import { pause } from './search/slices.ts'
 import { readQuery, refuseEmptyQuery } from './search/text/read-query.ts'
 
-/** What a catalog uses of its index. */
+/** What a catalog uses of its index. It calls `wake` whenever its tools change, which may be before they are added or removed. */
 export type CatalogIndex<Tool extends Searchable> = Pick<
   SearchIndex<Tool>,
-  'add' | 'remove' | 'ready' | 'search' | 'explain'
+  'add' | 'remove' | 'wake' | 'ready' | 'search' | 'explain'
 >
 
 /**
@@ -28,6 +28,7 @@ export function createCatalogIndex<Tool extends Searchable>(options: EngineOptio
     index = createSearchIndex<Tool>(options)
     for (const tool of waiting.values()) index.add(tool)
     waiting.clear()
+    index.wake()
     return index
   }
   const load = (): Promise<SearchIndex<Tool>> => {
@@ -48,15 +49,15 @@ export function createCatalogIndex<Tool extends Searchable>(options: EngineOptio
 
   return {
     add(tool) {
-      searches.clear()
       if (index) return index.add(tool)
       waiting.delete(tool.qualified)
       waiting.set(tool.qualified, tool)
-      beginAhead()
     },
-    remove(qualified) {
+    remove: (qualified) => (index ? index.remove(qualified) : waiting.delete(qualified)),
+    wake() {
       searches.clear()
-      return index ? index.remove(qualified) : waiting.delete(qualified)
+      if (index) index.wake()
+      else beginAhead()
     },
     async search(query, search = {}) {
       refuseEmptyQuery(query)

@@ -1,4 +1,3 @@
-import { deferPattern } from '../core/defer-pattern.ts'
 import { nearest } from '../core/text.ts'
 import { toVisibleText } from '../core/visible-text.ts'
 import { createSession, type Session } from '../session/session.ts'
@@ -11,7 +10,9 @@ import { isBroken, readTool, type PreparedTool, type ReadToolOptions } from './e
 import type { Catalog, CatalogOptions, CatalogSource } from './contract.ts'
 import type { CatalogEvent } from './events.ts'
 import { MAX_BROKEN, MAX_TOOLS } from './limits.ts'
+import { createLooseNames, type LooseNames } from './loose-names.ts'
 import { createNameTable } from './names.ts'
+import { createTaker, type Preparation } from './search/backlog.ts'
 import type { Explanation, SearchOptions, SearchOutcome, SearchReadiness } from './search/contract.ts'
 import { describeUnknownTool, isUnknown, type UnknownTool } from './unknown-tool.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from './tool.ts'
@@ -28,6 +29,9 @@ export function createCatalog(tools: readonly CatalogInput[], options: CatalogOp
   return new LiveCatalog(tools, options)
 }
 
+/** The cost of creating an entry, in characters of indexing. */
+const ENTRY_COST = 50
+
 class LiveCatalog implements Catalog {
   readonly #options: CatalogOptions
   readonly #reading: ReadToolOptions
@@ -36,13 +40,14 @@ class LiveCatalog implements Catalog {
   readonly #entries = new Map<string, CatalogEntry>()
   readonly #names = createNameTable()
   readonly #byName = new Map<string, string>()
+  /** The tools whose entries are missing or have an old name, by qualified name. */
+  readonly #renamed = new Set<string>()
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
   /** Filled in the background, so that the first search does not have to wait for all of it. */
   readonly #index: CatalogIndex<CatalogEntry>
   // The rest is worked out when it is first asked for.
-  /** Qualified names by the name without case and separators. */
-  #byLooseName: Map<string, Set<string>> | undefined
+  #looseNames: LooseNames | undefined
   #session: Session | undefined
   #sorted: readonly CatalogEntry[] | undefined
   #sources: readonly CatalogSource[] | undefined
@@ -52,6 +57,7 @@ class LiveCatalog implements Catalog {
     this.#options = options
     this.#index = createCatalogIndex<CatalogEntry>({
       ...(options.embed === undefined ? {} : { embed: options.embed }),
+      preparation: this.#createPreparation(),
       onProblem: (problem) => this.report({ type: 'search/problem', ...problem }),
     })
     this.#reading = {
@@ -62,7 +68,7 @@ class LiveCatalog implements Catalog {
   }
 
   get tools(): readonly CatalogEntry[] {
-    this.#sorted ??= Object.freeze([...this.#entries.values()].sort(byName))
+    this.#sorted ??= Object.freeze([...this.#getEntries().values()].sort(byName))
     return this.#sorted
   }
 
@@ -161,7 +167,7 @@ class LiveCatalog implements Catalog {
 
   replace(source: string, tools: readonly CatalogInput[]): void {
     const name = toVisibleText(source)
-    for (const entry of this.#entries.values()) if (entry.source === name) this.#drop(entry)
+    for (const entry of this.#getEntries().values()) if (entry.source === name) this.#drop(entry)
     this.#broken = this.#broken.filter((tool) => tool.source !== name)
     this.#take(tools, { ...this.#reading, source })
     this.#changed()
@@ -184,7 +190,6 @@ class LiveCatalog implements Catalog {
 
   #take(tools: readonly CatalogInput[], reading = this.#reading): void {
     const broken: BrokenTool[] = []
-    const renamed = new Set<string>()
     for (const [at, tool] of tools.entries()) {
       if (this.#prepared.size >= MAX_TOOLS) {
         broken.push(createLeftOut(reading.source, tools.length - at))
@@ -205,10 +210,10 @@ class LiveCatalog implements Catalog {
         })
         continue
       }
-      for (const touched of this.#names.add(source, declared)) renamed.add(touched)
+      for (const touched of this.#names.add(source, declared)) this.#renamed.add(touched)
       this.#prepared.set(qualified, read)
     }
-    this.#rename(renamed)
+    this.#index.wake()
     if (broken.length > 0) this.#broken = Object.freeze(keepSome([...this.#broken, ...broken]))
   }
 
@@ -217,46 +222,64 @@ class LiveCatalog implements Catalog {
     this.#forget(entry)
     this.#entries.delete(qualified)
     this.#prepared.delete(qualified)
-    this.#rename(this.#names.remove(qualified))
+    for (const touched of this.#names.remove(qualified)) this.#renamed.add(touched)
+    this.#index.wake()
   }
 
-  /** Updates the entries of tools whose names may have changed. */
-  #rename(touched: Iterable<string>): void {
-    for (const qualified of touched) {
-      const before = this.#entries.get(qualified)
-      const name = this.#names.getName(qualified)
-      if (before?.name === name) continue
-      if (before) this.#forget(before)
-      const entry = this.#prepared.get(qualified)?.createEntry(name)
-      if (!entry) continue
-      this.#entries.set(qualified, entry)
-      this.#remember(entry)
+  /** The entries of all tools, with their current names. */
+  #getEntries(): ReadonlyMap<string, CatalogEntry> {
+    for (const qualified of this.#renamed) this.#rename(qualified)
+    this.#renamed.clear()
+    return this.#entries
+  }
+
+  /** Creating the entries of a large catalog takes time. It happens in the background, or when somebody asks for one. */
+  #createPreparation(): Preparation {
+    const take = createTaker(this.#renamed)
+    return {
+      isDone: () => this.#renamed.size === 0,
+      work: () => {
+        const [qualified] = take() ?? []
+        if (qualified !== undefined) this.#rename(qualified)
+        return ENTRY_COST
+      },
     }
+  }
+
+  /** Updates the entry of a tool whose name may have changed. */
+  #rename(qualified: string): void {
+    const before = this.#entries.get(qualified)
+    const name = this.#names.getName(qualified)
+    if (before?.name === name) return
+    if (before) this.#forget(before)
+    const entry = this.#prepared.get(qualified)?.createEntry(name)
+    if (!entry) return
+    this.#entries.set(qualified, entry)
+    this.#remember(entry)
   }
 
   #remember(entry: CatalogEntry): void {
     this.#byName.set(entry.name, entry.qualified)
-    if (this.#byLooseName) addLooseNames(this.#byLooseName, entry)
+    this.#looseNames?.add(entry)
     this.#index.add(entry)
   }
 
   #forget(entry: CatalogEntry): void {
     if (this.#byName.get(entry.name) === entry.qualified) this.#byName.delete(entry.name)
-    if (this.#byLooseName) removeLooseNames(this.#byLooseName, entry)
+    this.#looseNames?.remove(entry)
     this.#index.remove(entry.qualified)
   }
 
   #named(name: string): CatalogEntry | undefined {
-    return this.#entries.get(this.#byName.get(name) ?? name)
+    const entries = this.#getEntries()
+    return entries.get(this.#byName.get(name) ?? name)
   }
 
   /** Finds the tools whose names differ from this one only in case and separators. */
   #findAlike(name: string): readonly CatalogEntry[] {
-    if (!this.#byLooseName) {
-      this.#byLooseName = new Map()
-      for (const entry of this.#entries.values()) addLooseNames(this.#byLooseName, entry)
-    }
-    const alike = Array.from(this.#byLooseName.get(toLooseName(name)) ?? [], (known) => this.#entries.get(known))
+    const entries = this.#getEntries()
+    this.#looseNames ??= createLooseNames(entries.values())
+    const alike = Array.from(this.#looseNames.find(name), (known) => entries.get(known))
     return alike.filter((entry) => entry !== undefined)
   }
 
@@ -295,32 +318,6 @@ function keepSome(broken: readonly BrokenTool[]): BrokenTool[] {
   const more = broken.length - MAX_BROKEN + 1
   const reason = `${more} more definitions are broken. Only the first ${MAX_BROKEN - 1} are listed.`
   return [...broken.slice(0, MAX_BROKEN - 1), { source: undefined, name: '?', reason }]
-}
-
-const getSeparators = deferPattern(String.raw`[^\p{Letter}\p{Number}]+`, 'gu')
-
-function toLooseName(name: string): string {
-  return name.toLowerCase().replaceAll(getSeparators(), '')
-}
-
-function getLooseNames({ declared, qualified, name }: CatalogEntry): ReadonlySet<string> {
-  return new Set([toLooseName(declared), toLooseName(qualified), toLooseName(name)])
-}
-
-function addLooseNames(groups: Map<string, Set<string>>, entry: CatalogEntry): void {
-  for (const loose of getLooseNames(entry)) {
-    const group = groups.get(loose)
-    if (group) group.add(entry.qualified)
-    else groups.set(loose, new Set([entry.qualified]))
-  }
-}
-
-function removeLooseNames(groups: Map<string, Set<string>>, entry: CatalogEntry): void {
-  for (const loose of getLooseNames(entry)) {
-    const group = groups.get(loose)
-    group?.delete(entry.qualified)
-    if (group?.size === 0) groups.delete(loose)
-  }
 }
 
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {

@@ -54,6 +54,8 @@ export function createNameTable(): NameTable {
       tools.set(qualified, { qualified, short, long })
       const sharingShort = byShort.add(short, qualified)
       const sharingLong = byLong.add(long, qualified)
+      // Most names are unique, and catalogs are large.
+      if (sharingShort !== 2 && sharingLong !== 2 && byLong.count(short) === 0) return [qualified]
       return [
         // Only the second tool with a name takes it from the first; with more of them, no tool had it anymore.
         ...(sharingShort === 2 ? byShort.getMembers(short) : [qualified]),

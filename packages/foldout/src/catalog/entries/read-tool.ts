@@ -15,10 +15,10 @@ import { checkArguments, executeCall, executeTool, type CallSteps, type ExecuteO
 import type { AnyTool, ApprovalNeed, ToolContext } from '../../tools/tool.ts'
 import { MAX_NAME_LENGTH } from '../limits.ts'
 import { getQualifiedName } from '../names.ts'
-import { shortenDescription } from '../signatures/short-description.ts'
 import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, ToolMetadata } from '../tool.ts'
+import { Definition, Entry } from './entry.ts'
 import { readFields, readText } from './read-fields.ts'
-import { readInputSchema, readOutputSchema, type ReadSchema } from './schemas.ts'
+import { readInputSchema, readOutputSchema } from './schemas.ts'
 
 /** What the catalog adds to a call: the name that models see, the message for wrong arguments, and the approval. */
 export type CallSettings = Pick<CallSteps, 'name' | 'describeFault'> & Pick<ExecuteOptions, 'approve' | 'isCleared'>
@@ -88,7 +88,14 @@ function prepareRawTool(
   source: string | undefined,
   options: ReadToolOptions,
 ): PreparedTool {
-  const { prepared, input } = readDefinition(given, { name, source, options })
+  const definition = readDefinition(given, { name, source, options })
+  return prepare(definition, createRawCalls(given, definition))
+}
+
+/** What runs a tool, and what says whether a call of it has to be approved. */
+type Calls = Pick<PreparedTool, 'call' | 'findNeed'>
+
+function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Definition): Calls {
   const run = given['call']
   let checker: StandardSchemaV1 | undefined
   const validate = async (args: unknown): Promise<StandardSchemaV1.Result<unknown>> => {
@@ -103,7 +110,7 @@ function prepareRawTool(
   }
   const findNeed: PreparedTool['findNeed'] = async (args, _context, policy) =>
     (await validate(args)).issues === undefined && policy()
-  if (typeof run !== 'function') return { ...prepared, findNeed, call: undefined }
+  if (typeof run !== 'function') return { findNeed, call: undefined }
   const call: PreparedTool['call'] = async (args, context, settings) => {
     const result = await executeCall({
       ...settings,
@@ -116,7 +123,7 @@ function prepareRawTool(
     })
     return toCallResult(result)
   }
-  return { ...prepared, findNeed, call }
+  return { findNeed, call }
 }
 
 function prepareDefinedTool(
@@ -128,8 +135,7 @@ function prepareDefinedTool(
   const { category, tags, shortDescription, core, name, description, inputSchema, annotations } = tool
   const given = { category, tags, shortDescription, core, description, inputSchema, outputSchema, annotations }
   const isStructured = outputSchema !== undefined
-  return {
-    ...readDefinition(given, { name, source, options }).prepared,
+  return prepare(readDefinition(given, { name, source, options }), {
     async call(args, context, settings) {
       const result = await executeTool(tool, args, createToolContext(context, options.session), settings)
       return toCallResult(result, { isStructured })
@@ -142,12 +148,7 @@ function prepareDefinedTool(
       if (tool.needsApproval && own !== false) return own ?? true
       return policy()
     },
-  }
-}
-
-interface Definition {
-  readonly prepared: Omit<PreparedTool, 'call' | 'findNeed'>
-  readonly input: ReadSchema & { readonly shown: JsonSchema }
+  })
 }
 
 function readDefinition(
@@ -157,43 +158,14 @@ function readDefinition(
   const { name: declared, source, options } = tool
   const qualified = getQualifiedName(source, declared)
   const faults: string[] = []
-  const { shortDescription, ...fields } = readFields(given, options.metadata(declared, qualified), faults)
-  const { title, description, category = source, tags, core, annotations, icons, meta } = fields
-  const input = readInputSchema(given['inputSchema'])
-  const output = readOutputSchema(given['outputSchema'])
-  let short = shortDescription
-  let problem: string | undefined
-  // Most tools of a large catalog are never shown, so what takes time is worked out when it is first read.
-  const createEntry = (name: string): CatalogEntry =>
-    Object.freeze({
-      name,
-      qualified,
-      declared,
-      source,
-      title,
-      description,
-      tags,
-      core,
-      annotations,
-      icons,
-      meta,
-      get shortDescription() {
-        short ??= shortenDescription({ name: toVisibleText(declared), title, description, inputSchema: input.shown })
-        return short
-      },
-      category,
-      get inputSchema() {
-        return input.shown
-      },
-      get outputSchema() {
-        return output.shown
-      },
-      get problem() {
-        problem ??= [...faults, ...input.faults, ...output.faults].join(' ')
-        return problem || undefined
-      },
-    })
-  return { prepared: { declared, qualified, source, createEntry }, input }
+  const fields = readFields(given, options.metadata(declared, qualified), faults)
+  const schemas = { input: readInputSchema(given['inputSchema']), output: readOutputSchema(given['outputSchema']) }
+  return new Definition({ declared, qualified, source }, fields, schemas, faults)
+}
+
+function prepare(definition: Definition, { call, findNeed }: Calls): PreparedTool {
+  const { declared, qualified, source } = definition
+  return { declared, qualified, source, createEntry: (name) => new Entry(name, definition), call, findNeed }
 }
 
 function isDefinedTool(input: CatalogInput): input is AnyTool {

@@ -185,6 +185,8 @@ export interface SearchIndex<Tool extends Searchable = Searchable> {
   add(tool: Tool): void
   /** Removes a tool by its qualified name. Returns whether it existed. */
   remove(qualified: string): boolean
+  /** Begins with the preparation that the index was created with, ahead of the first search. */
+  wake(): void
   /** Resolves when everything that was added is indexed, and embedded if there is an encoder that works. */
   ready(): Promise<SearchReadiness>
   search(query: string, options?: SearchOptions): Promise<SearchOutcome<Tool>>

@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../core/errors.ts'
-import { createBacklog } from './backlog.ts'
+import { createBacklog, type Preparation } from './backlog.ts'
 import type { Searchable, SearchIndexOptions, SearchProblem, SearchReadiness } from './contract.ts'
 import type { Postings } from './lexical/postings.ts'
 import { createShelf, type Found, type Shelf, type ShelfRequest } from './shelf.ts'
@@ -13,6 +13,8 @@ import { loadWordVectors } from './vectors/vectors.ts'
 
 export interface EngineOptions extends SearchIndexOptions {
   readonly tuning?: Tuning
+  /** What has to be done before all tools are known. It is done in slices too; `wake` says that there is something. */
+  readonly preparation?: Preparation
   /** Called for a tool that cannot be indexed, and if the word vectors cannot be loaded. */
   readonly onProblem?: ((problem: SearchProblem) => void) | undefined
   /** Called after each slice of work with the number of characters that it indexed. */
@@ -27,6 +29,8 @@ export interface Engine<Tool extends Searchable> {
   readonly size: number
   add(tool: Tool): void
   remove(qualified: string): boolean
+  /** Begins with the preparation, ahead of the first search. */
+  wake(): void
   /** Resolves when everything is indexed, and embedded if there is an encoder that works. */
   ready(): Promise<SearchReadiness>
   /** Searches, and reads the result at once, because tools may be removed later. */
@@ -37,11 +41,12 @@ export interface Engine<Tool extends Searchable> {
 const FORGOTTEN_WORD_COST = 10
 
 export function createEngine<Tool extends Searchable>(options: EngineOptions = {}): Engine<Tool> {
-  const { tuning = TUNING, onSlice, onProblem } = options
+  const { tuning = TUNING, preparation, onSlice, onProblem } = options
   const shelf = createShelf<Tool>(tuning)
   const vectors: Vectors = { words: createMeaning(options, shelf.postings), encoder: createEncoder(options) }
   const { words, encoder } = vectors
   const backlog = createBacklog<Tool>({
+    preparation,
     index(tool) {
       try {
         return putTool(tool, shelf, vectors)
@@ -99,6 +104,7 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
       beginAhead()
     },
     remove,
+    wake: beginAhead,
     async ready() {
       await hurry(settle)
       await vectors.encoder?.ready()

@@ -28,6 +28,7 @@ export function createSearchIndex<Tool extends Searchable = Searchable>(
     },
     add: engine.add,
     remove: engine.remove,
+    wake: engine.wake,
     ready: engine.ready,
     async search(query, { category, limit = DEFAULT_LIMIT } = {}) {
       refuseEmptyQuery(query)
