@@ -39,6 +39,34 @@ describe('R43 a catalog', () => {
     expect(catalog.categories).toEqual(['mail'])
   })
 
+  it('R43 has entries with fields of their own, which a copy has too', () => {
+    const schema = { type: 'object', properties: { to: { type: 'string' } } } as const
+    const [entry] = createCatalog([tool('send', { inputSchema: schema, description: 'Sends a letter.' })]).tools
+    const copy = { ...entry }
+    expect(copy).toMatchObject({ name: 'send', inputSchema: schema, shortDescription: 'Sends a letter' })
+    expect(Object.keys(copy)).toEqual(expect.arrayContaining(['outputSchema', 'problem', 'category', 'qualified']))
+    expect(JSON.parse(JSON.stringify(entry))).toMatchObject({ name: 'send', inputSchema: schema })
+    expect(Object.isFrozen(entry)).toBe(true)
+  })
+
+  it('R43 R45 gives the same names and answers however far it has come in the background', async () => {
+    const names = Array.from({ length: 1_500 }, (_, index) => `send_letter_${index}`)
+    const expected = createCatalog([...from('mail', ...names.slice(500)), ...from('post', ...names.slice(1_000))])
+    for (const turns of [0, 1, 3]) {
+      const catalog = createCatalog(from('mail', ...names))
+      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setTimeout(resolve, 2))
+      const early = catalog.search('send letter 700')
+      catalog.add(from('post', ...names.slice(1_000)))
+      for (const name of names.slice(0, 500)) expect(catalog.remove(`mail/${name}`)).toBe(true)
+      await early
+      const { hits } = await catalog.search('send letter 700')
+      expect(hits.map(({ tool }) => tool.name)).toEqual(
+        (await expected.search('send letter 700')).hits.map(({ tool }) => tool.name),
+      )
+      expect(namesIn(catalog)).toEqual(namesIn(expected))
+    }
+  })
+
   it('R43 removes a tool by a name that another one had before', () => {
     const catalog = createCatalog([...from('git', 'search'), ...from('mail', 'search')])
     catalog.add(from('x', 'git__search'))

@@ -1,5 +1,5 @@
 import { getErrorMessage } from '../../core/errors.ts'
-import { createBacklog, type Preparation } from './backlog.ts'
+import { createBacklog, type BacklogWork, type Preparation } from './backlog.ts'
 import type { Searchable, SearchIndexOptions, SearchProblem, SearchReadiness } from './contract.ts'
 import type { Postings } from './lexical/postings.ts'
 import { createShelf, type Found, type Shelf, type ShelfRequest } from './shelf.ts'
@@ -41,26 +41,11 @@ export interface Engine<Tool extends Searchable> {
 const FORGOTTEN_WORD_COST = 10
 
 export function createEngine<Tool extends Searchable>(options: EngineOptions = {}): Engine<Tool> {
-  const { tuning = TUNING, preparation, onSlice, onProblem } = options
+  const { tuning = TUNING, onSlice } = options
   const shelf = createShelf<Tool>(tuning)
   const vectors: Vectors = { words: createMeaning(options, shelf.postings), encoder: createEncoder(options) }
-  const { words, encoder } = vectors
-  const backlog = createBacklog<Tool>({
-    preparation,
-    index(tool) {
-      try {
-        return putTool(tool, shelf, vectors)
-      } catch (error) {
-        onProblem?.(describeUnreadable(tool, error))
-        return 0
-      }
-    },
-    empty(slot) {
-      words?.remove(slot)
-      encoder?.remove(slot)
-      return shelf.empty(slot) * FORGOTTEN_WORD_COST
-    },
-  })
+  const { words } = vectors
+  const backlog = createBacklog(createBacklogWork(shelf, vectors, options))
   let settling: Promise<void> | undefined
   let isAhead = false
 
@@ -122,12 +107,47 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
   }
 }
 
-/** Indexes a tool, and returns how many characters that were. */
-function putTool<Tool extends Searchable>(tool: Tool, shelf: Shelf<Tool>, { words, encoder }: Vectors): number {
-  const { slot, characters } = shelf.put(tool)
-  words?.add(slot, tool)
-  encoder?.add(slot, tool)
-  return characters
+function createBacklogWork<Tool extends Searchable>(
+  shelf: Shelf<Tool>,
+  { words, encoder }: Vectors,
+  { preparation, onProblem }: EngineOptions,
+): BacklogWork<Tool> {
+  return {
+    preparation,
+    index(tool) {
+      try {
+        const { slot, characters } = shelf.put(tool)
+        words?.add(slot, tool)
+        encoder?.add(slot, tool)
+        rehearse(shelf, tool)
+        return characters
+      } catch (error) {
+        onProblem?.(describeUnreadable(tool, error))
+        return 0
+      }
+    },
+    empty(slot) {
+      words?.remove(slot)
+      encoder?.remove(slot)
+      return shelf.empty(slot) * FORGOTTEN_WORD_COST
+    },
+  }
+}
+
+/** The sizes of an index, times two each, at which the ranking is rehearsed while it is filled. */
+const FIRST_REHEARSAL = 32
+let rehearsals = 8
+
+/**
+ * Ranks the tools that an index has so far. The first search of a process would otherwise run code that is not compiled yet over
+ * all tools at once, which takes ten times as long as usual and keeps others waiting. With a few tools it does not matter.
+ */
+function rehearse<Tool extends Searchable>(shelf: Shelf<Tool>, { name }: Tool): void {
+  const { size } = shelf
+  // The powers of two have one bit.
+  if (rehearsals === 0 || size < FIRST_REHEARSAL || (size & (size - 1)) !== 0) return
+  rehearsals--
+  shelf.rank({ text: { text: name, signals: [] }, parts: [], category: undefined }).takeBest(1)
 }
 
 /** Gets a request, followed by its parts if it has several. */

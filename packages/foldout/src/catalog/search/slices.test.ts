@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createTaker } from './backlog.ts'
 import type { Searchable } from './contract.ts'
 import { MAX_LONG_FIELD_CHARACTERS, MAX_SHORT_FIELD_CHARACTERS, MAX_SLICE_CHARACTERS } from './limits.ts'
 import { createSearchIndex } from './search-index.ts'
@@ -60,6 +61,22 @@ describe('R45 indexing in slices', () => {
     expect(index.size).toBe(0)
     expect((await index.search('lamp')).hits).toEqual([])
     expect(slices.length).toBeGreaterThan(1)
+  })
+
+  it('R45 takes what waits in its order, also what comes after everything was taken', () => {
+    const waiting = new Map([
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+    ])
+    const take = createTaker(waiting)
+    expect(take()).toEqual(['a', 1])
+    waiting.delete('b')
+    waiting.set('d', 4)
+    expect([take(), take(), take()]).toEqual([['c', 3], ['d', 4], undefined])
+    waiting.set('a', 5)
+    expect([take(), take()]).toEqual([['a', 5], undefined])
+    expect(waiting.size).toBe(0)
   })
 
   it('R45 begins before anybody searches', async () => {

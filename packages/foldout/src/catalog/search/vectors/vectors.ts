@@ -62,7 +62,7 @@ export interface WordVectors {
 }
 
 /** How many words are read before other work may run. */
-const WORDS_AT_ONCE = 750
+const WORDS_AT_ONCE = 250
 
 let loading: Promise<WordVectors> | undefined
 
