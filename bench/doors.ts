@@ -1,11 +1,12 @@
+import { stopCounting } from '../test/doors/steps.ts'
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { createCatalog, hybrid, type Catalog, type RawTool } from 'foldout/catalog'
-import { MAX_GROWTH, MAX_MILLISECONDS, measureGrowth } from '../test/doors/growth.ts'
+import { MAX_MILLISECONDS, measureGrowth } from '../test/doors/growth.ts'
 import { DOORS } from '../test/doors/registry.ts'
 import { getShapes } from '../test/doors/shapes.ts'
 import { measureImports } from './import.ts'
-import { measure, QUICK, THOROUGH } from './measure.ts'
+import { measure, QUICK, THOROUGH, type Contender } from './measure.ts'
 import { goal, progress, type Bench, type BenchOptions, type Goal, type Row } from './report.ts'
 
 interface Part {
@@ -14,10 +15,11 @@ interface Part {
 }
 
 const SIZES = [100, 1_000, 10_000] as const
-/** What a person would notice in an answer to somebody else. */
-const MAX_STALL_MS = 50
+const MAX_STALL_MS = 10
 const MAX_LIST_MS = 0.5
 const MAX_SEARCH_MS = 5
+/** How much more a list, and a search apart from the search itself, may cost with the most tools than with the fewest. */
+const MAX_GROWTH_WITH_TOOLS = 1.5
 
 export const doorsBench: Bench = {
   name: 'doors',
@@ -26,10 +28,12 @@ export const doorsBench: Bench = {
     { key: 'what', label: 'what' },
     { key: 'tools', label: 'tools' },
     { key: 'worst', label: 'worst shape' },
-    { key: 'smallMs', label: 'ms for n' },
-    { key: 'largeMs', label: 'ms for 16 n' },
+    { key: 'smallSteps', label: 'steps for n' },
+    { key: 'largeSteps', label: 'steps for 16 n' },
     { key: 'growth', label: 'growth' },
+    { key: 'largeMs', label: 'ms for 16 n' },
     { key: 'milliseconds', label: 'ms' },
+    { key: 'clockMs', label: 'ms of the clock' },
     { key: 'entry', label: 'entry' },
     { key: 'bundledMs', label: 'CPU ms' },
     { key: 'bundledFiles', label: 'files' },
@@ -48,32 +52,34 @@ export const doorsBench: Bench = {
 /** The worst shape of each door. With `quick`, a few shapes. */
 async function measureDoors({ quick }: BenchOptions): Promise<Part> {
   const rows: Row[] = []
-  let unbounded = 0
+  const unbounded = new Set<string>()
+  let longest = 0
   for (const door of DOORS.filter(({ skip }) => skip === undefined)) {
     progress(`${door.name} ...`)
     let worst: Row = {}
-    let isBounded = true
     for (const [index, shape] of getShapes(door.takes).entries()) {
       if (door.without?.includes(shape[0]) || (quick && index % 8 !== 0)) continue
-      const found = await measureGrowth(door, shape)
-      isBounded &&= found.isBounded
-      if (found.large > Number(worst['largeMs'] ?? -1))
-        worst = { worst: shape[0], smallMs: found.small, largeMs: found.large, growth: found.growth }
+      const { small, large, growth, fault } = await measureGrowth(door, shape)
+      if (fault !== undefined) unbounded.add(door.name)
+      longest = Math.max(longest, large.milliseconds)
+      if (growth > Number(worst['growth'] ?? -1))
+        worst = {
+          worst: shape[0],
+          smallSteps: small.steps,
+          largeSteps: large.steps,
+          growth,
+          largeMs: large.milliseconds,
+        }
     }
-    if (!isBounded) unbounded += 1
     rows.push({ what: door.name, ...worst })
   }
+  stopCounting()
   return {
     rows,
     goals: [
-      goal(`doors that grow more than ${MAX_GROWTH} times for 16 times the input`, unbounded, '<=', 0),
+      goal('doors whose work grows more than n log n', unbounded.size, '<=', 0),
       goal('doors skipped', DOORS.filter(({ skip }) => skip !== undefined).length, '<=', 0),
-      goal(
-        'ms for the largest input of any door',
-        Math.max(...rows.map((row) => Number(row['largeMs']))),
-        '<=',
-        MAX_MILLISECONDS,
-      ),
+      goal('ms for the largest input of any door, not optimized', longest, '<=', MAX_MILLISECONDS),
     ],
   }
 }
@@ -87,15 +93,25 @@ const catalog = createCatalog(Array.from({ length: count }, (_, i) => ({
   description: 'Lists the ' + words[i % 10] + ' of a ' + words[(i * 7) % 10] + ' and number ' + i + ' of the day.',
   inputSchema: { type: 'object', properties: { id: { type: 'string', description: 'The ' + words[(i * 3) % 10] } } },
 })))
-let longest = 0, last = performance.now(), on = true
-const watch = () => { const now = performance.now(); longest = Math.max(longest, now - last); last = now; if (on) setImmediate(watch) }
+let longest = [0, 0], last, used, on = true
+const begin = () => { last = performance.now(); used = process.cpuUsage() }
+const note = () => {
+  const clock = performance.now() - last
+  const { user, system } = process.cpuUsage(used)
+  // A machine that does other things too takes longer than it works for us.
+  const stall = Math.min(clock, (user + system) / 1000)
+  longest = [Math.max(longest[0], stall), Math.max(longest[1], clock)]
+}
+const watch = () => { note(); begin(); if (on) setImmediate(watch) }
+begin()
 setImmediate(watch)
 await new Promise((resolve) => setTimeout(resolve, 5))
-longest = 0; last = performance.now()
+longest = [0, 0]
+begin()
 await catalog.search('send a message to a customer')
 on = false
 await new Promise((resolve) => setImmediate(resolve))
-console.log(longest)
+console.log(longest.join(' '))
 `
 
 /** The longest time for which the first search of a process blocks everything else. */
@@ -107,12 +123,14 @@ function measureStalls({ quick }: BenchOptions): Part {
       const root = fileURLToPath(new URL('..', import.meta.url))
       const args = ['--input-type=module', '-e', STALL_PROGRAM, String(tools)]
       const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
-      const stall = Number(stdout.trim() || Number.NaN)
-      if (Number.isNaN(stall)) throw new Error(`The search could not be measured: ${stderr}`)
-      return stall
+      const [stall = Number.NaN, clock = Number.NaN] = stdout.trim().split(' ').map(Number)
+      if (Number.isNaN(stall + clock)) throw new Error(`The search could not be measured: ${stderr}`)
+      return { stall, clock }
     })
     // The least: what others on the machine add is not ours.
-    rows.push({ what: 'longest stall by the first search', tools, milliseconds: Math.min(...stalls) })
+    const milliseconds = Math.min(...stalls.map(({ stall }) => stall))
+    const clockMs = Math.min(...stalls.map(({ clock }) => clock))
+    rows.push({ what: 'longest stall by the first search', tools, milliseconds, clockMs })
   }
   return {
     rows,
@@ -122,35 +140,54 @@ function measureStalls({ quick }: BenchOptions): Part {
   }
 }
 
+const LIST = 'list'
+const SEARCH = 'search'
+const APART = 'search apart from the search itself'
+
 /** What a client's requests cost, and how that grows with the catalog. */
 async function measureCatalogs({ quick }: BenchOptions): Promise<Part> {
-  const rows: Row[] = []
-  for (const tools of SIZES) {
-    progress(`list and search of ${tools.toLocaleString('en')} tools ...`)
-    const catalog = createSampleCatalog(tools)
-    const exposed = hybrid().expose(catalog, { id: 'bench', takesListChanges: true })
-    let query = 0
-    // Indexing is measured above.
-    await catalog.search('anything')
-    const times = await measure(
-      [
-        { name: 'list', run: () => exposed.list() },
-        { name: 'search', run: () => exposed.call('search_tools', { query: getQuery(query++) }, {}) },
-      ],
-      quick ? QUICK : THOROUGH,
-    )
-    for (const [what, nanoseconds] of times) rows.push({ what, tools, milliseconds: nanoseconds / 1e6 })
-  }
-  const most = SIZES.at(-1)
-  const at = (what: string): number =>
-    Number(rows.find((row) => row['what'] === what && row['tools'] === most)?.['milliseconds'])
+  progress('list and search ...')
+  const contenders = await Promise.all(SIZES.map(createRequests))
+  const times = await measure(contenders.flat(), quick ? QUICK : THOROUGH)
+  const at = (what: string, tools: number): number => (times.get(`${what} ${tools}`) ?? Number.NaN) / 1e6
+  const [fewest, , most] = SIZES
+  const rows = SIZES.flatMap((tools) =>
+    [LIST, SEARCH, APART].map((what): Row => ({ what, tools, milliseconds: at(what, tools) })),
+  )
+  const growth = (what: string): Goal =>
+    goal(`${what}: ${most} tools, times ${fewest}`, at(what, most) / at(what, fewest), '<=', MAX_GROWTH_WITH_TOOLS)
   return {
     rows,
     goals: [
-      goal(`ms for a list of ${most} tools`, at('list'), '<=', MAX_LIST_MS),
-      goal(`ms for a search of ${most} tools`, at('search'), '<=', MAX_SEARCH_MS),
+      goal(`ms for a list of ${most} tools`, at(LIST, most), '<=', MAX_LIST_MS),
+      goal(`ms for a search of ${most} tools`, at(SEARCH, most), '<=', MAX_SEARCH_MS),
+      growth(LIST),
+      growth(APART),
     ],
   }
+}
+
+/** The requests of a client of a catalog of some size. All sizes are measured in turns. */
+async function createRequests(tools: number): Promise<readonly Contender[]> {
+  const catalog = createSampleCatalog(tools)
+  const { list, call } = hybrid().expose(catalog, { id: 'bench', takesListChanges: true })
+  const remembering = createSampleCatalog(tools)
+  const remembered = hybrid().expose(remembering, { id: 'bench', takesListChanges: true })
+  // Tools that a catalog of every size has, so that all answers are alike. A catalog remembers its last searches, so that nothing
+  // has to be searched for a second time.
+  const known = Array.from({ length: Math.min(...SIZES) }, (_, index) => getName(index).replaceAll('_', ' '))
+  for (const query of known) await remembering.search(query)
+  // Indexing is measured above.
+  await catalog.search('anything')
+  let next = 0
+  return [
+    { name: `${LIST} ${tools}`, run: () => list() },
+    { name: `${SEARCH} ${tools}`, run: () => call('search_tools', { query: getQuery(next++) }, {}) },
+    {
+      name: `${APART} ${tools}`,
+      run: () => remembered.call('search_tools', { query: known[next++ % known.length] ?? '' }, {}),
+    },
+  ]
 }
 
 const VERBS =
@@ -164,12 +201,20 @@ function getWord(words: readonly string[], index: number): string {
   return words[index % words.length] ?? ''
 }
 
+function getNameWords(index: number): readonly [string, string] {
+  return [getWord(VERBS, index), getWord(NOUNS, Math.floor(index / VERBS.length))]
+}
+
+function getName(index: number): string {
+  return [...getNameWords(index), index].join('_')
+}
+
 function createSampleCatalog(count: number): Catalog {
   return createCatalog(
     Array.from({ length: count }, (_, index): RawTool => {
-      const [verb, noun] = [getWord(VERBS, index), getWord(NOUNS, Math.floor(index / VERBS.length))]
+      const [verb, noun] = getNameWords(index)
       const description = `${verb} a ${noun} by its ${getWord(NOUNS, index * 7)} or ${getWord(NOUNS, index * 13)}.`
-      return { name: `${verb}_${noun}_${index}`, source: `server${index % 20}`, description }
+      return { name: getName(index), source: `server${index % 20}`, description }
     }),
   )
 }
