@@ -40,6 +40,7 @@ describe('an index whose code is loaded later', () => {
     expect(await first).toEqual(['pay_invoice'])
     expect(index.remove('shop/pay_invoice')).toBe(true)
     index.add(tool('settle_invoice', 'Pays an invoice.'))
+    index.wake()
     expect(await findNames(index, 'pay an invoice')).toEqual(['settle_invoice'])
     expect(await index.explain('pay an invoice', 'shop/pay_invoice')).toBeUndefined()
   })

@@ -147,7 +147,7 @@ function rehearse<Tool extends Searchable>(shelf: Shelf<Tool>, { name }: Tool): 
   // The powers of two have one bit.
   if (rehearsals === 0 || size < FIRST_REHEARSAL || (size & (size - 1)) !== 0) return
   rehearsals--
-  shelf.rank({ text: { text: name, signals: [] }, parts: [], category: undefined }).takeBest(1)
+  shelf.rank({ text: { text: name, signals: [] }, parts: [], category: undefined, isWord: () => false }).takeBest(1)
 }
 
 /** Gets a request, followed by its parts if it has several. */
