@@ -1,6 +1,7 @@
 import { create, insertMultiple, search } from '@orama/orama'
 import MiniSearch from 'minisearch'
 import type { Searchable, SearchIndex, SearchIndexOptions } from '../packages/foldout/src/catalog/search/contract.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
 import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
 import { buildSearch } from './search-build.ts'
 import { createPlainBm25f, getParameters } from './search-bm25f.ts'
@@ -17,6 +18,8 @@ export type Searcher = (query: string, limit: number) => Promise<readonly string
 
 export const FOLDOUT = 'foldout'
 export const BM25F = 'bm25f'
+/** Foldout with an encoder beside the words. */
+export const ENCODED = 'foldout+encoder'
 
 const { createSearchIndex, createEngine, computeConfidence, getFeatures, TUNING } = await buildSearch()
 
@@ -35,6 +38,20 @@ export const foldout: Contestant = {
     await index.search('anything')
     return async (query, limit) => (await index.search(query, { limit })).hits.map(({ tool }) => tool.qualified)
   },
+}
+
+/** The same with an encoder. Building includes the vectors of the tools, unless they are kept. */
+export function createEncodedContestant(embed: Encoder): Contestant {
+  return {
+    name: ENCODED,
+    async build(tools) {
+      const index = createIndex({}, { embed })
+      for (const tool of tools) index.add(searchable(tool))
+      const { meaning, withoutEncoder } = await index.ready()
+      if (meaning !== 'encoder') throw new Error(`The encoder does not take part: ${withoutEncoder}`)
+      return async (query, limit) => (await index.search(query, { limit })).hits.map(({ tool }) => tool.qualified)
+    },
+  }
 }
 
 const plainBm25f: Contestant = {

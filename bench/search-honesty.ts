@@ -1,5 +1,6 @@
 import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
 import type { Searchable, SearchFit } from '../packages/foldout/src/catalog/search/contract.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
 import { createRandom } from '../tools/search-training/random.ts'
 import { goal, type Goal } from './report.ts'
 import { readCorpus, searchable, spread, type DataSet, type DataTool } from './search-data.ts'
@@ -17,7 +18,7 @@ export interface Case {
 
 const MOST_QUERIES = 300
 const MOST_FOREIGN = 200
-type Embed = 'word-vectors' | false
+type Embed = 'word-vectors' | false | Encoder
 
 /** Asks every set its own queries, and catalogs of one domain their own and those of the others. */
 export async function collectCases(sets: readonly DataSet[], embed: Embed = 'word-vectors'): Promise<readonly Case[]> {
@@ -29,6 +30,7 @@ export async function collectCases(sets: readonly DataSet[], embed: Embed = 'wor
   ) => {
     const engine = createEngine<Searchable>({ embed })
     for (const tool of tools) engine.add(searchable(tool))
+    await engine.ready()
     for (const [kind, query] of queries) {
       await engine.find(query, undefined, (found) => {
         const [top] = found.takeBest(1)

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import { collectGarbage } from './measure.ts'
-import { goal, printResult, progress, rounded, type Bench, type BenchResult, type Row } from './report.ts'
+import type { Encoder } from 'foldout/catalog'
+import { goal, printResult, progress, rounded, type Bench, type BenchResult, type Goal, type Row } from './report.ts'
 import { ABLATION_COLUMNS, ablationRows } from './search-ablation.ts'
 import { calibrate } from './search-calibrate.ts'
 import {
@@ -14,7 +15,8 @@ import {
   spread,
   type DataSet,
 } from './search-data.ts'
-import { BM25F, CONTESTANTS, FOLDOUT, type Contestant } from './search-engines.ts'
+import { createKeptEncoder } from './search-encoder.ts'
+import { BM25F, CONTESTANTS, createEncodedContestant, ENCODED, FOLDOUT, type Contestant } from './search-engines.ts'
 import { collectCases, getHonestyGoals, getLossGoal, printCases } from './search-honesty.ts'
 import { scaleGoals } from './search-scale.ts'
 import { DEPTH, meanScores, percentile, computeScores, type Scores } from './search-scores.ts'
@@ -23,6 +25,8 @@ const USAGE = `npm run -s bench:search -- [--tools <file.jsonl> --queries <file.
   --tools, --queries  score one pair of files instead of the development sets
   --data <folder>     where the development sets are; default ../shared/data beside the project
   --quick             few queries of each set: enough to see that it runs
+  --most <n>          at most so many queries of each set
+  --encoder           also with the encoder of foldout/minilm; the first time this takes most of an hour
   --ablation          what each part of the ranking gains
   --calibrate         fit the confidence again and print its weights`
 const QUICK_QUERIES = 30
@@ -34,6 +38,8 @@ const { values: options } = parseArgs({
     data: { type: 'string', default: DATA_FOLDER },
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    most: { type: 'string', default: 'Infinity' },
+    encoder: { type: 'boolean', default: false },
     ablation: { type: 'boolean', default: false },
     calibrate: { type: 'boolean', default: false },
   },
@@ -107,9 +113,13 @@ async function memoryNow(): Promise<number> {
   return heapUsed + arrayBuffers
 }
 
+/** The encoder, if it is asked for. */
+const encoder = options.encoder ? await createKeptEncoder() : undefined
+const contestants = encoder ? [...CONTESTANTS, createEncodedContestant(encoder)] : CONTESTANTS
+
 async function scorePair(set: DataSet): Promise<Omit<BenchResult, 'bench'>> {
   const rows: SetRow[] = []
-  for (const contestant of CONTESTANTS.filter(({ name }) => name === FOLDOUT || name === BM25F)) {
+  for (const contestant of contestants.filter(({ name }) => [FOLDOUT, BM25F, ENCODED].includes(name))) {
     rows.push(await toRow(contestant, set))
   }
   const [ours, plain] = rows
@@ -118,7 +128,7 @@ async function scorePair(set: DataSet): Promise<Omit<BenchResult, 'bench'>> {
 
 async function scoreDevSets(sets: readonly DataSet[]): Promise<Omit<BenchResult, 'bench'>> {
   const rows: SetRow[] = []
-  for (const set of sets) for (const contestant of CONTESTANTS) rows.push(await toRow(contestant, set))
+  for (const set of sets) for (const contestant of contestants) rows.push(await toRow(contestant, set))
   const ndcg = (engine: string, set: string) => rows.find((row) => row.engine === engine && row.set === set)!.ndcg10
   const mean = (engine: string) => MEAN_SETS.reduce((sum, set) => sum + ndcg(engine, set), 0) / MEAN_SETS.length
   const others = CONTESTANTS.map(({ name }) => name).filter((name) => name !== FOLDOUT)
@@ -144,8 +154,30 @@ async function scoreDevSets(sets: readonly DataSet[]): Promise<Omit<BenchResult,
       ...getHonestyGoals(cases),
       ...(await getLossGoal(options.data)),
       ...(await scaleGoals(largest)),
+      ...(encoder ? await getEncoderGoals(sets, rows, encoder) : []),
     ],
   }
+}
+
+async function getEncoderGoals(
+  sets: readonly DataSet[],
+  rows: readonly SetRow[],
+  encoder: Encoder,
+): Promise<readonly Goal[]> {
+  const encoded = rows.filter(({ engine }) => engine === ENCODED)
+  const ofMean = encoded.filter(({ set }) => MEAN_SETS.includes(set))
+  const golden = encoded.find(({ set }) => set === GOLDEN_SET)!
+  progress('honesty with the encoder ...')
+  const cases = await collectCases(sets, encoder)
+  printCases(cases)
+  const goals = [
+    goal('mean nDCG@10 of five sets', ofMean.reduce((sum, { ndcg10 }) => sum + ndcg10, 0) / ofMean.length, '>=', 0.85),
+    goal('recall@5 of the golden set', golden.recall5, '>=', 0.87),
+    goal('recall@1 of the golden set', golden.recall1, '>=', 0.55),
+    ...getHonestyGoals(cases),
+    goal('ms a query beside the encoder, worst p50', Math.max(...encoded.map((row) => Number(row['p50ms']))), '<=', 25),
+  ]
+  return goals.map((one) => ({ ...one, name: `with the encoder: ${one.name}` }))
 }
 
 function refuse(message: string): never {
@@ -156,8 +188,11 @@ function refuse(message: string): never {
 function devSets(): readonly DataSet[] {
   const sets = loadDevSets(options.data)
   if (typeof sets === 'string') refuse(sets)
-  if (!options.quick) return sets
-  return sets.map((set) => ({ ...set, queries: spread(set.queries, QUICK_QUERIES) }))
+  return sets.map(takeSome)
+}
+
+function takeSome(set: DataSet): DataSet {
+  return { ...set, queries: spread(set.queries, options.quick ? QUICK_QUERIES : Number(options.most)) }
 }
 
 async function main(): Promise<void> {
@@ -169,7 +204,7 @@ async function main(): Promise<void> {
   if ((options.tools === undefined) !== (options.queries === undefined)) refuse('--tools and --queries go together.')
   if (options.tools !== undefined) {
     const set = loadSet(getSetName(options.tools), options.tools, options.queries!)
-    return print(bench, { bench: 'search', ...(await scorePair(set)) })
+    return print(bench, { bench: 'search', ...(await scorePair(takeSome(set))) })
   }
   print(bench, { bench: 'search', ...(await bench.run(options)) })
 }

@@ -118,8 +118,17 @@ export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm
     new Promise((resolve, reject) => {
       if (isClosed) throw new Error('the encoder was closed')
       const id = ++lastId
-      calls.set(id, { kind, resolve, reject })
-      signal.addEventListener('abort', () => drop(id) && worker && post({ type: 'cancel', id }), { once: true })
+      const cancel = (): void => {
+        if (drop(id) && worker) post({ type: 'cancel', id })
+      }
+      // Removed when the call ends, so that one signal can serve any number of calls.
+      const stopListening = (): void => signal.removeEventListener('abort', cancel)
+      signal.addEventListener('abort', cancel, { once: true })
+      calls.set(id, {
+        kind,
+        resolve: (vectors) => (stopListening(), resolve(vectors)),
+        reject: (error) => (stopListening(), reject(error)),
+      })
       post({ type: 'embed', id, kind, texts })
       holdProcess()
     })

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { createHash } from 'node:crypto'
+import type { Embed, Encoder } from 'foldout/catalog'
+import { createMiniLm } from 'foldout/minilm'
+import { createVectorFile } from 'foldout/node'
+import { ENCODER_FOLDER, installEncoder } from '../test/minilm/install.ts'
+import { progress } from './report.ts'
+
+/** Where the vectors of tools and queries are kept, because embedding the development sets takes most of an hour. */
+const VECTORS = fileURLToPath(new URL('../node_modules/.cache/foldout/search-bench-vectors', import.meta.url))
+/** How many vectors are written at once. */
+const WRITTEN_AT_ONCE = 32
+const KEY = /^[0-9a-f]{32}/gm
+
+/** The encoder of `foldout/minilm`, with the vectors of queries kept too: a search then takes the time that it takes beside the encoder. */
+export async function createKeptEncoder(): Promise<Encoder> {
+  installEncoder()
+  const { model, embed } = createMiniLm({ installedIn: ENCODER_FOLDER })
+  const file = createVectorFile(VECTORS)
+  const known = new Map(await file.read(existsSync(VECTORS) ? (readFileSync(VECTORS, 'latin1').match(KEY) ?? []) : []))
+  const added = new Map<string, Int8Array>()
+  const keep = async (most: number): Promise<void> => {
+    if (added.size < most) return
+    const some = new Map(added)
+    added.clear()
+    await file.write(some)
+  }
+  const embedOne = async (text: string, call: Parameters<Embed>[1]): Promise<Int8Array> => {
+    const key = createHash('sha256')
+      .update(JSON.stringify([model, text]))
+      .digest('hex')
+      .slice(0, 32)
+    const kept = known.get(key)
+    if (kept) return kept
+    const [vector = []] = await embed([text], call)
+    const largest = Math.max(...Array.from(vector, Math.abs))
+    const bytes = Int8Array.from(vector, (value) => Math.round((127 * value) / largest))
+    known.set(key, bytes)
+    added.set(key, bytes)
+    await keep(WRITTEN_AT_ONCE)
+    if (known.size % 100 === 0) progress(`${known.size} texts are embedded ...`)
+    return bytes
+  }
+  process.once('beforeExit', () => void keep(1))
+  return {
+    model,
+    // One after the other: a batch of this encoder takes as long, and what is done is kept if the bench is stopped.
+    embed: async (texts, call) => {
+      const vectors: number[][] = []
+      for (const text of texts) vectors.push([...(await embedOne(text, call))])
+      return vectors
+    },
+  }
+}
