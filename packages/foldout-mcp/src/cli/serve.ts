@@ -4,9 +4,10 @@ import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { EXIT } from './exit-codes.ts'
-import { createReporter, getConfigFiles, getGatewayOptions, type ServerOptions, type Surroundings } from './session.ts'
+import { findEncoder, type EncoderOptions } from './encoder.ts'
+import { createReporter, getConfigFiles, getGatewayOptions, type Surroundings } from './session.ts'
 
-export interface ServeOptions extends ServerOptions {
+export interface ServeOptions extends EncoderOptions {
   readonly http?: number
   readonly expose?: ExposureName
 }
@@ -20,9 +21,10 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const { signal, env, stderr } = surroundings
   const files = getConfigFiles(options)
   const report = createReporter({ quiet: true, ...options }, surroundings)
+  const embed = await findEncoder(options, surroundings)
   const gateway = await createGateway(await readGatewayConfig(files), {
     ...getGatewayOptions(options, env),
-    ...dropUndefined({ expose: options.expose }),
+    ...dropUndefined({ expose: options.expose, embed }),
     onEvent: report,
   })
   const stopWatching = watchConfig(files, gateway, (message) => report({ type: 'problem', server: undefined, message }))
@@ -49,6 +51,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   } finally {
     stopWatching()
     await gateway.close()
+    await embed?.close()
   }
 }
 

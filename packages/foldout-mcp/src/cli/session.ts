@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Catalog } from 'foldout/catalog'
+import type { Catalog, Encoder } from 'foldout/catalog'
 import { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import type { GatewayEvent } from '../gateway/events.ts'
@@ -54,12 +54,17 @@ export async function withServers<Result>(
   options: ServerOptions,
   surroundings: Surroundings,
   use: (session: OpenSession) => Promise<Result>,
+  embed?: Encoder,
 ): Promise<Result> {
   const { signal, env, stderr } = surroundings
   const config = await readGatewayConfig(getConfigFiles(options))
   const progress = createProgress(surroundings, options)
   const report = createReporter(options, { ...surroundings, stderr: progress.stream })
-  const gateway = await createGateway(config, { ...getGatewayOptions(options, env), onEvent: report })
+  const gateway = await createGateway(config, {
+    ...getGatewayOptions(options, env),
+    ...dropUndefined({ embed }),
+    onEvent: report,
+  })
   const getAnswered = (): number =>
     gateway.servers.filter(({ tools, state }) => tools !== undefined || state.type === 'failed').length
   try {

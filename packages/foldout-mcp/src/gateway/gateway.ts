@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
-import type { Catalog } from 'foldout/catalog'
+import type { Catalog, Encoder } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
 import { UsageError, type GatewayConfig } from './config/config.ts'
 import type { ExposureName, GatewayDefinition } from './config/definition.ts'
@@ -34,6 +34,8 @@ export interface GatewayOptions {
   readonly root?: string
   /** Whether every server is asked for its tools at once, whatever is cached. Default false. */
   readonly isFresh?: boolean
+  /** Finds tools by meaning, beside the words. They are embedded in the background. Close it after the gateway. */
+  readonly embed?: Encoder
   readonly onEvent?: (event: GatewayEvent) => void
 }
 
@@ -269,6 +271,7 @@ class RunningGateway implements Gateway {
       instructions: preset.instructions ?? instructions,
       getServers: () => [...this.#servers.values()],
       version: this.#serverOptions.version,
+      embed: this.#options.embed,
       onError: (error) => this.#report({ type: 'problem', server: undefined, message: error.message }),
     })
   }

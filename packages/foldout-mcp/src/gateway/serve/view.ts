@@ -1,4 +1,4 @@
-import { createCatalog, type Catalog, type RawTool } from 'foldout/catalog'
+import { createCatalog, type Catalog, type Encoder, type RawTool } from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
 import { dropUndefined } from '../fields.ts'
@@ -25,6 +25,7 @@ export interface ViewOptions {
   /** The servers as they are now. */
   getServers(): readonly GatewayServer[]
   readonly version: string
+  readonly embed: Encoder | undefined
   readonly onError: (error: Error) => void
 }
 
@@ -35,8 +36,16 @@ export async function createView({ preset, getServers, ...options }: ViewOptions
   const exposure = await createExposure(options.expose)
   const catalog = createCatalog(
     shown.flatMap(({ name, tools }) => selectTools(preset, name, tools)),
-    { sources: Object.fromEntries(shown.map((server) => [server.name, describeServer(server)])) },
+    {
+      sources: Object.fromEntries(shown.map((server) => [server.name, describeServer(server)])),
+      ...dropUndefined({ embed: options.embed }),
+    },
   )
+  catalog.subscribe((event) => {
+    if (event.type === 'search/problem') options.onError(new Error(event.message))
+  })
+  // Tools are embedded before the first search, because a gateway is searched sooner or later.
+  if (options.embed) catalog.ready().catch(options.onError)
   const served = serveMcp(catalog, {
     name: 'foldout',
     version: options.version,
