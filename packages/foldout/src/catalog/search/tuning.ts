@@ -49,7 +49,7 @@ export const TUNING: Tuning = {
   part: 0.5,
   meaningIfSure: 0.6,
   meaningIfUnsure: 1.8,
-  encoder: { wordVectors: 0.2, meaningIfSure: 1, meaningIfUnsure: 6 },
+  encoder: { wordVectors: 0.25, meaningIfSure: 4, meaningIfUnsure: 8 },
   meaningBySize: 6,
   candidates: 60,
 }
