@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chmod, chown, lstat, mkdir, open, readFile, readlink, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { UsageError } from '../gateway/config/config.ts'
@@ -72,6 +73,13 @@ export async function removeFile(path: string, folders: readonly string[] = []):
   for (const folder of deepestFirst) await rmdir(folder).catch(() => undefined)
 }
 
+/** The folder and those around it that are not there yet. */
+export function listMissingFolders(folder: string): readonly string[] {
+  const missing: string[] = []
+  for (let path = folder; !existsSync(path); path = dirname(path)) missing.push(path)
+  return missing
+}
+
 export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
@@ -93,11 +101,9 @@ async function copyOwner(from: string, to: string, mode: number): Promise<void> 
 }
 
 async function createFolders(folder: string): Promise<readonly string[]> {
-  const first = await mkdir(folder, { recursive: true })
-  if (first === undefined) return []
-  const created: string[] = []
-  for (let path = folder; path.length >= first.length; path = dirname(path)) created.push(path)
-  return created
+  const missing = listMissingFolders(folder)
+  await mkdir(folder, { recursive: true })
+  return missing
 }
 
 /** Links are followed by hand, because one may point to a file that is not there yet. */

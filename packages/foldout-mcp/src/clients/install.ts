@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../gateway/config/config.ts'
 import type { ServerDefinition } from '../gateway/config/definition.ts'
@@ -5,7 +6,7 @@ import type { ClientDescription, Scope, ServerMap } from './client.ts'
 import { mergeServers } from './collect.ts'
 import { applyChange, getAt, getEntries, isObject, loadFormat, type Format } from './documents/document.ts'
 import { createEntry, createLaunch, getOrigin, isFoldout, readEntry, startsFoldout, type Launch } from './entries.ts'
-import { checkWritable, findFile, hashText, replaceFile, type FoundFile } from './files.ts'
+import { checkWritable, findFile, hashText, listMissingFolders, replaceFile, type FoundFile } from './files.ts'
 import { changeConfig, findConfigFile, readConfigServers } from './gateway-config.ts'
 import { findOwnCommand, runOwnCommand, type OwnCommandLine } from './own-command.ts'
 import { chooseFile, getStateFolder, type Whereabouts } from './places.ts'
@@ -228,13 +229,14 @@ async function installByCommand(plan: Plan, own: OwnCommandLine, step: Step): Pr
   const { request, state, configChange } = step
   // Clients refuse to add a server twice.
   if (receipt && base !== undefined && base !== found.text) await replaceFile(found, base)
+  const missing = listMissingFolders(dirname(found.path))
   const failure = await runOwnCommand(own, request.where)
   if (failure !== undefined) return failure
   const { text } = await findFile(plan.file)
   const after = getEntries(format.parse(text ?? ''), map.path, map.isList)?.get(request.name)
   if (text === undefined || !isObject(after) || !isDeepStrictEqual(after['args'], entry['args']))
     return 'the server is not in its file'
-  const createdFolders = receipt?.createdFolders ?? []
+  const createdFolders = [...(receipt?.createdFolders ?? []), ...missing]
   await state.writeReceipt(toReceipt(plan, request, { after: hashText(text), configChange, createdFolders }))
   return undefined
 }

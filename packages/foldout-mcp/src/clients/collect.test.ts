@@ -1,0 +1,244 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { collectServers, mergeServers, type Found } from './collect.ts'
+import { applyChange, loadFormat } from './documents/document.ts'
+import { CLIENTS, getClient } from './known/clients.ts'
+import { chooseFile, type Whereabouts } from './places.ts'
+
+let folder: string
+let where: Whereabouts
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'foldout-collect-')))
+  where = { env: { HOME: join(folder, 'home') }, platform: 'linux', project: join(folder, 'project') }
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+async function write(path: string, text: string): Promise<string> {
+  const file = join(folder, path)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+  return file
+}
+
+function collect(client?: string): Promise<Found> {
+  return collectServers(client === undefined ? CLIENTS : [getClient(client)], ['user', 'project'], where)
+}
+
+describe.each(CLIENTS)('R52: $name', (client) => {
+  it('gives its servers', async () => {
+    const [map] = client.maps
+    const { path, isList = false, shape } = map ?? { path: [], shape: {} }
+    const field = shape.command ?? 'command'
+    const launch = shape.isCommandList ? { [field]: ['srv', '--port', '1'] } : { [field]: 'srv', args: ['--port', '1'] }
+    const named = shape.hasName ? { name: 'mine' } : {}
+    const value = { ...shape.fixed, ...named, ...launch }
+    const text = applyChange(await loadFormat(client.format), '', { path, isList, name: 'mine', value })
+    const file = chooseFile(client, 'user', where) ?? ''
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+    const { servers, skipped, problems } = await collect()
+    expect([skipped, problems]).toEqual([[], []])
+    expect(servers).toEqual([
+      {
+        source: { client: client.name, file, name: 'mine' },
+        definition: { command: 'srv', args: ['--port', '1'] },
+        notes: [],
+      },
+    ])
+  })
+})
+
+describe('R52: entries of clients', () => {
+  it.each([
+    [
+      'cursor',
+      '.cursor/mcp.json',
+      '{"mcpServers": {"a": {"url": "https://a/mcp", "headers": {"K": "${env:KEY}"}}}}',
+      { url: 'https://a/mcp', headers: { K: '${KEY}' } },
+    ],
+    [
+      'windsurf',
+      '.codeium/windsurf/mcp_config.json',
+      '{"mcpServers": {"a": {"serverUrl": "https://a"}}}',
+      { url: 'https://a' },
+    ],
+    ['gemini-cli', '.gemini/settings.json', '{"mcpServers": {"a": {"httpUrl": "https://a"}}}', { url: 'https://a' }],
+    [
+      'cline',
+      '.cline/data/settings/cline_mcp_settings.json',
+      '{"mcpServers": {"a": {"url": "https://a", "type": "sse", "disabled": true}}}',
+      { type: 'sse', url: 'https://a', disabled: true },
+    ],
+    [
+      'goose',
+      '.config/goose/config.yaml',
+      'extensions:\n  a:\n    type: streamable_http\n    uri: https://a\n    enabled: false\n',
+      { url: 'https://a', disabled: true },
+    ],
+    [
+      'codex',
+      '.codex/config.toml',
+      '[mcp_servers.a]\nurl = "https://a"\nbearer_token_env_var = "TOKEN"\nhttp_headers = { X = "y" }\ntool_timeout_sec = 7\n',
+      { url: 'https://a', headers: { X: 'y', Authorization: 'Bearer ${TOKEN}' }, timeoutSeconds: 7 },
+    ],
+    [
+      'opencode',
+      '.config/opencode/opencode.jsonc',
+      '{"mcp": {"a": {"type": "local", "command": ["x", "y"], "environment": {"K": "{env:KEY}"}, "enabled": false}}}',
+      { command: 'x', args: ['y'], env: { K: '${KEY}' }, disabled: true },
+    ],
+    [
+      'opencode',
+      '.config/opencode/opencode.json',
+      '{"mcp": {"servers": {"a": {"type": "remote", "url": "https://a"}}}}',
+      { url: 'https://a' },
+    ],
+    [
+      'kimi-code',
+      '.kimi-code/mcp.json',
+      '{"mcpServers": {"a": {"transport": "sse", "url": "https://a", "toolTimeoutMs": 5000}}}',
+      { type: 'sse', url: 'https://a', timeoutSeconds: 5 },
+    ],
+    [
+      'vscode',
+      '.config/Code/User/profiles/x1/mcp.json',
+      '{"servers": {"a": {"type": "stdio", "command": "x", "args": ["${workspaceFolder}/y"], "envFile": ".env"}}}',
+      { command: 'x', args: ['${ROOT}/y'], envFile: '.env' },
+    ],
+    ['continue', '.continue/config.yaml', 'mcpServers:\n  - name: a\n    command: x\n', { command: 'x' }],
+    [
+      'lm-studio',
+      '.cache/lm-studio/mcp.json',
+      '{"mcpServers": {"a": {"command": "x", "args": [8080, true]}}}',
+      { command: 'x', args: ['8080', 'true'] },
+    ],
+  ])('%s: %s %s', async (client, file, text, definition) => {
+    await write(`home/${file}`, text)
+    const { servers, problems } = await collect(client)
+    expect(problems).toEqual([])
+    expect(servers.map((server) => server.definition)).toEqual([definition])
+  })
+
+  it('of a project are relative to its folder', async () => {
+    await write(
+      'project/.mcp.json',
+      '{"mcpServers": {"a": {"command": "./server.js"}, "b": {"command": "x", "cwd": "data"}}}',
+    )
+    await write('project/.continue/mcpServers/one.json', '{"mcpServers": {"c": {"command": "y"}}}')
+    await write(
+      'home/.claude.json',
+      JSON.stringify({
+        projects: {
+          [where.project]: { mcpServers: { d: { command: 'z' } } },
+          '/other': { mcpServers: { e: { command: 'no' } } },
+        },
+      }),
+    )
+    const { servers } = await collect()
+    expect(Object.fromEntries(servers.map(({ source, definition }) => [source.name, definition]))).toEqual({
+      a: { command: './server.js', cwd: where.project },
+      b: { command: 'x', cwd: join(where.project, 'data') },
+      c: { command: 'y' },
+      d: { command: 'z' },
+    })
+  })
+
+  it('ask for what VS Code asks for, as variables', async () => {
+    const inputs = [
+      { id: 'github-token', type: 'promptString', description: 'Your token', password: true },
+      { id: '9host', default: 'localhost' },
+    ]
+    const entry = { command: 'x', env: { T: '${input:github-token}', H: '${input:9host}' } }
+    await write('project/.vscode/mcp.json', JSON.stringify({ inputs, servers: { a: entry } }))
+    const { servers } = await collect('vscode')
+    expect(servers[0]).toMatchObject({
+      definition: { env: { T: '${GITHUB_TOKEN}', H: '${_9HOST:-localhost}' } },
+      notes: [
+        'set the environment variable GITHUB_TOKEN (Your token), which VS Code asks for',
+        'set the environment variable _9HOST, which VS Code asks for',
+      ],
+    })
+  })
+
+  it('are left out if they are Foldout itself, a part of the client, or not servers', async () => {
+    const entries = {
+      foldout: { command: 'npx', args: ['-y', 'foldout-mcp@0.1.0', 'serve'] },
+      here: { command: 'node', args: ['/x/bin/foldout.js', 'serve'] },
+      windows: { command: 'cmd', args: ['/c', 'npx', '-y', 'foldout-mcp', 'serve'] },
+      empty: {},
+      text: 'npx a',
+      mine: { command: 'foldout-notes' },
+    }
+    await write('home/.cursor/mcp.json', JSON.stringify({ mcpServers: entries }))
+    await write('home/.config/goose/config.yaml', 'extensions:\n  developer:\n    type: builtin\n')
+    const { servers, skipped } = await collect()
+    expect(servers.map(({ source }) => source.name)).toEqual(['mine'])
+    expect(skipped.map(({ source, reason }) => [source.name, reason])).toEqual([
+      ['foldout', 'it is Foldout itself'],
+      ['here', 'it is Foldout itself'],
+      ['windows', 'it is Foldout itself'],
+      ['empty', 'it has neither a command nor an address'],
+      ['text', 'it is not an object'],
+      ['developer', 'it is a part of the client, not a server'],
+    ])
+  })
+
+  it('of a file that cannot be read are reported, and the others are there', async () => {
+    const broken = await write('home/.cursor/mcp.json', '{"mcpServers": {')
+    const binary = await write('home/.kiro/settings/mcp.json', '')
+    await writeFile(binary, Buffer.from([0xff, 0x00]))
+    await write('home/.codeium/windsurf/mcp_config.json', '{"mcpServers": {"__proto__": {"command": "x"}}}')
+    const { servers, problems } = await collect()
+    expect(problems.map(({ file, message }) => [file, message])).toEqual([
+      [broken, expect.stringMatching(/^it is not valid JSON: \w+ in line 1$/)],
+      [binary, expect.stringContaining('UTF-8')],
+    ])
+    expect(servers.map(({ source }) => source.name)).toEqual(['__proto__'])
+  })
+
+  it('of a file that two clients share are there once', async () => {
+    const file = await write('project/.mcp.json', '{"mcpServers": {"a": {"command": "x"}}}')
+    await mkdir(join(where.project, '.cursor'), { recursive: true })
+    await symlink(file, join(where.project, '.cursor/mcp.json'))
+    const { servers } = await collect()
+    expect(servers).toHaveLength(1)
+  })
+})
+
+describe('R52: servers of several clients', () => {
+  const found = (client: string, name: string, definition: object): Found['servers'][number] => ({
+    source: { client, file: `/${client}`, name },
+    definition,
+    notes: [],
+  })
+
+  it('are one if they are started the same way', () => {
+    const merged = mergeServers([
+      found('cursor', 'git', { command: 'npx', args: ['git'], env: { A: '1' }, disabled: true }),
+      found('zed', 'github', { command: 'cmd', args: ['/c', 'npx', 'git'], env: { A: '1', B: '2' } }),
+    ])
+    expect(merged).toHaveLength(1)
+    expect(merged[0]).toMatchObject({ name: 'git', sources: [{ client: 'cursor' }, { client: 'zed' }] })
+    expect(merged[0]?.definition).toEqual({ command: 'npx', args: ['git'], env: { A: '1', B: '2' } })
+  })
+
+  it('get numbers if they are not, but have the same name', () => {
+    const merged = mergeServers(
+      [
+        found('cursor', 'git', { command: 'a' }),
+        found('zed', 'git', { command: 'b' }),
+        found('kiro', 'git', { command: 'b', env: { ACCOUNT: 'work' } }),
+        found('pi', 'git', { command: 'b', env: { ACCOUNT: 'home' } }),
+      ],
+      new Map([['git', { command: 'mine' }]]),
+    )
+    expect(merged.map(({ name, definition, isKnown }) => [name, definition.command, isKnown])).toEqual([
+      ['git', 'mine', true],
+      ['git-2', 'a', false],
+      ['git-3', 'b', false],
+      ['git-4', 'b', false],
+    ])
+  })
+})
