@@ -47,7 +47,7 @@ export function readPort(text: string): number {
 /** A timer cannot wait longer than 24 days. */
 const MOST_SECONDS = 86_400
 
-function readSeconds(text: string): number {
+export function readSeconds(text: string): number {
   const seconds = Number(text)
   if (text.trim() === '' || !(seconds > 0 && seconds <= MOST_SECONDS)) {
     throw new InvalidArgumentError(`It must be a number of seconds, at most ${MOST_SECONDS}.`)

@@ -56,6 +56,8 @@ export interface ClientDescription {
   readonly own?: OwnCommand
   /** A link that installs a server by one click. `{name}`, `{base64}`, `{named}`, `{program}` and `{args}` are filled in. */
   readonly link?: string
+  /** What a new file begins with, if the client needs more than servers in it. */
+  readonly initial?: string
   /** What a user should know after installing. */
   readonly note?: string
 }

@@ -102,7 +102,7 @@ async function createPlan(request: InstallRequest, file: string, state: State): 
     const text = changes.reduce(
       (next, [key, value]) =>
         applyChange(format, next, { path: map.path, isList: map.isList ?? false, name: key, value }),
-      base ?? '',
+      base ?? client.initial ?? '',
     )
     return { file, found, base, text, format, map, entry, launch, config, moved, names, servers, receipt, notes }
   } catch (error) {

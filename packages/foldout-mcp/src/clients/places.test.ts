@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CLIENTS, getClient } from './known/clients.ts'
 import { chooseFile, type Whereabouts } from './places.ts'
@@ -17,6 +19,18 @@ describe('R52: the file of a client', () => {
     expect(files[0]?.every((file) => file?.startsWith('/home/ada/'))).toBe(true)
     expect(files[1]?.every((file) => file?.startsWith('/Users/ada/'))).toBe(true)
     expect(files[2]?.every((file) => file?.startsWith('C:\\Users\\ada\\') && !file.includes('/'))).toBe(true)
+  })
+
+  it('is in the table of the guide', () => {
+    const guide = readFileSync(join(import.meta.dirname, '../../../../docs/guide/gateway.md'), 'utf8')
+    const rows = guide.split('\n').filter((line) => / \| `[a-z-]+` \| /.test(line))
+    expect(rows.map((row) => row.split('|')[2]?.trim())).toEqual(CLIENTS.map(({ name }) => `\`${name}\``))
+    for (const [i, client] of CLIENTS.entries()) {
+      const [project = '–'] = client.project ?? []
+      const file = chooseFile(client, 'user', LINUX)?.replace('/home/ada', '~').replace('~/.config', '<settings>')
+      expect(rows[i]?.replaceAll('`~/.config', '`<settings>')).toContain(`\`${file}\``)
+      expect(rows[i]).toContain(project)
+    }
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { collect, formatExamples } from '../options.ts'
+import { collect, formatExamples, readSeconds } from '../options.ts'
 import type { Surroundings } from '../session.ts'
 import type { AddOptions, RemoveOptions } from './add.ts'
 import type { ImportOptions } from './import.ts'
@@ -99,7 +99,7 @@ function addAdd(program: Command, surroundings: Surroundings, finish: Finish): v
     .option('--header <name=value>', 'with --url: a header', collect)
     .option('--set <name=value>', 'with --from: an argument, header or part of the address', collect)
     .option('--no-try', 'do not start the server')
-    .option('--timeout <seconds>', 'how long the server may take to start', Number)
+    .option('--timeout <seconds>', 'how long the server may take to start', readSeconds)
     .option('--json', 'print JSON for programs')
     .addHelpText(
       'after',

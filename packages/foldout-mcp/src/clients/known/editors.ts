@@ -83,6 +83,7 @@ export const EDITORS: readonly ClientDescription[] = [
     user: ['~/.continue/config.yaml'],
     project: ['.continue/mcpServers/foldout.yaml'],
     others: { project: ['.continue/mcpServers/*.yaml', '.continue/mcpServers/*.json'] },
+    initial: 'name: Foldout\nversion: 1.0.0\nschema: v1\n',
     maps: [{ path: ['mcpServers'], shape: { hasName: true, fixed: { type: 'stdio' } }, isList: true }],
   },
   {
