@@ -7,14 +7,14 @@ import type { LabeledTool } from './data.ts'
 export type FieldTerms = Readonly<Record<SearchField, readonly string[]>>
 
 export function getFieldTerms(tool: LabeledTool): FieldTerms {
-  const texts = getFieldTexts(getSearchable(tool))
+  const texts = getFieldTexts(toSearchable(tool))
   return Object.fromEntries(FIELDS.map((field, at) => [field, getTerms(texts[at]!)])) as Record<
     string,
     readonly string[]
   > as FieldTerms
 }
 
-function getSearchable({ name, description, category, tags, inputSchema }: LabeledTool): Searchable {
+export function toSearchable({ name, description, category, tags, inputSchema }: LabeledTool): Searchable {
   return {
     name,
     qualified: name,

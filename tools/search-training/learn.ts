@@ -5,6 +5,8 @@ import type { GeneralWord } from './glove.ts'
 import { createModel, type Model } from './model.ts'
 import { createRandom } from './random.ts'
 import { startVectors } from './start.ts'
+import type { Student } from './distill.ts'
+import { teachStudent } from './student.ts'
 import { createTrainer } from './trainer.ts'
 import { createVocabulary, type Vocabulary } from './vocabulary.ts'
 import { getTerms } from '../../packages/foldout/src/catalog/search/text/words.ts'
@@ -21,6 +23,9 @@ export interface Settings {
   readonly temperature: number
   /** Whether to start from general English, from how words stand together in tools, or both. */
   readonly general: boolean
+  /** Whether to start from a student of a sentence encoder, and with the weights of words that it learned. */
+  readonly student: boolean
+  readonly learnedEmphasis: boolean
   readonly cooccurrence: boolean
 }
 
@@ -33,6 +38,8 @@ export const SETTINGS: Settings = {
   balance: 0.5,
   temperature: 0.07,
   general: true,
+  student: true,
+  learnedEmphasis: true,
   cooccurrence: true,
 }
 
@@ -49,11 +56,12 @@ export interface Material {
   readonly general: ReadonlyMap<string, GeneralWord>
 }
 
-export function learn(
-  { corpus, sets, general }: Material,
+export async function learn(
+  material: Material,
   settings: Settings,
   tell: (message: string) => void,
-): { readonly model: Model; readonly vocabulary: Vocabulary } {
+): Promise<{ readonly model: Model; readonly vocabulary: Vocabulary }> {
+  const { corpus, sets, general } = material
   const tools = [...corpus, ...sets.flatMap(({ tools }) => tools)]
   const texts: (readonly string[])[] = []
   for (const tool of tools) {
@@ -64,9 +72,17 @@ export function learn(
   const vocabulary = createVocabulary(texts, general, settings.words)
   tell(`${vocabulary.words.length} words`)
 
-  const sources = { general: settings.general ? general : undefined, texts: settings.cooccurrence ? texts : undefined }
-  const start = startVectors(vocabulary, sources, settings.dimensions, settings.seed)
   const emphasis = Float32Array.from(vocabulary.shares, (share) => Math.log(COMMON_SHARE / (COMMON_SHARE + share)))
+  const student = settings.student
+    ? await teachStudent(vocabulary, material, { ...settings, emphasis }, tell)
+    : undefined
+  if (student && settings.learnedEmphasis) emphasis.set(getEmphasis(student))
+  const sources = {
+    general: settings.general ? general : undefined,
+    student: student?.vectors,
+    texts: settings.cooccurrence ? texts : undefined,
+  }
+  const start = startVectors(vocabulary, sources, settings.dimensions, settings.seed)
   const model = createModel(start, settings.dimensions, emphasis)
   tell('start')
 
@@ -88,4 +104,13 @@ export function learn(
     if ((step + 1) % 200 === 0) tell(`step ${step + 1}: loss ${loss.toFixed(3)} (${kind})`)
   }
   return { model, vocabulary }
+}
+
+/** The logarithm of what a word counts: its weight times the length of its vector. */
+function getEmphasis({ vectors: { values, columns }, emphasis }: Student): Float32Array {
+  return emphasis.map((weight, word) => {
+    let square = 1e-9
+    for (let i = word * columns; i < (word + 1) * columns; i++) square += values[i]! ** 2
+    return weight + Math.log(square) / 2
+  })
 }

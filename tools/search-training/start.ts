@@ -7,12 +7,16 @@ import type { Vocabulary } from './vocabulary.ts'
 
 const COOCCURRENCE_DIMENSIONS = 64
 const COOCCURRENCE_WEIGHT = 0.6
+/** How much GloVe counts beside a student of a sentence encoder. */
+const GENERAL_WEIGHT = 0.5
 const FEWEST_OCCURRENCES = 3
 /** A word that neither source knows starts near nowhere. */
 const UNKNOWN_LENGTH = 0.2
 
 export interface Sources {
   readonly general: ReadonlyMap<string, GeneralWord> | undefined
+  /** What a student of a sentence encoder knows of each word. */
+  readonly student: Matrix | undefined
   /** Texts to count in which words stand together. */
   readonly texts: readonly (readonly string[])[] | undefined
 }
@@ -20,8 +24,13 @@ export interface Sources {
 /** Where each word starts: what it means in general English beside where it stands in tools, in so many dimensions. */
 export function startVectors(vocabulary: Vocabulary, sources: Sources, dimensions: number, seed: number): Float32Array {
   const blocks: { readonly vectors: Matrix; readonly weight: number }[] = []
-  const { general, texts } = sources
-  if (general !== undefined) blocks.push({ vectors: generalVectors(vocabulary, general), weight: 1 })
+  const { general, student, texts } = sources
+  if (student !== undefined) {
+    centre(student, () => true)
+    blocks.push({ vectors: student, weight: 1 })
+  }
+  if (general !== undefined)
+    blocks.push({ vectors: generalVectors(vocabulary, general), weight: student === undefined ? 1 : GENERAL_WEIGHT })
   if (texts !== undefined) blocks.push({ vectors: toolVectors(vocabulary, texts, seed), weight: COOCCURRENCE_WEIGHT })
   const joined = join(vocabulary.words.length, blocks)
   const frequencies = vocabulary.counts.map((count) => Math.sqrt(count + 1))

@@ -32,7 +32,7 @@ const settings: Settings = { ...SETTINGS, ...Object.fromEntries(values.set.map(r
 
 tell('reading')
 const material = { corpus: readCorpus(values.data), sets: readTrainingSets(values.data), general: readGlove() }
-const { model, vocabulary } = learn(material, settings, tell)
+const { model, vocabulary } = await learn(material, settings, tell)
 const packed = pack(model, vocabulary.words)
 const modules = formatModules(packed)
 if (!values['dry-run']) {
