@@ -4,8 +4,14 @@ import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { EXIT } from './exit-codes.ts'
-import { findEncoder, type EncoderOptions } from './encoder.ts'
-import { createReporter, getConfigFiles, getGatewayOptions, type Surroundings } from './session.ts'
+import {
+  createReporter,
+  findEncoder,
+  getConfigFiles,
+  getGatewayOptions,
+  type EncoderOptions,
+  type Surroundings,
+} from './session.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Catalog, Encoder } from 'foldout/catalog'
+import type { MiniLm } from 'foldout/minilm'
 import { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import type { GatewayEvent } from '../gateway/events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway/gateway.ts'
 import { dropUndefined } from '../gateway/fields.ts'
+import { getCacheFolder } from '../gateway/surroundings.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { createStyler, toLine, toLines, type Stream } from './text.ts'
@@ -130,5 +133,38 @@ export function createReporter(
     if (event.type !== 'server/tools' || quiet) return
     const { tools } = event
     stderr.write(style('dim', `${toLine(event.server)}: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`))
+  }
+}
+
+/** Names a folder in whose `node_modules` the encoder is, if it is not installed beside this program. */
+const FOLDER_VARIABLE = 'FOLDOUT_ENCODER'
+
+export interface EncoderOptions extends ServerOptions {
+  /** Whether the encoder may be used. Default true. */
+  readonly encoder?: boolean
+}
+
+/**
+ * Creates the sentence encoder for searches, and says so on standard error; `undefined` if it is not installed, or not wanted. Its
+ * vectors are kept in the folder for caches.
+ */
+export async function findEncoder(
+  { encoder = true, cache, quiet }: EncoderOptions,
+  { env, stderr }: Surroundings,
+): Promise<MiniLm | undefined> {
+  if (!encoder) return undefined
+  const [{ createMiniLm }, { createVectorFile }] = await Promise.all([import('foldout/minilm'), import('foldout/node')])
+  const installedIn = env[FOLDER_VARIABLE]
+  try {
+    const found = createMiniLm({
+      cache: createVectorFile(join(cache ?? getCacheFolder(env), 'vectors')),
+      ...(installedIn ? { installedIn } : {}),
+    })
+    if (!quiet) stderr.write(createStyler(stderr, env)('dim', `Searches use the encoder ${found.model}.\n`))
+    return found
+  } catch (error) {
+    // Whoever names a folder expects it there.
+    if (!installedIn && error instanceof Error && 'code' in error && error.code === 'peer-missing') return undefined
+    throw error
   }
 }
