@@ -16,7 +16,7 @@ const folder = join(repository, 'node_modules/.cache/foldout-bundle-test')
 
 const files = readdirSync(dist).filter((file) => file.endsWith('.js'))
 /** The sandbox runs in a thread of its own and shares nothing. */
-const shared = files.filter((file) => file !== 'sandbox-worker.js')
+const shared = files.filter((file) => !file.endsWith('-worker.js'))
 /** The table of word vectors has several parts, which only its own entry loads. */
 const isTable = (file: string): boolean => /^shared-word-vectors-\d+\.js$/.test(file)
 

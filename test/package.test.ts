@@ -45,7 +45,16 @@ describe('the packed packages', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it.each([
-    ['foldout', ['dist/index.js', 'dist/sandbox-worker.js', 'dist/word-vectors.js', 'dist/types/entries/index.d.ts']],
+    [
+      'foldout',
+      [
+        'dist/index.js',
+        'dist/minilm-worker.js',
+        'dist/sandbox-worker.js',
+        'dist/word-vectors.js',
+        'dist/types/entries/index.d.ts',
+      ],
+    ],
     ['foldout-mcp', ['bin/foldout.js', 'dist/main.js']],
   ])('%s contains what a user needs and nothing else', (name, needed) => {
     const paths = packed.get(name) ?? []
