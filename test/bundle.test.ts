@@ -15,7 +15,7 @@ const dist = join(repository, 'packages/foldout/dist')
 const folder = join(repository, 'node_modules/.cache/foldout-bundle-test')
 
 const files = readdirSync(dist).filter((file) => file.endsWith('.js'))
-/** The sandbox runs in a thread of its own and shares nothing. */
+/** A thread loads one file and nothing beside it, so it has modules of its own. */
 const shared = files.filter((file) => !file.endsWith('-worker.js'))
 /** The table of word vectors has several parts, which only its own entry loads. */
 const isTable = (file: string): boolean => /^shared-word-vectors-\d+\.js$/.test(file)

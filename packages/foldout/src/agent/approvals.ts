@@ -16,7 +16,7 @@ export interface ApprovalRequest {
   readonly arguments: unknown
   /** For a tool that runs others, such as `use_tool`: the one that would run in the end, and what it would get. */
   readonly target?: CallTarget
-  /** Why a person is asked; empty if whoever asks gave no reason. */
+  /** Why a person is asked; empty if no reason was given. */
   readonly reason: string
   /** The path of the section that the tool comes from. */
   readonly section?: string

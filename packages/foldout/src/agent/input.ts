@@ -1,3 +1,4 @@
+import { deferPattern } from '../core/defer-pattern.ts'
 import type { MediaPart, ProviderAdapter, TextPart, UserMessage } from '../adapters/contract.ts'
 import { countBytes, describePart } from '../adapters/user-parts.ts'
 import { FoldoutError } from '../core/errors.ts'
@@ -102,11 +103,11 @@ function readPart(part: unknown, index: number, bytesLeft: number): TextPart | M
 }
 
 // Names reach providers in form fields and headers, where a line break could begin another one.
-const CONTROL = /\p{Cc}/u
+const getControl = deferPattern(String.raw`\p{Cc}`, 'u')
 
 function readName(name: unknown, fail: (problem: string) => FoldoutError): { readonly name?: string } {
   if (name === undefined) return {}
-  if (typeof name !== 'string' || name === '' || name.length > MAX_INPUT_NAME_CHARACTERS || CONTROL.test(name))
+  if (typeof name !== 'string' || name === '' || name.length > MAX_INPUT_NAME_CHARACTERS || getControl().test(name))
     throw fail(
       `has a name that is not a text of 1 to ${MAX_INPUT_NAME_CHARACTERS} characters without control characters`,
     )

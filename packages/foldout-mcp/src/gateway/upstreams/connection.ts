@@ -205,7 +205,7 @@ function createRefresh(work: () => Promise<void>): () => void {
     isRunning = true
     while (isWanted) {
       isWanted = false
-      // Whoever cares has been told of the error.
+      // The error has been reported already.
       await work().catch(() => undefined)
     }
     isRunning = false

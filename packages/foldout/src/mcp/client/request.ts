@@ -25,7 +25,8 @@ export interface RequestFromMcpOptions extends McpRequestOptions {
  *
  * @example
  * ```ts
- * const { resources } = await requestFromMcp(client, 'resources/list')
+ * const { tools } = await requestFromMcp(client, 'tools/list')
+ * Array.isArray(tools) // => true
  * ```
  */
 export async function requestFromMcp(

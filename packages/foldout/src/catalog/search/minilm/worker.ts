@@ -26,7 +26,7 @@ let isRunning = false
 
 const { engine, weights } = workerData as EncoderSetup
 const loading = load()
-// Whoever waits for it sees the rejection, and there may be nobody yet.
+// The code that waits for it sees the rejection, and nothing may be waiting yet.
 swallow(loading)
 
 parentPort?.on('message', (message: ToEncoder) => {
