@@ -272,6 +272,24 @@ describe('R52: uninstalling from a file that has changed', () => {
     await expect(stat(file)).rejects.toThrow('ENOENT')
   })
 
+  it('changes nothing if the installation was interrupted before it changed the file', async () => {
+    const text = '{ "mcpServers": { "a": { "command": "b" } } }'
+    const file = await write('cursor', text)
+    await install('cursor', { isMove: true })
+    await writeFile(file, text)
+    await uninstall('cursor')
+    expect(await readFile(file, 'utf8')).toBe(text)
+  })
+
+  it.each(['{', '{}', '[]', '{"before": 7}'])('does not trust the receipt %s', async (receipt) => {
+    const file = await write('cursor', '{}')
+    await install('cursor')
+    const receipts = join(getStateFolder(where), 'installed')
+    for (const name of await readdir(receipts)) await writeFile(join(receipts, name), receipt)
+    expect((await uninstall('cursor')).status).toBe('edited')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ mcpServers: {} })
+  })
+
   it('works without a receipt, by cutting what starts Foldout', async () => {
     const file = await write('cursor', '{}')
     await install('cursor', { name: 'everything' })
@@ -379,6 +397,26 @@ describe('R52: the command of a client', () => {
     expect(notes.join()).toMatch(note)
     await uninstall('claude-code')
     await expect(stat(getFile('claude-code'))).rejects.toThrow('ENOENT')
+  })
+
+  it.each([
+    ['claude-code', 'claude', ['mcp', 'add-json', '-s', 'user', 'foldout', '{entry}']],
+    ['codex', 'codex', ['mcp', 'add', 'foldout', '--', '{command}']],
+    ['gemini-cli', 'gemini', ['mcp', 'add', '-s', 'user', 'foldout', '{command}']],
+    ['vscode', 'code', ['--add-mcp', '{named}']],
+  ])('of %s is called as it expects', async (client, program, expected) => {
+    const calls = await createProgram(
+      program,
+      "require('fs').writeFileSync(process.env.HOME + '/../calls.json', JSON.stringify(process.argv.slice(2)))",
+    )
+    const { entry } = await install(client)
+    const { command, args } = entry as { command: string; args: readonly string[] }
+    const values = new Map([
+      ['{entry}', [JSON.stringify(entry)]],
+      ['{named}', [JSON.stringify({ name: 'foldout', ...entry })]],
+      ['{command}', [command, ...args]],
+    ])
+    expect(JSON.parse(await readFile(calls, 'utf8'))).toEqual(expected.flatMap((arg) => values.get(arg) ?? [arg]))
   })
 
   it('is not run if the file does not parse, or on a dry run', async () => {

@@ -249,7 +249,6 @@ function toReceipt(
   return {
     client: client.name,
     file: found.path,
-    format: client.format,
     name,
     path: map.path,
     isList: map.isList ?? false,

@@ -9,3 +9,6 @@ export const LOCK_STALE_MS = 60_000
 
 /** How long a client's own command may take. */
 export const OWN_COMMAND_TIMEOUT_MS = 60_000
+
+/** How many lines of a TOML file may look like tables inside of texts, before the file is not edited. Each costs a parse. */
+export const MOST_DOUBTFUL_HEADERS = 50

@@ -1,41 +1,47 @@
 import { chmod, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { DocumentFormat, Path } from './documents/document.ts'
+import { z } from 'zod'
 import { findFile, hashText, isMissing, replaceFile, type FoundFile } from './files.ts'
 import { LOCK_STALE_MS, LOCK_TIMEOUT_MS } from './limits.ts'
 
-/** What an installation did to a file, so that it can be undone exactly. */
-export interface Receipt {
-  readonly client: string
-  readonly file: string
-  readonly format: DocumentFormat
-  readonly name: string
-  readonly path: Path
-  readonly isList: boolean
-  /** Whether the object with the servers was missing. */
-  readonly isNewContainer: boolean
-  /** The text before; null if there was no file. */
-  readonly before: string | null
-  /** The hash of the text after. */
-  readonly after: string
-  readonly createdFolders: readonly string[]
-  /** The entries that were taken out of the file, as they were. */
-  readonly moved: readonly (readonly [string, unknown])[]
-  /** The configuration of the gateway. */
-  readonly config: string
-  /** What was changed in it. */
-  readonly configChange: ConfigChange | null
-}
+const strings = z.array(z.string()).readonly()
 
 /** A change of the gateway's configuration. */
-export interface ConfigChange {
-  readonly before: string | null
-  readonly after: string
-  readonly createdFolders: readonly string[]
-  /** The servers that were added to it. */
-  readonly added: readonly string[]
-}
+const configChangeSchema = z.object({
+  /** The text before; null if there was no file. */
+  before: z.string().nullable(),
+  /** The hash of the text after. */
+  after: z.string(),
+  createdFolders: strings,
+  /** The servers that were added. */
+  added: strings,
+})
+
+/** What an installation did to a file, so that it can be undone exactly. */
+const receiptSchema = z.object({
+  client: z.string(),
+  file: z.string(),
+  name: z.string(),
+  path: strings,
+  isList: z.boolean(),
+  /** Whether the object with the servers was missing. */
+  isNewContainer: z.boolean(),
+  /** The text before; null if there was no file. */
+  before: z.string().nullable(),
+  /** The hash of the text after. */
+  after: z.string(),
+  createdFolders: strings,
+  /** The entries that were taken out of the file, as they were. */
+  moved: z.array(z.tuple([z.string(), z.unknown()]).readonly()).readonly(),
+  /** The configuration of the gateway. */
+  config: z.string(),
+  /** What was changed in it. */
+  configChange: configChangeSchema.nullable(),
+})
+
+export type Receipt = Readonly<z.output<typeof receiptSchema>>
+export type ConfigChange = Readonly<z.output<typeof configChangeSchema>>
 
 /** What Foldout remembers between commands: receipts, backups and locks. Only the user can read it, because it holds secrets. */
 export interface State {
@@ -81,10 +87,10 @@ export function createState(folder: string): State {
 
 async function parseReceipt(file: string): Promise<Receipt | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Receipt
+    return receiptSchema.parse(JSON.parse(await readFile(file, 'utf8')))
   } catch (error) {
     // A damaged receipt is as good as none: then the entry is cut out of the file.
-    if (isMissing(error) || error instanceof SyntaxError) return undefined
+    if (isMissing(error) || error instanceof SyntaxError || error instanceof z.ZodError) return undefined
     throw error
   }
 }

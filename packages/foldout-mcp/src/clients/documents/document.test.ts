@@ -82,6 +82,17 @@ describe('R52: texts that are not edited', () => {
   })
 })
 
+describe('R52: TOML with tables in its texts', () => {
+  const text = (count: number): string => `[mcp_servers.a]\nx = '''\n${'[b]\n'.repeat(count)}'''\n[c]\n`
+
+  it('is edited if there are some, and left alone if finding out would take long', async () => {
+    const format = await loadFormat('toml')
+    const change = { path: ['mcp_servers'], name: 'a', value: undefined }
+    expect(applyChange(format, text(20), change)).toBe('[c]\n')
+    expect(() => applyChange(format, text(10_000), change)).toThrow('cannot be edited safely')
+  })
+})
+
 describe('R52: how an entry is written', () => {
   it('in JSON, as the rest of the file is', async () => {
     const format = await loadFormat('json')

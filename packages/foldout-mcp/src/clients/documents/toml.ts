@@ -1,4 +1,5 @@
 import { parse, stringify } from 'smol-toml'
+import { MOST_DOUBTFUL_HEADERS } from '../limits.ts'
 import { endLine, isObject, getStyle, type Change, type Format, type Path } from './document.ts'
 
 /** A server is one block of tables, which is appended or cut. */
@@ -45,9 +46,15 @@ interface Header {
 /** Cuts the table at a path and all tables in it. Comments above the table that follows stay with that table. */
 function cutTables(text: string, path: Path): string {
   const headers = listHeaders(text)
+  let attempts = 0
+  const isBetween = (start: number, end: number): boolean => {
+    attempts += 1
+    if (attempts > MOST_DOUBTFUL_HEADERS) throw new Error('too many lines of its texts look like tables')
+    return isComplete(text.slice(start, end))
+  }
   const cuts = headers.flatMap(({ offset, path: own }, i) => {
-    if (!path.every((key, j) => own[j] === key) || !isComplete(text.slice(0, offset))) return []
-    const next = headers.slice(i + 1).find((header) => isComplete(text.slice(0, header.offset)))
+    if (!path.every((key, j) => own[j] === key) || !isBetween(0, offset)) return []
+    const next = headers.slice(i + 1).find((header) => isBetween(offset, header.offset))
     return [[offset, getContentEnd(text, offset, next?.offset ?? text.length)] as const]
   })
   return cuts.reduceRight((rest, [start, end]) => {

@@ -4,6 +4,7 @@ import {
   isSeq,
   parseDocument,
   stringify,
+  visit,
   type Document,
   type Node,
   type Pair,
@@ -33,11 +34,24 @@ type Container = YAMLMap | YAMLSeq
 type Member = { readonly start: number; readonly end: number; readonly isFlow: boolean }
 
 function parse(text: string): Document.Parsed {
-  const document = parseDocument(text, { prettyErrors: false })
+  // The library compares each key with all others of its map, which takes quadratic time.
+  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false })
   const [error] = document.errors
-  if (!error) return document
+  if (!error) {
+    checkKeys(document)
+    return document
+  }
   const line = text.slice(0, error.pos[0]).split('\n').length
   throw new Error(`it is not valid YAML: ${error.message} in line ${line}`)
+}
+
+function checkKeys(document: Document.Parsed): void {
+  visit(document, {
+    Map(_, { items }) {
+      const keys = items.map(({ key }) => (isScalar(key) ? key.value : key))
+      if (new Set(keys).size < keys.length) throw new Error('it is not valid YAML: a key is there twice')
+    },
+  })
 }
 
 /** The pair whose value holds the servers. */
