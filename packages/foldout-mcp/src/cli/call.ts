@@ -1,6 +1,6 @@
 import type { CallResult } from 'foldout/catalog'
-import { UsageError } from '../gateway/config/config.ts'
 import { EXIT } from './exit-codes.ts'
+import { readJsonObject } from './options.ts'
 import { withServers, type ServerOptions, type Surroundings } from './session.ts'
 import { createStyler, toLine } from './text.ts'
 
@@ -10,7 +10,7 @@ export interface CallOptions extends ServerOptions {
 
 /** `foldout call <tool>`: runs one tool and prints its result. Returns the exit code. */
 export async function callTool(tool: string, options: CallOptions, surroundings: Surroundings): Promise<number> {
-  const args = readArguments(options.args)
+  const args = readJsonObject('--args', options.args)
   const { stdout, stderr, signal, env } = surroundings
   return withServers({ ...options, quiet: true }, surroundings, async ({ catalog }) => {
     const result = await catalog.call(tool, args, {
@@ -23,16 +23,6 @@ export async function callTool(tool: string, options: CallOptions, surroundings:
     stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result))
     return result.isError === true ? EXIT.failed : EXIT.done
   })
-}
-
-function readArguments(text = '{}'): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  } catch (error) {
-    throw new UsageError(`--args is not valid JSON: ${(error as Error).message}`)
-  }
-  throw new UsageError(`--args must be a JSON object, such as '{"city": "Oslo"}'.`)
 }
 
 /** Texts as they are, since the result is what the user asked for; other content by its kind and size. */

@@ -2,9 +2,23 @@ import { Command, CommanderError } from 'commander'
 import { UsageError } from '../gateway/config/config.ts'
 import { readVersion } from '../gateway/surroundings.ts'
 import { EXIT } from './exit-codes.ts'
-import { COMMANDS } from './commands.ts'
+import { addCompletion } from './completion.ts'
+import { addConfigureCommands } from './configure/commands.ts'
+import { addGatewayCommands } from './gateway-commands.ts'
+import type { AddCommands } from './options.ts'
+import { addPromptCommands } from './prompts/commands.ts'
+import { addTrafficCommands } from './traffic/commands.ts'
 import type { Surroundings } from './session.ts'
 import { toLine } from './text.ts'
+
+/** Every command of the program, in the order of its help. Each group registers its own and loads what it runs when it runs. */
+const COMMANDS: readonly AddCommands[] = [
+  addGatewayCommands,
+  addConfigureCommands,
+  addTrafficCommands,
+  addPromptCommands,
+  addCompletion,
+]
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { UsageError } from '../gateway/config/config.ts'
 import { DEFAULT_TIMEOUT_MS } from '../gateway/upstreams/limits.ts'
 import type { Surroundings } from './session.ts'
 
@@ -53,4 +54,15 @@ export function readSeconds(text: string): number {
     throw new InvalidArgumentError(`It must be a number of seconds, at most ${MOST_SECONDS}.`)
   }
   return seconds
+}
+
+/** Reads the value of an option that is a JSON object; an empty one if it was not given. */
+export function readJsonObject(option: string, text = '{}'): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch (error) {
+    throw new UsageError(`${option} is not valid JSON: ${(error as Error).message}`)
+  }
+  throw new UsageError(`${option} must be a JSON object, such as '{"city": "Oslo"}'.`)
 }

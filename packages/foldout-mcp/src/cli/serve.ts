@@ -1,8 +1,12 @@
 import { unwatchFile, watchFile } from 'node:fs'
+import type { GatewayConfig } from '../gateway/config/config.ts'
 import type { ExposureName } from '../gateway/config/definition.ts'
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
+import { readVersion } from '../gateway/surroundings.ts'
+import { recordTraffic, type TrafficRecorder } from '../gateway/traffic/record.ts'
+import { createRedactor, findSecrets } from '../gateway/traffic/redact.ts'
 import { EXIT } from './exit-codes.ts'
 import {
   createReporter,
@@ -15,6 +19,8 @@ import {
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number
+  /** The file that traffic is written to. */
+  readonly record?: string
   readonly expose?: ExposureName
 }
 
@@ -28,12 +34,15 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const files = getConfigFiles(options)
   const report = createReporter({ quiet: true, ...options }, surroundings)
   const embed = await findEncoder(options, surroundings)
-  const gateway = await createGateway(await readGatewayConfig(files), {
+  const onProblem = (message: string): void => report({ type: 'problem', server: undefined, message })
+  const config = await readGatewayConfig(files)
+  const recorder = options.record === undefined ? undefined : createRecorder(options.record, config, { env, onProblem })
+  const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
-    ...dropUndefined({ expose: options.expose, embed }),
+    ...dropUndefined({ expose: options.expose, embed, onTraffic: recorder?.onTraffic }),
     onEvent: report,
   })
-  const stopWatching = watchConfig(files, gateway, (message) => report({ type: 'problem', server: undefined, message }))
+  const stopWatching = watchConfig(files, gateway, onProblem)
   try {
     const ends = [untilStopped(signal)]
     if (options.http !== undefined) {
@@ -58,7 +67,17 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     stopWatching()
     await gateway.close()
     await embed?.close()
+    await recorder?.close()
   }
+}
+
+function createRecorder(
+  file: string,
+  config: GatewayConfig,
+  { env, onProblem }: { readonly env: NodeJS.ProcessEnv; readonly onProblem: (message: string) => void },
+): TrafficRecorder {
+  const redactor = createRedactor(findSecrets(config, env))
+  return recordTraffic(file, { redactor, version: readVersion(), onProblem })
 }
 
 function untilStopped(signal: AbortSignal): Promise<void> {

@@ -19,8 +19,8 @@ export function formatNumber(number: number): string {
 }
 
 /** `1 tool`, `2 tools`. */
-export function formatCount(count: number, word: string): string {
-  return `${formatNumber(count)} ${word}${count === 1 ? '' : 's'}`
+export function formatCount(count: number, word: string, plural = `${word}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? word : plural}`
 }
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const

@@ -1,10 +1,10 @@
 import type { ServerDefinition } from '../gateway/config/definition.ts'
 
-const HIDDEN = '***'
+export const HIDDEN = '***'
 /** Names of options and parameters whose values are secret. */
-const SECRET_NAME = /(?:key|token|secret|password|passwd|pwd|auth|credential|bearer|cookie|session)/i
+export const SECRET_NAME = /(?:key|token|secret|password|passwd|pwd|auth|credential|bearer|cookie|session)/i
 /** Values that are secrets whatever they are called: tokens of well-known services, and anything long without a structure. */
-const SECRET_VALUE =
+export const SECRET_VALUE =
   /^(?:sk|pk|rk|gh[a-z]|github_pat|glpat|xox[a-z]|shpat|npm|pypi|hf|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}$|^[A-Za-z0-9+=_-]{40,}$/
 const VARIABLE = /^(?:Bearer )?\$\{[^{}]*\}$/
 
@@ -45,7 +45,7 @@ function hideInArgument(arg: string): string {
   return hideInUrl(arg)
 }
 
-function hideInUrl(text: string): string {
+export function hideInUrl(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
   const withoutUser = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@\s]*@/i, `$1${HIDDEN}@`)
   return withoutUser

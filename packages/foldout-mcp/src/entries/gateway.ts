@@ -24,3 +24,4 @@ export {
   type ViewChoice,
 } from '../gateway/gateway.ts'
 export type { UpstreamState } from '../gateway/upstreams/upstream.ts'
+export type { Traffic } from '../gateway/traffic/traffic.ts'

@@ -9,6 +9,7 @@ import type { GatewayEvent } from './events.ts'
 import { listenHttp } from './serve/http.ts'
 import { createView, type View } from './serve/view.ts'
 import { GatewayServer, type GatewayServerOptions } from './server.ts'
+import type { Traffic } from './traffic/traffic.ts'
 import { createCatalogCache } from './upstreams/catalog-cache.ts'
 import { DEFAULT_TIMEOUT_MS, MOST_STARTING } from './upstreams/limits.ts'
 import { createProcessGuard } from './upstreams/process-guard.ts'
@@ -37,6 +38,8 @@ export interface GatewayOptions {
   /** Finds tools by meaning, beside the words. They are embedded in the background. Close it after the gateway. */
   readonly embed?: Encoder
   readonly onEvent?: (event: GatewayEvent) => void
+  /** Called with what clients do. It must not throw, and must hide what is secret before it keeps anything. */
+  readonly onTraffic?: (traffic: Traffic) => void
 }
 
 /**
@@ -266,7 +269,9 @@ class RunningGateway implements Gateway {
         `There is no preset '${name}'. ${presets.size === 0 ? 'The configuration has none.' : `There are: ${[...presets.keys()].join(', ')}.`}`,
       )
     return createView({
+      name,
       preset,
+      onTraffic: this.#options.onTraffic,
       expose: this.#options.expose ?? preset.expose ?? expose,
       instructions: preset.instructions ?? instructions,
       getServers: () => [...this.#servers.values()],

@@ -3,6 +3,7 @@ import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
 import { dropUndefined } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
+import { watchTools, type Traffic } from '../traffic/traffic.ts'
 import { createExposure } from './expose.ts'
 import { createFeatures } from './features.ts'
 
@@ -27,15 +28,26 @@ export interface ViewOptions {
   readonly version: string
   readonly embed: Encoder | undefined
   readonly onError: (error: Error) => void
+  /** The name of the preset, for those who watch. */
+  readonly name: string
+  readonly onTraffic: ((traffic: Traffic) => void) | undefined
 }
 
-export async function createView({ preset, getServers, ...options }: ViewOptions): Promise<View> {
+export async function createView({
+  preset,
+  getServers,
+  name: view,
+  onTraffic,
+  ...options
+}: ViewOptions): Promise<View> {
+  const select = (server: string, tools: readonly RawTool[]): readonly RawTool[] =>
+    watchTools(selectTools(preset, server, tools), view, onTraffic)
   const getShown = (): readonly GatewayServer[] => getServers().filter(({ name }) => includesServer(preset, name))
   const shown = getShown()
   const features = createFeatures(getShown)
   const exposure = await createExposure(options.expose)
   const catalog = createCatalog(
-    shown.flatMap(({ name, tools }) => selectTools(preset, name, tools)),
+    shown.flatMap(({ name, tools }) => select(name, tools)),
     {
       sources: Object.fromEntries(shown.map((server) => [server.name, describeServer(server)])),
       ...dropUndefined({ embed: options.embed }),
@@ -46,6 +58,7 @@ export async function createView({ preset, getServers, ...options }: ViewOptions
   })
   // Tools are embedded before the first search, because a gateway is searched sooner or later.
   if (options.embed) catalog.ready().catch(options.onError)
+  if (onTraffic) catalog.subscribe((event) => onTraffic({ type: 'catalog', preset: view, catalog, event }))
   const served = serveMcp(catalog, {
     name: 'foldout',
     version: options.version,
@@ -58,7 +71,7 @@ export async function createView({ preset, getServers, ...options }: ViewOptions
     catalog,
     served,
     show({ name, tools }) {
-      catalog.replace(name, selectTools(preset, name, tools))
+      catalog.replace(name, select(name, tools))
       features.refresh()
     },
     hide(server) {

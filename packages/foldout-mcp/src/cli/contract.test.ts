@@ -1,0 +1,148 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createProgram, runCommand } from './main.ts'
+import type { Surroundings } from './session.ts'
+
+const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
+const DESK = join(import.meta.dirname, 'prompts/desk.fixtures.ts')
+const TRAFFIC = '{"type":"start","version":1,"run":"a","at":"","foldout":"1"}\n'
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-contract-')))
+const config = join(folder, 'servers.json')
+const traffic = join(folder, 'traffic.jsonl')
+const queries = join(folder, 'queries.jsonl')
+beforeAll(() => {
+  const tools = [{ name: 'refund_order', description: 'Give a customer the money back.' }]
+  const shop = { command: process.execPath, args: [SERVER, JSON.stringify({ tools })] }
+  writeFileSync(config, JSON.stringify({ mcpServers: { shop } }))
+  writeFileSync(traffic, TRAFFIC)
+  writeFileSync(queries, '{"query": "money back", "tools": ["refund_order"]}')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Written {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function createSurroundings(stream: object = {}): {
+  readonly surroundings: Surroundings
+  readonly written: { stdout: string; stderr: string }
+} {
+  const written = { stdout: '', stderr: '' }
+  const open = (name: 'stdout' | 'stderr') => ({ ...stream, write: (text: string) => (written[name] += text) })
+  const env = {
+    HOME: folder,
+    USERPROFILE: folder,
+    XDG_CONFIG_HOME: join(folder, 'xdg'),
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    PATH: '',
+  }
+  const signal = new AbortController().signal
+  return { written, surroundings: { stdout: open('stdout'), stderr: open('stderr'), env, signal, version: '1.2.3' } }
+}
+
+async function run(args: readonly string[], stream: object = {}): Promise<Written> {
+  const { written, surroundings } = createSurroundings(stream)
+  const code = await runCommand(['node', 'foldout', ...args], surroundings)
+  return { code, ...written }
+}
+
+const commands = createProgram(createSurroundings().surroundings, () => {}).commands
+const names = commands.map((command) => command.name())
+const missing = join(folder, 'not-there.json')
+
+/** A command line of each command that works, without `--json`. `serve` and `record` speak MCP on standard output. */
+const working: Readonly<Record<string, readonly string[]>> = {
+  call: ['refund_order', '--config', config],
+  doctor: ['--config', config],
+  tools: ['--config', config],
+  search: ['money', '--config', config],
+  import: ['--no-project', '--dry-run'],
+  install: ['cursor', '--config', config, '--dry-run'],
+  uninstall: ['cursor', '--dry-run'],
+  add: ['files', '--config', join(folder, 'new.json'), '--no-try', '--', 'server-files'],
+  remove: ['files', '--config', join(folder, 'new.json')],
+  replay: [traffic, '--config', config],
+  eval: [queries, '--config', config],
+  render: [`${DESK}#clerk`],
+  advise: [traffic],
+  simulate: [`${DESK}#clerk`],
+  completion: ['bash'],
+}
+const withoutJson = ['serve', 'record']
+
+/** A command line of each command that reads a file which is not there. */
+const withoutFile: Readonly<Record<string, readonly string[]>> = {
+  serve: ['--config', missing],
+  record: [traffic, '--config', missing],
+  call: ['a', '--config', missing],
+  doctor: ['--config', missing],
+  tools: ['--config', missing],
+  search: ['a', '--config', missing],
+  add: ['a', '--from', missing],
+  replay: [missing, '--config', config],
+  eval: [missing, '--config', config],
+  render: [missing],
+  advise: [missing],
+  simulate: [missing],
+}
+
+describe('R58 every command', () => {
+  it('is in the tables of this test', () => {
+    expect([...Object.keys(working), ...withoutJson].sort()).toEqual(names.toSorted())
+  })
+
+  it.each(names)('%s --help has examples, on standard output', async (name) => {
+    const { code, stdout, stderr } = await run([name, '--help'], { columns: 100 })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(new RegExp(`^Usage: foldout ${name}`))
+    expect(stdout).toContain(`\nExamples:\n`)
+    expect(stdout.split('\nExamples:\n')[1]).toMatch(new RegExp(`foldout ${name}`))
+    const [described = ''] = stdout.split('\nExamples:\n')
+    expect(described.split('\n').filter((line) => line.length > 100)).toEqual([])
+  })
+
+  it.each(names)('%s refuses options it does not have', async (name) => {
+    const { code, stdout, stderr } = await run(
+      [name, ...(working[name] ?? []), '--no-such-option'].filter((arg) => arg !== '--'),
+    )
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain("unknown option '--no-such-option'")
+  })
+
+  it.each(
+    commands.filter(({ registeredArguments: [first] }) => first?.required === true).map((command) => command.name()),
+  )('%s says which argument is missing', async (name) => {
+    const { code, stdout, stderr } = await run([name])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('missing required argument')
+  })
+
+  it.each(Object.entries(withoutFile))('%s says which file is missing', async (name, args) => {
+    for (const json of [[], ['--json']]) {
+      const { code, stdout, stderr } = await run([name, ...args, ...json])
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toContain('not-there.json')
+    }
+  })
+
+  it.each(Object.entries(working))('%s --json prints one JSON document', async (name, args) => {
+    const { code, stdout, stderr } = await run([name, '--json', ...args], { isTTY: true, columns: 40 })
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^[{[][^]*[}\]]\n$/)
+    expect(JSON.parse(stdout)).toBeTypeOf('object')
+  })
+
+  it.each(Object.entries(working))('%s is colored on a terminal only, without NO_COLOR', async (name, args) => {
+    const plain = name === 'add' ? [...args.slice(0, 2), join(folder, 'other.json'), ...args.slice(3)] : args
+    const { stdout, stderr } = await run([
+      name,
+      ...(name === 'remove' ? ['files', '--config', join(folder, 'other.json')] : plain),
+    ])
+    expect(`${stdout}${stderr}`).not.toContain('\u001B')
+  })
+})

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { learnCore, type LearnedCore } from 'foldout/catalog'
+import { readRecordingFile } from 'foldout/node'
+import { advise, type Advice } from 'foldout/telemetry'
+import { UsageError } from '../../gateway/config/config.ts'
+import { dropUndefined } from '../../gateway/fields.ts'
+import { readTraffic, toCatalogRecording } from '../../gateway/traffic/recording.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { formatCount, formatNumber, formatTable, toLine } from '../text.ts'
+import { loadPrompt, type ValueOptions } from './prompt-module.ts'
+
+export interface AdviseOptions extends ValueOptions {
+  /** The module of the prompt whose runs were recorded. */
+  readonly prompt?: string
+  readonly minRuns?: number
+  readonly json?: boolean
+}
+
+/** `foldout advise <recording>`: advice from runs of a prompt, or from traffic of the gateway. Returns the exit code. */
+export async function adviseFrom(file: string, options: AdviseOptions, { stdout }: Surroundings): Promise<number> {
+  if (await isTraffic(file)) {
+    const learned = learnCore(
+      toCatalogRecording(await readTraffic(file)),
+      dropUndefined({ minClients: options.minRuns }),
+    )
+    stdout.write(options.json ? `${JSON.stringify(learned, null, 2)}\n` : formatCore(learned, stdout.columns))
+    return EXIT.done
+  }
+  const recordings = await readRecordingFile(file).catch((error: Error) => {
+    throw new UsageError(error.message)
+  })
+  if (options.prompt === undefined)
+    throw new UsageError(
+      'Say which prompt was recorded: --prompt <module>. Advice that it already follows is left out.',
+    )
+  const { bound } = await loadPrompt(options.prompt, options)
+  const advice = advise(recordings, { prompt: bound, ...dropUndefined({ minRuns: options.minRuns }) })
+  const runs = recordings.reduce((sum, recording) => sum + recording.runs.length, 0)
+  stdout.write(options.json ? `${JSON.stringify({ runs, advice }, null, 2)}\n` : formatAdvice(advice, runs))
+  return EXIT.done
+}
+
+/** Traffic begins with a line that says so. */
+async function isTraffic(file: string): Promise<boolean> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
+    throw new UsageError(`${file} cannot be read: ${error.message}`)
+  })
+  return text.startsWith('{"type":"start"')
+}
+
+function formatAdvice(advice: readonly Advice[], runs: number): string {
+  if (advice.length === 0) return `Nothing to change, after ${runs} recorded ${runs === 1 ? 'run' : 'runs'}.\n`
+  return `${advice.map(({ message }) => toLine(message)).join('\n')}\n`
+}
+
+function formatCore({ core, saved, tools, evidence }: LearnedCore, columns: number | undefined): string {
+  const rows = tools.map((tool) => [
+    tool.core ? '  list it' : '',
+    toLine(tool.name),
+    `used ${formatCount(tool.uses, 'time')} by ${formatCount(tool.clients, 'client')}; listing it costs ${formatNumber(tool.costs)} tokens and saves ${formatNumber(tool.saves.tokens)}`,
+  ])
+  const advice =
+    core.length === 0
+      ? 'No tool is worth listing from the start.'
+      : `List ${toLine(core.join(', '))} from the start ("core": true in the configuration). That would have saved ${formatNumber(saved.tokens)} tokens and ${formatNumber(saved.roundTrips)} round trips.`
+  return `${[toLine(evidence.summary), ...(evidence.isEnough ? [advice] : []), ...formatTable(rows, columns)].join('\n')}\n`
+}

@@ -1,0 +1,111 @@
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type * as foldout from 'foldout'
+import type { BoundPrompt, DisclosureStrategy } from 'foldout'
+import type * as telemetry from 'foldout/telemetry'
+import { UsageError } from '../../gateway/config/config.ts'
+import { readJsonObject } from '../options.ts'
+import { toLine } from '../text.ts'
+
+type Library = Pick<typeof foldout, 'contextFiles' | 'openOrRead' | 'openSections' | 'readSection'>
+type Telemetry = Pick<typeof telemetry, 'simulate'>
+
+/** A prompt of a module, with the library that the module itself uses: prompts of another copy are unknown to ours. */
+export interface LoadedPrompt {
+  readonly bound: BoundPrompt
+  readonly library: Library
+  readonly telemetry: Telemetry
+}
+
+export interface ValueOptions {
+  /** Values for the prompt, as JSON. */
+  readonly values?: string
+}
+
+/** Loads the prompt of `file` or `file#name`, and binds it. */
+export async function loadPrompt(reference: string, { values }: ValueOptions): Promise<LoadedPrompt> {
+  const { file, name } = splitReference(reference)
+  const path = resolve(file)
+  if (!existsSync(path) || !statSync(path).isFile()) throw new UsageError(`There is no file ${toLine(file)}.`)
+  const { createJiti } = await import('jiti')
+  const jiti = createJiti(pathToFileURL(path).href, { moduleCache: true })
+  const exports = await jiti.import<Readonly<Record<string, unknown>>>(path).catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  const load = <Module>(entry: string, own: () => Promise<Module>): Promise<Module> =>
+    jiti.import<Module>(entry).catch(own)
+  return {
+    bound: bind(findPrompt(exports, { file, name }), values, reference),
+    library: await load<Library>('foldout', () => import('foldout')),
+    telemetry: await load<Telemetry>('foldout/telemetry', () => import('foldout/telemetry')),
+  }
+}
+
+/** The part after the last `#` names an export, unless there is a file of that whole name. */
+function splitReference(reference: string): { readonly file: string; readonly name: string | undefined } {
+  const at = reference.lastIndexOf('#')
+  if (at === -1 || existsSync(reference)) return { file: reference, name: undefined }
+  return { file: reference.slice(0, at), name: reference.slice(at + 1) }
+}
+
+interface Unbound {
+  bind(values?: object): BoundPrompt
+}
+
+type AnyPrompt = BoundPrompt | Unbound
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+function isBound(value: unknown): value is BoundPrompt {
+  return isObject(value) && typeof value['render'] === 'function' && isObject(value['prompt'])
+}
+
+function isPrompt(value: unknown): value is AnyPrompt {
+  return isBound(value) || (isObject(value) && typeof value['bind'] === 'function' && typeof value['ns'] === 'string')
+}
+
+/** The export of a name; or the default one, or the only one that is a prompt, bound ones first. */
+function findPrompt(
+  exports: Readonly<Record<string, unknown>>,
+  { file, name }: { readonly file: string; readonly name: string | undefined },
+): AnyPrompt {
+  const entries = Object.entries(exports).filter(([, value]) => isPrompt(value))
+  const names = entries.map(([each]) => each)
+  const list = names.length === 0 ? 'It exports no prompt.' : `Its prompts are: ${names.join(', ')}.`
+  if (name !== undefined) {
+    const value = Object.hasOwn(exports, name) ? exports[name] : undefined
+    if (isPrompt(value)) return value
+    throw new UsageError(`${file} has no prompt '${toLine(name)}'. ${list}`)
+  }
+  if (isPrompt(exports['default'])) return exports['default']
+  const bound = entries.filter(([, value]) => isBound(value))
+  const [first, second] = bound.length > 0 ? bound : entries
+  if (first && !second && isPrompt(first[1])) return first[1]
+  if (!first) throw new UsageError(`${file} exports no prompt. Export one: export default prompt.bind({ … })`)
+  throw new UsageError(`${file} has several prompts. Name one of them: ${file}#${first[0]}. ${list}`)
+}
+
+function bind(prompt: AnyPrompt, json: string | undefined, reference: string): BoundPrompt {
+  const values = readJsonObject('--values', json)
+  try {
+    const bound = isBound(prompt) && json === undefined ? prompt : (prompt.bind as Unbound['bind'])(values)
+    // A value that is missing is noticed only when its section is rendered.
+    bound.render()
+    return bound
+  } catch (error) {
+    throw new UsageError(`${reference}: ${(error as Error).message} Values are given as --values <json>.`)
+  }
+}
+
+/** The names of the strategies on the command line. */
+export const STRATEGY_NAMES = ['read-section', 'open-sections', 'open-or-read', 'context-files'] as const
+export type StrategyName = (typeof STRATEGY_NAMES)[number]
+
+export function createStrategy(name: StrategyName, library: Library): DisclosureStrategy {
+  if (name === 'read-section') return library.readSection()
+  if (name === 'open-sections') return library.openSections()
+  if (name === 'open-or-read') return library.openOrRead()
+  return library.contextFiles()
+}

@@ -1,0 +1,176 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runAgent } from 'foldout'
+import { createFileRecorder } from 'foldout/node'
+import { calls, says, scriptedAdapter } from 'foldout/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../main.ts'
+import { clerk } from './desk.fixtures.ts'
+
+const DESK = join(import.meta.dirname, 'desk.fixtures.ts')
+
+let folder: string
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-prompts-')))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function run(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  let [stdout, stderr] = ['', '']
+  const code = await runCommand(['node', 'foldout', ...args], {
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    env: {},
+    signal: new AbortController().signal,
+    version: '1.2.3',
+  })
+  return { code, stdout, stderr }
+}
+
+function write(name: string, text: string): string {
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  return file
+}
+
+describe('R58 foldout render', () => {
+  it('shows the text and the tree of the only bound prompt, before and after openings', async () => {
+    const { code, stdout } = await run('render', DESK, '--open', 'refunds.vouchers')
+    expect(code).toBe(0)
+    const [before = '', after = ''] = stdout.split('━━ desk/support after opening refunds.vouchers ━━')
+    expect(before).toContain('You answer customers of Lampworks.')
+    expect(before).not.toContain('Do not ask why')
+    expect(before).toMatch(/^2 refunds +\d+ {2}\S+ +folded; \d+ when open$/m)
+    expect(after).toContain('Do not ask why')
+    expect(after).toContain('A voucher is refunded as a voucher.')
+    expect(after).toMatch(/^ {2}2\.1 refunds\.vouchers +\d+ {2}\S+ +open$/m)
+    expect(after).toMatch(/open; tools: refund_order$/m)
+  })
+
+  it('prints everything as JSON, with another strategy', async () => {
+    const { stdout } = await run(
+      'render',
+      `${DESK}#clerk`,
+      '--open',
+      'refunds',
+      '--strategy',
+      'open-sections',
+      '--json',
+    )
+    expect(JSON.parse(stdout)).toMatchObject({
+      prompt: 'desk/support',
+      opened: ['refunds'],
+      before: { strategy: 'openSections', tools: ['open_sections'], sections: [{ path: 'role' }, { path: 'refunds' }] },
+      after: { tools: expect.arrayContaining(['refund_order']) },
+    })
+  })
+
+  it('binds values', async () => {
+    expect((await run('render', `${DESK}#support`, '--values', '{"shop": "Glow"}')).stdout).toContain(
+      'customers of Glow',
+    )
+    expect((await run('render', DESK, '--values', '{"shop": "Glow"}')).stdout).toContain('customers of Glow')
+  })
+
+  it.each([
+    [[`${DESK}#support`], /the value 'shop' is missing.* --values/],
+    [[`${DESK}#nothing`], /has no prompt 'nothing'. Its prompts are: clerk, support/],
+    [[DESK, '--open', 'refund'], /There is no section 'refund'. There are: role, refunds, refunds\.vouchers/],
+    [[DESK, '--open', '__proto__'], /There is no section '__proto__'/],
+    [[DESK, '--values', '[]'], /--values must be a JSON object/],
+    [[DESK, '--strategy', 'none'], /Allowed choices are read-section/],
+    [['/not/there.ts'], /There is no file \/not\/there\.ts/],
+    [[import.meta.dirname], /There is no file/],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await run('render', ...args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+  })
+
+  it('says what is wrong with a module', async () => {
+    expect((await run('render', write('broken.ts', 'export default {'))).stderr).toMatch(/broken\.ts cannot be loaded/)
+    expect((await run('render', write('throws.mjs', 'throw new Error("no")'))).stderr).toMatch(/cannot be loaded: no/)
+    expect((await run('render', write('empty.mjs', 'export const a = 1'))).stderr).toMatch(/exports no prompt/)
+  })
+})
+
+/** Runs in which the model opens a section and calls its tool. */
+async function recordRuns(count: number): Promise<string> {
+  const file = join(folder, `runs-${count}.jsonl`)
+  for (let i = 0; i < count; i++) {
+    const recorder = createFileRecorder(file, { prompt: clerk })
+    const adapter = scriptedAdapter([
+      calls('read_section', { section_key: 'refunds' }),
+      calls('refund_order', { order: 'A-1' }),
+      says('Done.'),
+    ])
+    await runAgent(clerk, { adapter, input: 'I want my money back.', onEvent: recorder.onEvent })
+    await recorder.saved()
+  }
+  return file
+}
+
+describe('R58 foldout advise', () => {
+  it('gives the advice of the library', async () => {
+    const runs = await recordRuns(4)
+    const { code, stdout } = await run('advise', runs, '--prompt', DESK)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/Folding costs more than it saves|Show section 'refunds' in full/)
+    const json = JSON.parse((await run('advise', runs, '--prompt', DESK, '--json')).stdout) as object
+    expect(json).toMatchObject({ runs: 4, advice: [{ runs: 4, used: 4 }] })
+    expect((await run('advise', runs, '--prompt', DESK, '--min-runs', '9')).stdout).toMatch(
+      /^Nothing to change, after 4/,
+    )
+  })
+
+  it.each([
+    [['/not/there.jsonl'], /There is no file/],
+    [[DESK], /is not a recording/],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await run('advise', ...args)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+  })
+})
+
+describe('R58 foldout simulate', () => {
+  it('compares strategies on recorded runs, given steps and given openings', async () => {
+    const runs = await recordRuns(2)
+    const { code, stdout } = await run('simulate', DESK, '--recording', runs, '--cache', 'anthropic', '--json')
+    expect(code).toBe(0)
+    const result = JSON.parse(stdout) as {
+      strategies: readonly { strategy: string; requests: number; problem?: string }[]
+    }
+    expect(result).toMatchObject({ prompt: 'desk/support', runs: 2, cache: 'anthropic' })
+    expect(result.strategies.map(({ strategy, requests }) => [strategy, requests])).toEqual([
+      ['read-section', 6],
+      ['open-sections', 6],
+      ['open-or-read', 6],
+      ['context-files', 0],
+      ['everything-in-full', 4],
+    ])
+    expect(result.strategies[3]?.problem).toMatch(/the prompt has no tool 'read_file'/)
+    const steps = write('steps.json', '[{"opens": ["refunds"]}, {"answers": 80}]')
+    const [given, opened] = await Promise.all([
+      run('simulate', DESK, '--steps', steps, '--strategy', 'read-section'),
+      run('simulate', DESK, '--open', 'refunds', '--strategy', 'read-section'),
+    ])
+    expect(given.stdout).toMatch(/^read-section +2 +0 +[\d,]+ +[\d,]+ {2}█+/m)
+    expect(given.stdout).toBe(opened.stdout)
+  })
+
+  it('refuses steps that are none, two sources of them, and runs of another prompt', async () => {
+    const wrong = write('wrong.json', '[{"open": ["refunds"]}]')
+    expect(await run('simulate', DESK, '--steps', wrong)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/does not say/),
+    })
+    expect((await run('simulate', DESK, '--steps', wrong, '--open', 'role')).stderr).toMatch(
+      /Give one of --open, --steps/,
+    )
+    const none = write('none.jsonl', '{"version":1,"runs":[]}\n')
+    expect((await run('simulate', DESK, '--recording', none)).stderr).toMatch(/has no run of the prompt desk\/support/)
+    expect((await run('simulate', DESK, '--open', 'nothing')).code).toBe(1)
+  })
+})

@@ -1,0 +1,155 @@
+import type { BoundPrompt, RenderedPrompt, RenderOptions } from 'foldout'
+import { UsageError } from '../../gateway/config/config.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
+import { createStrategy, loadPrompt, type StrategyName, type ValueOptions } from './prompt-module.ts'
+
+export interface RenderPromptOptions extends ValueOptions {
+  /** The paths of sections to open. */
+  readonly open?: readonly string[]
+  readonly strategy?: StrategyName
+  readonly json?: boolean
+}
+
+/** `foldout render <module>`: a prompt as a model sees it, before and after it opens sections. Returns the exit code. */
+export async function renderPrompt(
+  module: string,
+  options: RenderPromptOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { bound, library } = await loadPrompt(module, options)
+  const { open = [], strategy } = options
+  const rendering = strategy === undefined ? {} : { disclosure: createStrategy(strategy, library) }
+  const full = measureSections(bound, rendering)
+  const before = describeRender(bound.render(rendering), full)
+  checkPaths(open, full)
+  const after =
+    open.length === 0 ? undefined : describeRender(bound.render({ ...rendering, visibility: toVisibility(open) }), full)
+  const { ns, key } = bound.prompt
+  const name = `${ns}/${key}`
+  const { stdout } = surroundings
+  if (options.json) stdout.write(`${JSON.stringify({ prompt: name, opened: open, before, after }, null, 2)}\n`)
+  else stdout.write(formatAll({ name, open, before, after }, surroundings))
+  return EXIT.done
+}
+
+interface DescribedRender {
+  readonly text: string
+  readonly strategy: string
+  readonly tokens: RenderedPrompt['tokens']
+  readonly tokensIfAllOpen: RenderedPrompt['tokensIfAllOpen']
+  readonly sections: readonly DescribedSection[]
+  readonly tools: readonly string[]
+}
+
+interface DescribedSection {
+  readonly path: string
+  readonly number: string
+  readonly depth: number
+  readonly visibility: string
+  readonly tokens: number
+  /** What it takes when it is open. */
+  readonly fullTokens: number
+  readonly tools: readonly string[]
+}
+
+function describeRender(rendered: RenderedPrompt, full: ReadonlyMap<string, number>): DescribedRender {
+  const { text, tokens, tokensIfAllOpen, nodes, tools, disclosure } = rendered
+  return {
+    text,
+    strategy: disclosure.name,
+    tokens,
+    tokensIfAllOpen,
+    tools: tools.map((tool) => tool.name),
+    sections: nodes.map((node) => ({
+      path: node.path,
+      number: node.number,
+      depth: node.depth,
+      visibility: node.visibility,
+      tokens: node.tokens,
+      fullTokens: full.get(node.path) ?? node.tokens,
+      tools: node.tools.map((tool) => tool.name),
+    })),
+  }
+}
+
+/** What each section takes when everything is open. Opening a section may show further ones that are folded. */
+function measureSections(bound: BoundPrompt, rendering: RenderOptions): ReadonlyMap<string, number> {
+  const opened = new Set<string>()
+  for (;;) {
+    const { nodes, summarized } = bound.render({ ...rendering, visibility: toVisibility([...opened]) })
+    const folded = summarized.filter((path) => !opened.has(path))
+    if (folded.length === 0) return new Map(nodes.map((node) => [node.path, node.tokens]))
+    for (const path of folded) opened.add(path)
+  }
+}
+
+function checkPaths(paths: readonly string[], known: ReadonlyMap<string, number>): void {
+  const unknown = paths.find((path) => !known.has(path))
+  if (unknown === undefined) return
+  throw new UsageError(`There is no section '${toLine(unknown)}'. There are: ${[...known.keys()].join(', ')}.`)
+}
+
+/** Opens sections, and those around them. */
+function toVisibility(paths: readonly string[]): Readonly<Record<string, 'full'>> {
+  const all = paths.flatMap((path) => {
+    const keys = path.split('.')
+    return keys.map((_, i) => keys.slice(0, i + 1).join('.'))
+  })
+  return Object.fromEntries(all.map((path) => [path, 'full']))
+}
+
+interface Views {
+  readonly name: string
+  readonly open: readonly string[]
+  readonly before: DescribedRender
+  readonly after: DescribedRender | undefined
+}
+
+function formatAll({ name, open, before, after }: Views, { stdout, env }: Surroundings): string {
+  const style = createStyler(stdout, env)
+  const title = (text: string): string => style('bold', `━━ ${toLine(text)} ━━`)
+  const format = (heading: string, view: DescribedRender): readonly string[] => [
+    title(heading),
+    '',
+    toPrintable(view.text),
+    '',
+    ...formatTree(view, stdout.columns),
+  ]
+  const parts = format(name, before)
+  if (after === undefined) return `${parts.join('\n')}\n`
+  return `${[...parts, '', ...format(`${name} after opening ${open.join(', ')}`, after)].join('\n')}\n`
+}
+
+/** The text of the prompt with its lines, but without anything that controls a terminal. */
+function toPrintable(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `${/^\s*/.exec(line)?.[0].replaceAll(/[^ ]/g, ' ') ?? ''}${toLine(line)}`)
+    .join('\n')
+}
+
+function formatTree(view: DescribedRender, columns: number | undefined): readonly string[] {
+  const { sections, tokens, tokensIfAllOpen, tools, strategy } = view
+  const largest = Math.max(1, ...sections.map(({ fullTokens }) => fullTokens))
+  const rows = sections.map((section) => {
+    const { path, number, depth, visibility, fullTokens } = section
+    const name = `${'  '.repeat(depth)}${number} ${path}`
+    const folded = visibility === 'summary' ? `folded; ${formatNumber(fullTokens)} when open` : 'open'
+    const names = section.tools.length === 0 ? '' : `; tools: ${section.tools.join(', ')}`
+    return [
+      toLine(name).padStart(name.length),
+      formatNumber(section.tokens).padStart(6),
+      formatBar(section.tokens / largest, 10),
+      toLine(`${folded}${names}`),
+    ]
+  })
+  const exact = tokens.exact ? `counted by ${tokens.counter}` : 'estimated'
+  return [
+    ...formatTable(rows, columns),
+    '',
+    `${formatNumber(tokens.total)} tokens (${formatNumber(tokens.text)} of text, ${formatNumber(tokens.tools)} of tools), ${formatNumber(tokensIfAllOpen.total)} if all sections were open; ${toLine(exact)}, strategy ${toLine(strategy)}`,
+    `tools: ${toLine(tools.join(', ')) || 'none'}`,
+  ]
+}

@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises'
+import { readRecordingFile } from 'foldout/node'
+import { toSimulationSteps, type SimulationOptions, type SimulationStep } from 'foldout/telemetry'
+import * as z from 'zod'
+import { UsageError } from '../../gateway/config/config.ts'
+import { dropUndefined } from '../../gateway/fields.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { createProgress } from '../progress.ts'
+import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
+import {
+  createStrategy,
+  loadPrompt,
+  STRATEGY_NAMES,
+  type LoadedPrompt,
+  type StrategyName,
+  type ValueOptions,
+} from './prompt-module.ts'
+
+export interface SimulateOptions extends ValueOptions {
+  readonly open?: readonly string[]
+  readonly steps?: string
+  readonly recording?: string
+  readonly strategy?: StrategyName
+  readonly cache?: 'none' | 'anthropic' | 'openai'
+  readonly json?: boolean
+}
+
+/** What all runs together cost with a strategy. */
+interface SimulatedCost {
+  readonly strategy: StrategyName | 'everything-in-full'
+  readonly requests: number
+  readonly restarts: number
+  readonly inputTokens: number
+  readonly billedTokens: number
+  /** Why the strategy cannot be simulated. The figures are 0 then. */
+  readonly problem: string | undefined
+}
+
+/** `foldout simulate <module>`: what runs cost with each strategy. Returns the exit code. */
+export async function simulatePrompt(
+  module: string,
+  options: SimulateOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { stdout } = surroundings
+  const loaded = await loadPrompt(module, options)
+  const runs = await readRuns(options, loaded)
+  const names = options.strategy === undefined ? STRATEGY_NAMES : [options.strategy]
+  const costs: SimulatedCost[] = []
+  const work = async (): Promise<void> => {
+    for (const name of [...names, 'everything-in-full'] as const)
+      costs.push(await simulateRuns(name, { loaded, runs, cache: options.cache }))
+  }
+  await createProgress(surroundings, {}).during(
+    () => `Simulated ${costs.length} of ${names.length + 1} strategies`,
+    work,
+  )
+  const { ns, key } = loaded.bound.prompt
+  const result = { prompt: `${ns}/${key}`, runs: runs.length, cache: options.cache ?? 'none', strategies: costs }
+  stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatCosts(result, surroundings))
+  return costs.some(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed
+}
+
+interface Runs {
+  readonly loaded: LoadedPrompt
+  readonly runs: readonly (readonly SimulationStep[])[]
+  readonly cache: SimulationOptions['cache']
+}
+
+async function simulateRuns(
+  strategy: StrategyName | 'everything-in-full',
+  { loaded, runs, cache }: Runs,
+): Promise<SimulatedCost> {
+  const { bound, library, telemetry } = loaded
+  const sum = { strategy, requests: 0, restarts: 0, inputTokens: 0, billedTokens: 0, problem: undefined }
+  try {
+    for (const steps of runs) {
+      const chosen = strategy === 'everything-in-full' ? strategy : createStrategy(strategy, library)
+      const cost = await telemetry.simulate({ prompt: bound, steps }, { strategy: chosen, ...dropUndefined({ cache }) })
+      sum.requests += cost.requests.length
+      sum.restarts += cost.restarts
+      sum.inputTokens += cost.inputTokens
+      sum.billedTokens += cost.billedTokens
+    }
+    return sum
+  } catch (error) {
+    const none = { requests: 0, restarts: 0, inputTokens: 0, billedTokens: 0 }
+    return { strategy, ...none, problem: (error as Error).message }
+  }
+}
+
+/** How many tokens an answer has, if nothing is known about it. It does not change which strategy is cheapest. */
+const ANSWER_TOKENS = 100
+
+async function readRuns(options: SimulateOptions, { bound }: LoadedPrompt): Promise<Runs['runs']> {
+  const { open, steps, recording } = options
+  if ([open, steps, recording].filter((given) => given !== undefined).length > 1)
+    throw new UsageError('Give one of --open, --steps and --recording: each of them says what the model does.')
+  if (steps !== undefined) return [await readSteps(steps)]
+  if (recording === undefined) {
+    const opens = open ?? bound.render().summarized
+    return [[...(opens.length === 0 ? [] : [{ opens }]), { answers: ANSWER_TOKENS }]]
+  }
+  const { ns, key } = bound.prompt
+  const runs = (await readRecordingFile(recording)).flatMap((each) => each.runs)
+  const own = runs.filter(({ prompt }) => prompt.ns === ns && prompt.key === key)
+  if (own.length === 0) throw new UsageError(`${recording} has no run of the prompt ${ns}/${key}.`)
+  return own.map(toSimulationSteps)
+}
+
+const tokens = z.number().int().min(0)
+const stepsSchema = z.array(
+  z.union([
+    z.strictObject({ opens: z.array(z.string()) }),
+    z.strictObject({
+      calls: z.array(z.strictObject({ name: z.string(), argumentsTokens: tokens, resultTokens: tokens })),
+    }),
+    z.strictObject({ answers: tokens }),
+  ]),
+)
+
+async function readSteps(file: string): Promise<readonly SimulationStep[]> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${file} cannot be read: ${error.message}`)
+  })
+  try {
+    return stepsSchema.parse(JSON.parse(text))
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.startsWith('[')
+      ? [z.prettifyError(error as z.ZodError)]
+      : [(error as Error).message]
+    throw new UsageError(
+      `${file} does not say what a model does, such as [{"opens": ["refunds"]}, {"answers": 80}]: ${reason}`,
+    )
+  }
+}
+
+interface Result {
+  readonly prompt: string
+  readonly runs: number
+  readonly cache: string
+  readonly strategies: readonly SimulatedCost[]
+}
+
+function formatCosts({ prompt, runs, cache, strategies }: Result, { stdout, env }: Surroundings): string {
+  const style = createStyler(stdout, env)
+  const largest = Math.max(1, ...strategies.map(({ billedTokens }) => billedTokens))
+  const rows = strategies.map(({ strategy, requests, restarts, inputTokens, billedTokens, problem }) => {
+    if (problem !== undefined) return [strategy, '', '', '', '', toLine(problem)]
+    const figures = [requests, restarts, inputTokens, Math.round(billedTokens)].map((figure, i) =>
+      formatNumber(figure).padStart(HEAD[i + 1]?.length ?? 0),
+    )
+    return [strategy, ...figures, formatBar(billedTokens / largest, 20)]
+  })
+  const title = style('bold', `${toLine(prompt)}: ${runs} ${runs === 1 ? 'run' : 'runs'}, prompt cache: ${cache}`)
+  return `${[title, ...formatTable([HEAD, ...rows], stdout.columns)].join('\n')}\n`
+}
+
+const HEAD = ['strategy', 'requests', 'restarts', 'input tokens', '  billed', '']

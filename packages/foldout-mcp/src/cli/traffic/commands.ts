@@ -1,0 +1,61 @@
+import { InvalidArgumentError } from 'commander'
+import { addServerOptions, formatExamples, readPort, type AddCommands } from '../options.ts'
+import type { ServeOptions } from '../serve.ts'
+import type { EvaluateOptions } from './evaluate.ts'
+import type { ReplayOptions } from './replay.ts'
+
+/** Adds the commands about what clients do: they record it, repeat it, and score searches. */
+export const addTrafficCommands: AddCommands = (program, surroundings, finish) => {
+  addRecord(program, surroundings, finish)
+  addReplay(program, surroundings, finish)
+  addEvaluate(program, surroundings, finish)
+}
+
+const addRecord: AddCommands = (program, surroundings, finish) => {
+  addServerOptions(program.command('record'))
+    .description('serve, and write what clients list, search and call to a file: the same as serve --record')
+    .argument('<file>', 'the file, to which lines of JSON are appended')
+    .option('--http <port>', 'listen on 127.0.0.1 too', readPort)
+    .addHelpText('after', formatExamples('foldout record traffic.jsonl --config .mcp.json --http 8414'))
+    .action(async (file: string, options: ServeOptions) => {
+      const { serve } = await import('../serve.ts')
+      finish(await serve({ ...options, record: file }, surroundings))
+    })
+}
+
+const addReplay: AddCommands = (program, surroundings, finish) => {
+  addServerOptions(program.command('replay'))
+    .description('repeat recorded searches, and calls by choice, and compare what comes back')
+    .argument('<file>', 'a file that foldout serve --record has written')
+    .option('--calls', 'repeat calls of tools that only read, too')
+    .addHelpText(
+      'after',
+      formatExamples('foldout replay traffic.jsonl', 'foldout replay traffic.jsonl --calls --config new.json --json'),
+    )
+    .action(async (file: string, options: ReplayOptions) => {
+      const { replay } = await import('./replay.ts')
+      finish(await replay(file, options, surroundings))
+    })
+}
+
+const addEvaluate: AddCommands = (program, surroundings, finish) => {
+  addServerOptions(program.command('eval'))
+    .description('score the search on queries of your own')
+    .argument('<queries>', 'JSON, or one line of JSON each: {"query": "send a letter", "tools": ["mail/send"]}')
+    .option('--min-ndcg <score>', 'fail if nDCG@10 is lower than this, from 0 to 1', readShare)
+    .addHelpText(
+      'after',
+      formatExamples('foldout eval queries.jsonl', 'foldout eval queries.json --min-ndcg 0.8 --json'),
+    )
+    .action(async (queries: string, options: EvaluateOptions) => {
+      const { evaluate } = await import('./evaluate.ts')
+      finish(await evaluate(queries, options, surroundings))
+    })
+}
+
+function readShare(text: string): number {
+  const share = Number(text)
+  if (text.trim() === '' || !(share >= 0 && share <= 1))
+    throw new InvalidArgumentError('It must be a number from 0 to 1.')
+  return share
+}

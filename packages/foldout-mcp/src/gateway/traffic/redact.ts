@@ -1,0 +1,78 @@
+import { HIDDEN, hideInUrl, SECRET_NAME, SECRET_VALUE } from '../../clients/redact.ts'
+import type { GatewayConfig } from '../config/config.ts'
+import { MAX_RECORDED_CHARACTERS, MAX_RECORDED_DEPTH, MIN_SECRET_LENGTH } from './limits.ts'
+
+/** Something without its secrets. */
+export interface Redacted<Value> {
+  readonly value: Value
+  /** Whether anything was hidden, so that it is not what was sent. */
+  readonly isRedacted: boolean
+}
+
+/** Hides secrets: what is named like one, looks like one, or is a value of the configuration or the environment that is one. */
+export interface Redactor {
+  redactText(text: string): Redacted<string>
+  /** JSON without its secrets; undefined if it is too large or too deep to keep. */
+  redactJson(value: unknown): Redacted<unknown>
+}
+
+export function createRedactor(secrets: readonly string[]): Redactor {
+  // The longest first, because one secret may be a part of another.
+  const known = [...new Set(secrets)]
+    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
+    .sort((a, b) => b.length - a.length)
+
+  const hide = (text: string): string => {
+    const without = known.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
+    return without.replaceAll(/[^\s"'`=:,;()<>[\]{}]+(?::\/\/[^\s"'`<>]+)?/g, (word) => {
+      if (SECRET_VALUE.test(word)) return HIDDEN
+      return word.includes('://') ? hideInUrl(word) : word
+    })
+  }
+
+  const redact = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return hide(value)
+    if (typeof value !== 'object' || value === null) return value
+    if (depth > MAX_RECORDED_DEPTH) throw new RangeError('too deep')
+    if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1))
+    const entries = Object.entries(value).map(([name, item]) => [
+      hide(name),
+      SECRET_NAME.test(name) && isWorthHiding(item) ? HIDDEN : redact(item, depth + 1),
+    ])
+    return Object.fromEntries(entries) as unknown
+  }
+
+  return {
+    redactText(text) {
+      if (text.length > MAX_RECORDED_CHARACTERS) return { value: '', isRedacted: true }
+      const value = hide(text)
+      return { value, isRedacted: value !== text }
+    },
+    redactJson(given) {
+      try {
+        // Measured first: a value of many megabytes is not worth copying.
+        const before = JSON.stringify(given) ?? 'null'
+        if (before.length > MAX_RECORDED_CHARACTERS) return { value: undefined, isRedacted: true }
+        const value = redact(given, 0)
+        return { value, isRedacted: JSON.stringify(value) !== before }
+      } catch {
+        return { value: undefined, isRedacted: true }
+      }
+    },
+  }
+}
+
+/** A number of tokens or a flag is not a secret, even if its name says "token" or "key". */
+function isWorthHiding(value: unknown): boolean {
+  return typeof value === 'string' ? value !== '' : typeof value === 'object' && value !== null
+}
+
+/** The values of the configuration, and those of the environment whose names say that they are secret. */
+export function findSecrets({ servers }: GatewayConfig, env: NodeJS.ProcessEnv): readonly string[] {
+  const configured = servers.flatMap((server) => Object.values(server.kind === 'stdio' ? server.env : server.headers))
+  const ambient = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [value] : []))
+  // A header such as `Bearer …` holds its secret after the scheme.
+  return [...configured, ...ambient]
+    .flatMap((value) => [value, ...value.split(/\s+/)])
+    .filter((value) => !value.includes('${'))
+}
