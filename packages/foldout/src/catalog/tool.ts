@@ -63,6 +63,8 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
 export interface CallClient {
   /** Different for each connection. Requests without a connection share one. */
   readonly id: string
+  /** Whether other clients have the same id, because their requests have no connection. */
+  readonly isShared?: boolean
   /** As it calls itself. */
   readonly name: string | undefined
   readonly version: string | undefined
@@ -91,7 +93,7 @@ export interface CallPeer {
   readonly era: 'legacy' | 'modern'
   /** What the client says that it can do. */
   readonly capabilities: Readonly<Record<string, unknown>>
-  /** The least severe log messages that a modern client wants to have for this request. */
+  /** The least severe log messages that the client wants to have. */
   readonly logLevel?: string
   /** Tells the client something, along with the request that it has made. */
   notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>

@@ -67,6 +67,9 @@ export const LISTEN_BACKLOG = 4_096
  */
 export const KEEP_ALIVE_MS = 2 * MINUTE
 
+/** Resources that one request to listen may name; further ones are left out. */
+export const MAX_WATCHED = 1_000
+
 /** How long a client may take to answer a question that a tool asks it. People answer some of them. */
 export const LONGEST_ANSWER_MS = 60 * MINUTE
 

@@ -7,6 +7,7 @@ import { isDeeperThan } from '../../core/json/measure.ts'
 import { IDEMPOTENCY_KEY } from '../keys.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { callFailure } from './failure.ts'
+import { passMeta } from './meta.ts'
 import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
@@ -47,7 +48,12 @@ export async function callTool(
   const isRead = client.transport !== undefined
   const sendOnce = async (input: CallInput | undefined): Promise<unknown> => {
     const wanted: Wanted = { onProgress: report }
-    const request = { name: tool.name, arguments: args, ...toFields(input), ...getMeta(context) }
+    const request = {
+      name: tool.name,
+      arguments: args,
+      ...toFields(input),
+      ...passMeta(client, getMeta(context), peer),
+    }
     const { params, release } = markWanted(client, request, wanted)
     try {
       const seen = await send(client, tool, params, {
@@ -74,6 +80,7 @@ export async function callTool(
       timeoutMs,
       maxCallMs,
       isOverdue,
+      isPassedOn: peer !== undefined,
       isCutOff: isRead && client.transport === undefined,
     })
   } finally {
@@ -110,17 +117,10 @@ function progressReporter(
   }
 }
 
-/**
- * The protocol's own keys hold for one connection only, except the level of logs that the client wants. A server can tell by the
- * idempotency key whether it has run the call before.
- */
-function getMeta({ meta, peer, idempotencyKey }: CallContext): { readonly _meta?: Readonly<Record<string, unknown>> } {
-  const kept = Object.entries(meta ?? {}).filter(
-    ([key]) => key !== 'progressToken' && key !== IDEMPOTENCY_KEY && !key.startsWith('io.modelcontextprotocol/'),
-  )
-  if (idempotencyKey !== undefined) kept.push([IDEMPOTENCY_KEY, idempotencyKey])
-  if (peer?.logLevel !== undefined) kept.push(['io.modelcontextprotocol/logLevel', peer.logLevel])
-  return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {}
+/** A server can tell by the idempotency key whether it has run the call before. */
+function getMeta({ meta, idempotencyKey }: CallContext): Readonly<Record<string, unknown>> {
+  const { [IDEMPOTENCY_KEY]: _, ...given } = meta ?? {}
+  return idempotencyKey === undefined ? given : { ...given, [IDEMPOTENCY_KEY]: idempotencyKey }
 }
 
 /** The answers to a server's questions, as fields of the request that is sent again. */

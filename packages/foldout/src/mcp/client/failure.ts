@@ -5,6 +5,7 @@ import { getErrorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { ERROR_DATA_CHARACTERS } from '../limits.ts'
+import { REFUSAL, type Refusal } from '../refusal.ts'
 
 export interface FailedCall {
   readonly server: string
@@ -15,11 +16,22 @@ export interface FailedCall {
   readonly isCutOff: boolean
   /** Whether it took longer than any call may. */
   readonly isOverdue: boolean
+  /** Whether it is passed on for a client that can be told of the server's own error. */
+  readonly isPassedOn: boolean
 }
 
 /** A call that failed, as an answer that a model can read. */
 export function callFailure(error: unknown, call: FailedCall): CallResult {
-  return createErrorResult(failureText(error, call))
+  const result = createErrorResult(failureText(error, call))
+  const refusal = call.isCutOff || call.isOverdue || !call.isPassedOn ? undefined : readRefusal(error)
+  return refusal ? { ...result, [REFUSAL]: refusal } : result
+}
+
+/** The error that a server answered with, if it did. */
+function readRefusal(error: unknown): Refusal | undefined {
+  const { code, data } = errorFields(error)
+  if (typeof code !== 'number' || isTimeout(code, data)) return undefined
+  return { code, message: withoutPrefix(getErrorMessage(error)), ...(data === undefined ? {} : { data }) }
 }
 
 function failureText(error: unknown, call: FailedCall): string {

@@ -1,7 +1,8 @@
 import { isPlainObject } from '../../core/json/json.ts'
-import type { CallInput } from '../../catalog/tool.ts'
+import type { CallInput, CallPeer } from '../../catalog/tool.ts'
 import { LIST_TIMEOUT_MS } from '../limits.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
+import { passMeta } from './meta.ts'
 import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
@@ -16,6 +17,8 @@ import { markWanted, type Wanted } from './wire.ts'
 export interface RequestFromMcpOptions extends McpRequestOptions {
   /** Answers to the questions of an earlier result, for modern servers. */
   readonly input?: CallInput | undefined
+  /** The client that the request is passed on for: a modern server is told what it can do. */
+  readonly peer?: CallPeer | undefined
   readonly onProgress?: (progress: Readonly<Record<string, unknown>>) => void
 }
 
@@ -33,11 +36,13 @@ export async function requestFromMcp(
   client: McpClient,
   method: string,
   params: Readonly<Record<string, unknown>> = {},
-  { input, onProgress, ...options }: RequestFromMcpOptions = {},
+  { input, peer, onProgress, ...options }: RequestFromMcpOptions = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const wanted: Wanted = { onProgress }
   const answers = input && isModern(client) ? { inputResponses: input.responses, requestState: input.state } : {}
-  const marked = markWanted(client, { ...params, ...answers }, wanted)
+  const { _meta: meta, ...others } = params
+  const passed = passMeta(client, isPlainObject(meta) ? meta : {}, peer)
+  const marked = markWanted(client, { ...others, ...passed, ...answers }, wanted)
   const own = createFollower(options.signal)
   try {
     const seen = await client.request({ method, params: marked.params }, ANY_RESULT, {

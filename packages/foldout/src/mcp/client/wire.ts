@@ -24,7 +24,19 @@ interface Wire {
 const WANTED = Symbol('foldout/wanted')
 
 /** Stands in for any result, so that the client has nothing to object to. */
-const STAND_IN = Object.freeze({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [], content: [] })
+const STAND_IN = Object.freeze({
+  resultType: 'complete',
+  ttlMs: 0,
+  cacheScope: 'private',
+  tools: [],
+  content: [],
+  resources: [],
+  resourceTemplates: [],
+  contents: [],
+  prompts: [],
+  messages: [],
+  completion: { values: [] },
+})
 
 const wires = new WeakMap<McpClient, Wire>()
 const tapped = new WeakMap<object, McpClient>()

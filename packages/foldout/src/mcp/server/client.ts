@@ -9,6 +9,8 @@ import { isPlainObject } from '../../core/json/json.ts'
 export interface ServedClient {
   /** Groups the events of a catalog by client. */
   readonly id: string
+  /** Whether other clients have the same id, because their requests have no connection. */
+  readonly isShared?: boolean
   /** `legacy` clients have a session and a list that may grow. From MCP 2026-07-28 on they are `modern` and have neither. */
   readonly era: 'legacy' | 'modern'
   /** As it calls itself. */

@@ -1,10 +1,12 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import { isPlainObject } from '../../core/json/json.ts'
 import { readIdentity, NOBODY, type ClientIdentity } from './client.ts'
+import { readWatched } from './features.ts'
 import { MAX_MESSAGE_BYTES } from '../limits.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { loadServerSdk, loadStdioSdk } from './sdk.ts'
 import { createMcpServer } from './requests.ts'
-import type { ClientViews } from './views.ts'
+import type { ClientView, ClientViews } from './views.ts'
 
 /**
  * One client, served over a transport of its own.
@@ -28,19 +30,59 @@ export async function connectClient(
   const [sdk, { serveStdio }] = await Promise.all([loadServerSdk(), loadStdioSdk()])
   const maxResultBytes = options.maxResultBytes ?? MAX_MESSAGE_BYTES
   let identity: ClientIdentity = NOBODY
+  let view: ClientView | undefined
+  const listening = new Listening(() => view)
   const { wire, closed, started } = watchTransport(transport, (message) => {
     identity = readIdentity(message) ?? identity
+    listening.hear(message)
   })
+  void closed.then(() => listening.stopAll())
   // Made for stdio, it serves any transport that has one client.
   const handle = serveStdio(
     ({ era }) => {
-      const view = era === 'legacy' ? views.legacy(identity) : views.connection(identity)
+      view = era === 'legacy' ? views.legacy(identity) : views.connection(identity)
       return createMcpServer({ sdk, options, view }, { isLasting: true, maxResultBytes })
     },
     { transport: wire, ...(options.onError ? { onerror: options.onError } : {}) },
   )
   await started
   return { closed, close: () => handle.close() }
+}
+
+/** The resources that a modern client listens for. The SDK keeps these requests to itself. */
+class Listening {
+  readonly #getView: () => ClientView | undefined
+  readonly #stops = new Map<unknown, () => void>()
+
+  constructor(getView: () => ClientView | undefined) {
+    this.#getView = getView
+  }
+
+  hear(message: unknown): void {
+    const uris = readWatched(message)
+    // Once the SDK has seen it, which may be what makes the view.
+    if (uris) queueMicrotask(() => this.#start((message as { readonly id?: unknown }).id, uris))
+    if (isPlainObject(message) && message['method'] === 'notifications/cancelled' && isPlainObject(message['params']))
+      this.#stop(message['params']['requestId'])
+  }
+
+  stopAll(): void {
+    for (const id of Array.from(this.#stops.keys())) this.#stop(id)
+  }
+
+  #start(id: unknown, uris: readonly string[]): void {
+    const { client, features } = this.#getView() ?? {}
+    const stop = client && features?.listen?.(uris, { client })
+    if (!stop) return
+    this.#stop(id)
+    this.#stops.set(id, stop)
+  }
+
+  #stop(id: unknown): void {
+    const stop = this.#stops.get(id)
+    this.#stops.delete(id)
+    stop?.()
+  }
 }
 
 interface WatchedTransport {

@@ -1,6 +1,8 @@
 import type { Server, ServerContext } from '@modelcontextprotocol/server'
 import type { CallClient, CallPeer, ToolProgress } from '../../catalog/tool.ts'
-import { LONGEST_ANSWER_MS } from '../limits.ts'
+import { CLIENT_CAPABILITIES, LOG_LEVEL } from '../keys.ts'
+import { LONGEST_ANSWER_MS, MAX_WATCHED } from '../limits.ts'
+import { isPlainObject } from '../../core/json/json.ts'
 
 /**
  * What a server has beside tools: resources, prompts, completions, logs and whatever else the protocol knows.
@@ -24,6 +26,13 @@ export interface McpFeatures {
    * error with a `code` that is a number is sent with it.
    */
   request(request: FeatureRequest, context: FeatureContext): Promise<Readonly<Record<string, unknown>> | undefined>
+  /** Whether a method is known. Without it, `request` says so by its answer, which over HTTP comes too late for a 404. */
+  has?(method: string): boolean
+  /**
+   * Called when a modern client listens for changes of resources. Returns a function that is called when it has stopped. Legacy
+   * clients send `resources/subscribe` instead.
+   */
+  listen?(uris: readonly string[], context: Pick<FeatureContext, 'client'>): () => void
   /** Calls a listener with every notification for the client. Returns a function that stops it. */
   subscribe?(listener: (notification: FeatureNotification) => void): () => void
 }
@@ -72,16 +81,18 @@ export interface FeatureContext {
   readonly onProgress?: (progress: ToolProgress) => void
 }
 
-const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
-const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
-
 /** Accepts any answer of a client. */
 const ANY_ANSWER = {
   '~standard': { version: 1, vendor: 'foldout', validate: (value: unknown) => ({ value }) },
 } as const
 
 /** The client at the other end of a request. */
-export function createPeer(server: Server, era: CallPeer['era'], { mcpReq }: ServerContext): CallPeer {
+export function createPeer(
+  server: Server,
+  era: CallPeer['era'],
+  { mcpReq }: ServerContext,
+  logLevel: string | undefined,
+): CallPeer {
   const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, unknown>>
   const notify: CallPeer['notify'] = (method, params) => mcpReq.notify({ method, params })
   if (era === 'legacy') {
@@ -89,6 +100,7 @@ export function createPeer(server: Server, era: CallPeer['era'], { mcpReq }: Ser
       era,
       capabilities: { ...server.getClientCapabilities() },
       notify,
+      ...(logLevel === undefined ? {} : { logLevel }),
       ask: async (method, params, signal) =>
         (await mcpReq.send({ method, params }, ANY_ANSWER, {
           // People answer some of these. The request itself has a deadline, if anything has.
@@ -102,11 +114,19 @@ export function createPeer(server: Server, era: CallPeer['era'], { mcpReq }: Ser
   const hasInput = mcpReq.inputResponses !== undefined || state !== undefined
   return {
     era,
-    capabilities: { ...(envelope[CAPABILITIES] as object | undefined) },
+    capabilities: { ...(envelope[CLIENT_CAPABILITIES] as object | undefined) },
     notify,
     ...(typeof level === 'string' ? { logLevel: level } : {}),
     ...(hasInput
       ? { input: { responses: mcpReq.inputResponses ?? {}, state: typeof state === 'string' ? state : undefined } }
       : {}),
   }
+}
+
+/** The resources that a request to listen is about; nothing for other requests. */
+export function readWatched(message: unknown): readonly string[] | undefined {
+  if (!isPlainObject(message) || message['method'] !== 'subscriptions/listen') return undefined
+  const { notifications } = isPlainObject(message['params']) ? message['params'] : {}
+  const uris = isPlainObject(notifications) ? notifications['resourceSubscriptions'] : undefined
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string').slice(0, MAX_WATCHED) : []
 }

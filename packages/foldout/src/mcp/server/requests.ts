@@ -2,12 +2,13 @@ import type { CallToolResult, JSONRPCRequest, Result, Server, ServerContext } fr
 import { isPlainObject } from '../../core/json/json.ts'
 import type { CallContext, CallPeer, CallResult, ToolProgress } from '../../catalog/tool.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
-import { IDEMPOTENCY_KEY } from '../keys.ts'
+import { IDEMPOTENCY_KEY, REFUSED_WITH } from '../keys.ts'
 import { LIST_TTL_MS, MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault, formatBytes } from '../../core/json/measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
 import { createPeer } from './features.ts'
 import type { ServeMcpOptions } from './options.ts'
+import { getRefusal } from '../refusal.ts'
 import { createProgressReports } from './progress.ts'
 import type { ServerSdk } from './sdk.ts'
 import { answerLibrary } from './library.ts'
@@ -90,9 +91,12 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
 
   // The SDK answers it by itself where logs are a capability, and keeps the level to itself.
   if (features) server.removeRequestHandler('logging/setLevel')
-  const parts: CallParts = { sdk, view, running, maxResultBytes: use.maxResultBytes }
+  const parts: CallParts = { sdk, view, running, maxResultBytes: use.maxResultBytes, logLevel: undefined }
+  const isKnown = (method: string): boolean =>
+    method === 'tools/call' || (features !== undefined && (features.has?.(method) ?? true))
   // Not by `setRequestHandler`: that would pass results through the SDK's schemas, which drop what they do not know.
-  if (features || use.method === undefined || use.method === 'tools/call')
+  // Over HTTP, a method that nobody knows is answered with 404, which only the SDK itself can do.
+  if (use.method === undefined || isKnown(use.method))
     server.fallbackRequestHandler = async (request, context) => {
       const result = await (request.method === 'tools/call'
         ? answerCall(server, parts, request, context)
@@ -106,10 +110,11 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
 /** Answers what is not about tools. */
 async function answerFeature(
   server: Server,
-  { view: { client, features } }: CallParts,
+  parts: CallParts,
   request: JSONRPCRequest,
   context: ServerContext,
 ): Promise<Result | undefined> {
+  const { client, features } = parts.view
   const progress = createProgressReports(request, context)
   try {
     const { method, params = {} } = request
@@ -118,12 +123,14 @@ async function answerFeature(
       { method, params },
       {
         client,
-        peer: createPeer(server, client.era, context),
+        peer: createPeer(server, client.era, context, parts.logLevel),
         signal: context.mcpReq.signal,
         meta: params['_meta'] ?? {},
         ...(report ? { onProgress: report } : {}),
       },
     )
+    // Legacy clients say it once, modern ones with every request.
+    if (result && method === 'logging/setLevel') parts.logLevel = String(params['level'])
     await progress.sent()
     return result
   } finally {
@@ -136,11 +143,13 @@ interface CallParts {
   readonly view: ClientView
   readonly running: Running
   readonly maxResultBytes: number
+  /** The least severe logs that a legacy client has asked for. */
+  logLevel: string | undefined
 }
 
 async function answerCall(
   server: Server,
-  { sdk, view, running, maxResultBytes }: CallParts,
+  { sdk, view, running, maxResultBytes, logLevel }: CallParts,
   request: JSONRPCRequest,
   context: ServerContext,
 ): Promise<Result> {
@@ -150,10 +159,15 @@ async function answerCall(
   const progress = createProgressReports(request, context)
   const stopped = running.started(context)
   try {
-    const peer = createPeer(server, view.client.era, context)
+    const peer = createPeer(server, view.client.era, context, logLevel)
     const result = await view.exposed.call(name, args, callContext(view, request, peer, context, progress.report))
     await Promise.all([progress.sent(), running.announced()])
-    return toWireResult(server, view, limitResult(name, result, maxResultBytes))
+    const refusal = getRefusal(result)
+    if (!refusal) return toWireResult(server, view, limitResult(name, result, maxResultBytes))
+    // By its own name, a tool answers as if the client had called the server itself.
+    const isOwnName = view.exposed.target(name, args)?.entry.name === name
+    if (isOwnName) throw new sdk.ProtocolError(refusal.code, refusal.message, refusal.data)
+    return { ...result, _meta: { [REFUSED_WITH]: refusal } }
   } finally {
     progress.end()
     stopped()

@@ -80,7 +80,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   function modernList(isEverything: boolean): ClientView {
     const known = shared.get(isEverything)
     if (known) return known
-    const client: ServedClient = { id: STATELESS, era: 'modern', ...NOBODY, principal: undefined }
+    const client: ServedClient = { id: STATELESS, isShared: true, era: 'modern', ...NOBODY, principal: undefined }
     sharedSession ??= makeSession(client)
     const made = view(client, sharedSession, isEverything)
     shared.set(isEverything, made)
@@ -91,7 +91,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
     legacy: (identity, principal) => createConnectionView('legacy', identity, principal),
     connection: (identity) => createConnectionView('modern', identity),
     modern(identity, principal) {
-      const client: ServedClient = { id: STATELESS, era: 'modern', ...identity, principal }
+      const client: ServedClient = { id: STATELESS, isShared: true, era: 'modern', ...identity, principal }
       const isEverything = wantsEverything(client)
       if (sharing === 'principal' && principal !== undefined)
         return principals.get(`${isEverything} ${principal}`, () => view(client, makeSession(client), isEverything))

@@ -1,12 +1,12 @@
-import type { McpHttpHandler } from '@modelcontextprotocol/server'
+import type { McpHttpHandler, McpServer, Server } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_BODY_BYTES, MAX_HTTP_RESULT_BYTES, MAX_STREAMS, STREAMS_PER_PEER } from '../../limits.ts'
 import { NOBODY, readIdentity } from '../client.ts'
-import type { FeatureNotification } from '../features.ts'
+import { readWatched, type FeatureNotification } from '../features.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import { createMcpServer } from '../requests.ts'
 import type { ServerSdk } from '../sdk.ts'
-import { watchList, type ClientViews } from '../views.ts'
+import { watchList, type ClientView, type ClientViews } from '../views.ts'
 import { isAuthorized, refuseUnauthorized } from './authorize.ts'
 import { PeerCounter, toPeer, type PeerLimits, type Refusal } from './peer.ts'
 import { httpError, refuseForNow, refuseLongBody, watchResponse } from './response.ts'
@@ -45,7 +45,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
       const method = isPlainObject(body) ? String(body['method']) : undefined
       const view = views.modern(readIdentity(body) ?? NOBODY, caller?.principal)
       const use = { isLasting: false, maxResultBytes, ...(method === undefined ? {} : { method }) }
-      return createMcpServer({ sdk, options, view }, use)
+      return withHeaderCheck(sdk, createMcpServer({ sdk, options, view }, use), view, body)
     },
     {
       legacy: 'reject',
@@ -89,8 +89,10 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
       return sessions.handle({ request, body, caller })
     modernRequests.set(request, { body, caller })
     const handle = () => modern.fetch(request, { parsedBody: body })
-    const isListening = isPlainObject(body) && body['method'] === 'subscriptions/listen'
-    return isListening ? streams.open(request, caller, handle) : handle()
+    const uris = readWatched(body)
+    if (!uris) return handle()
+    const { client, features } = views.modern(readIdentity(body) ?? NOBODY, caller.principal)
+    return streams.open(request, caller, handle, () => features?.listen?.(uris, { client }))
   }
 
   return {
@@ -133,6 +135,32 @@ function announce(notify: McpHttpHandler['notify'], { method, params }: FeatureN
   if (method === 'notifications/resources/updated') notify.resourceUpdated(String(params?.['uri']))
 }
 
+/** The SDK checks headers that carry arguments for servers of its own kind only, so ours is given to it as one. */
+function withHeaderCheck(sdk: ServerSdk, server: Server, { exposed }: ClientView, body: unknown): Server | McpServer {
+  const { name, arguments: args } = readCall(body)
+  const entry = name === undefined ? undefined : exposed.target(name, args)?.entry
+  if (entry?.name !== name || !entry || !hasHeaders(entry.inputSchema)) return server
+  const { inputSchema } = entry
+  return Object.assign(new sdk.McpServer({ name: '', version: '' }), { server, toolInputSchemaJson: () => inputSchema })
+}
+
+function readCall(body: unknown): { readonly name?: string; readonly arguments?: unknown } {
+  if (!isPlainObject(body) || body['method'] !== 'tools/call' || !isPlainObject(body['params'])) return {}
+  const { name, arguments: args } = body['params']
+  return typeof name === 'string' ? { name, arguments: args } : {}
+}
+
+const withHeaders = new WeakMap<object, boolean>()
+
+/** Whether a tool has arguments that come in headers as well. */
+function hasHeaders(schema: object): boolean {
+  const known = withHeaders.get(schema)
+  if (known !== undefined) return known
+  const isFound = JSON.stringify(schema).includes('"x-mcp-header"')
+  withHeaders.set(schema, isFound)
+  return isFound
+}
+
 /** Event streams within limits. */
 class LimitedStreams {
   readonly limits: PeerLimits
@@ -144,14 +172,26 @@ class LimitedStreams {
   }
 
   /** Answers with a stream, as long as there are not too many of them. */
-  async open(request: Request, { peer }: Caller, answer: () => Promise<Response>): Promise<Response> {
+  async open(
+    request: Request,
+    { peer }: Caller,
+    answer: () => Promise<Response>,
+    listen?: () => (() => void) | undefined,
+  ): Promise<Response> {
     const refusal = this.#counter.check(peer)
     if (refusal) return refuseForNow(refusal, this.#describe(refusal))
-    const done = this.#counter.take(peer)
+    const leave = this.#counter.take(peer)
+    let stop: (() => void) | undefined
+    const finish = (): void => {
+      leave()
+      stop?.()
+    }
     try {
-      return watchResponse(await answer(), request, { done })
+      const response = await answer()
+      if (response.ok && response.body) stop = listen?.()
+      return watchResponse(response, request, { done: finish })
     } catch (error) {
-      done()
+      finish()
       throw error
     }
   }

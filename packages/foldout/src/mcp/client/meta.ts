@@ -1,0 +1,22 @@
+import type { CallPeer } from '../../catalog/tool.ts'
+import { CLIENT_CAPABILITIES, LOG_LEVEL, PROTOCOL_PREFIX } from '../keys.ts'
+import { isModern, type McpClient } from './client.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/**
+ * The `_meta` of a request that is passed on. The protocol's own keys hold for one connection only; a modern server is told what
+ * the client behind the request can do, and which logs it wants.
+ */
+export function passMeta(
+  client: McpClient,
+  meta: JsonObject,
+  peer: CallPeer | undefined,
+): { readonly _meta?: JsonObject } {
+  const kept = Object.entries(meta).filter(([key]) => key !== 'progressToken' && !key.startsWith(PROTOCOL_PREFIX))
+  if (peer && isModern(client)) {
+    kept.push([CLIENT_CAPABILITIES, peer.capabilities])
+    if (peer.logLevel !== undefined) kept.push([LOG_LEVEL, peer.logLevel])
+  }
+  return kept.length > 0 ? { _meta: Object.fromEntries(kept) } : {}
+}
