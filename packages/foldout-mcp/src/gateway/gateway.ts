@@ -137,9 +137,9 @@ class RunningGateway implements Gateway {
       turn: pLimit(MOST_STARTING),
       onEvent: (event) => this.#report(event),
       onTools: (server) => this.#show(server),
-      onNotification: (server, method, params) => {
+      onNotification: (server, method, params, client) => {
         for (const view of this.#views.values())
-          void view.then((made) => made.hear(server, method, params)).catch(() => undefined)
+          void view.then((made) => made.hear(server, method, params, client)).catch(() => undefined)
       },
     }
   }

@@ -7,6 +7,7 @@ import type { ServerConfig } from './config/config.ts'
 import { dependsOnRoot } from './config/fill-server.ts'
 import type { Variables } from './config/variables.ts'
 import type { GatewayEvent, ToolChange } from './events.ts'
+import { isSevere } from './upstreams/callers.ts'
 import type { CatalogCache } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
 import { CACHE_FRESH_MS, MAX_LISTED } from './upstreams/limits.ts'
@@ -28,7 +29,13 @@ export interface GatewayServerOptions {
   /** Called when the server has other tools, resources or prompts than before. */
   onTools(server: GatewayServer): void
   /** Called with what the server tells its clients, unless it belongs to a call that is running. */
-  onNotification(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>): void
+  onNotification(
+    server: GatewayServer,
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    /** The only client that it is for. */
+    client?: string,
+  ): void
 }
 
 /** The scope of a server that all clients share. */
@@ -43,6 +50,8 @@ export class GatewayServer {
   #savedAt = -Infinity
   #tools: readonly RawTool[] = []
   #logLevel: string | undefined
+  /** The resources that somebody watches, and how many do. */
+  readonly #watched = new Map<string, number>()
   /** Addresses of resources that results have named. */
   readonly #named = new Set<string>()
   /** The folder that each client works in, as it says. */
@@ -103,9 +112,45 @@ export class GatewayServer {
   /** Says how severe the messages have to be that the server logs. */
   setLogLevel(level: string): void {
     this.#logLevel = level
-    for (const upstream of this.#upstreams.values())
-      if (upstream.state.type === 'running')
-        void upstream.use((connection) => this.#prepare(connection)).catch(() => undefined)
+    void this.#sendLogLevel()
+  }
+
+  async #sendLogLevel(): Promise<void> {
+    const running = [...this.#upstreams.values()].filter(({ state }) => state.type === 'running')
+    await Promise.allSettled(running.map((upstream) => upstream.use((connection) => this.#prepare(connection))))
+  }
+
+  /** Makes a legacy server log what the caller of a tool wants to have; what is too much for others is not passed on. */
+  async #wantLogs(level: string | undefined): Promise<void> {
+    const { era, capabilities = {} } = this.#snapshot ?? {}
+    if (level === undefined || era === 'modern' || !('logging' in capabilities)) return
+    if (this.#logLevel !== undefined && isSevere(level, this.#logLevel)) return
+    this.#logLevel = level
+    await this.#sendLogLevel()
+  }
+
+  /** Hears of changes of a resource until it is no longer watched, also after the server has restarted. */
+  async watch(uri: string, context: UseContext): Promise<void> {
+    this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1)
+    try {
+      await this.use(({ subscriptions }) => subscriptions.watch(uri), context)
+    } catch (error) {
+      this.#forget(uri)
+      throw error
+    }
+  }
+
+  async unwatch(uri: string): Promise<void> {
+    this.#forget(uri)
+    if (this.#watched.has(uri)) return
+    const running = [...this.#upstreams.values()].filter(({ state }) => state.type === 'running')
+    await Promise.all(running.map((upstream) => upstream.use(({ subscriptions }) => subscriptions.unwatch(uri))))
+  }
+
+  #forget(uri: string): void {
+    const left = (this.#watched.get(uri) ?? 0) - 1
+    if (left > 0) this.#watched.set(uri, left)
+    else this.#watched.delete(uri)
   }
 
   /** Whether a result of the server has named a resource, which then is this server's even if no list has it. */
@@ -143,8 +188,12 @@ export class GatewayServer {
     const upstream: Upstream = new Upstream(this.config, {
       variables: root === undefined ? variables : { ...variables, root },
       prepare: (connection) => this.#prepare(connection),
+      isWatched: () => this.#watched.size > 0,
       onNotification: (method, params) => {
-        if (!upstream.tellCallers(method, params)) onNotification(this, method, params)
+        if (method === 'notifications/message' && upstream.logToCallers(params)) return
+        if (method !== 'notifications/elicitation/complete') return onNotification(this, method, params)
+        const client = upstream.findPage(params['elicitationId'])
+        if (client !== undefined) onNotification(this, method, params, client)
       },
       timeoutMs,
       version,
@@ -164,8 +213,9 @@ export class GatewayServer {
     return upstream
   }
 
-  /** Tells a legacy server what it has to know before anything else. */
-  async #prepare({ client, snapshot }: Connection): Promise<void> {
+  /** Tells a server what it has to know before anything else. */
+  async #prepare({ client, snapshot, subscriptions }: Connection): Promise<void> {
+    for (const uri of this.#watched.keys()) await subscriptions.watch(uri).catch(() => undefined)
     const level = this.#logLevel
     if (level === undefined || snapshot.era === 'modern' || !('logging' in snapshot.capabilities)) return
     await requestFromMcp(client, 'logging/setLevel', { level })
@@ -202,6 +252,7 @@ export class GatewayServer {
   #toTool(definition: ToolDefinition): RawTool | undefined {
     const { name } = definition
     const call: NonNullable<RawTool['call']> = async (args, context) => {
+      await this.#wantLogs(context.peer?.logLevel)
       const result = await (await this.#findUpstream(context)).call(name, args, context)
       this.#remember(result)
       return result
@@ -214,7 +265,7 @@ export class GatewayServer {
 function readRoot({ roots }: Readonly<Record<string, unknown>>): string | undefined {
   for (const root of Array.isArray(roots) ? (roots as readonly unknown[]) : []) {
     const uri = typeof root === 'object' && root !== null && 'uri' in root ? root.uri : undefined
-    if (typeof uri === 'string' && uri.startsWith('file://') && URL.canParse(uri)) return fileURLToPath(uri)
+    if (typeof uri === 'string' && uri.startsWith('file:///') && URL.canParse(uri)) return fileURLToPath(uri)
   }
   return undefined
 }

@@ -1,6 +1,8 @@
 import type { FeatureContext, FeatureNotification, FeatureRequest, McpFeatures, ServedClient } from 'foldout/mcp'
 import { requestFromMcp } from 'foldout/mcp'
 import type { GatewayServer } from '../server.ts'
+import { isSevere, LOG_LEVELS } from '../upstreams/callers.ts'
+import type { UseContext } from '../upstreams/upstream.ts'
 import { createDirectory, type Directory, type Route } from './directory.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -10,11 +12,10 @@ export interface ViewFeatures {
   forClient(client: ServedClient): McpFeatures
   /** Says that the lists of a server may have changed. */
   refresh(): void
-  /** Passes on what a server tells its clients. */
-  hear(server: GatewayServer, method: string, params: JsonObject): void
+  /** Passes on what a server tells its clients, or one of them. */
+  hear(server: GatewayServer, method: string, params: JsonObject, client: string | undefined): void
 }
 
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 /** The protocol's number for a resource that does not exist, before and from 2026-07-28 on. */
 const NOT_FOUND = { legacy: -32_002, modern: -32_602 } as const
 const INVALID_PARAMS = -32_602
@@ -27,11 +28,13 @@ export function createFeatures(getServers: () => readonly GatewayServer[]): View
   const parts: FeatureParts = {
     getServers,
     getDirectory: () => (directory ??= createDirectory(getServers())),
+    routes: new Map(),
     isWatched: (uri) => [...clients].some((client) => client.watches(uri)),
-    getLevel: () => [...clients].reduce((level, client) => Math.min(level, client.level), LEVELS.length),
+    getLevel: () =>
+      LOG_LEVELS[[...clients].reduce((least, { level }) => Math.min(least, toRank(level)), LOG_LEVELS.length)],
   }
   return {
-    forClient: () => new ClientFeatures(parts, clients),
+    forClient: ({ id }) => new ClientFeatures(id, parts, clients),
     refresh() {
       const before = directory
       directory = undefined
@@ -41,12 +44,12 @@ export function createFeatures(getServers: () => readonly GatewayServer[]): View
       if (!isSame([before.resources, before.templates], [after.resources, after.templates]))
         tellAll(clients, { method: 'notifications/resources/list_changed' })
     },
-    hear(server, method, params) {
+    hear(server, method, params, only) {
       const seen =
         method === 'notifications/resources/updated'
           ? { ...params, uri: parts.getDirectory().toSeen(server, String(params['uri'])) }
           : params
-      for (const client of clients) client.hear(method, seen)
+      for (const client of clients) if (only === undefined || client.id === only) client.hear(method, seen)
     },
   }
 }
@@ -64,18 +67,40 @@ interface FeatureParts {
   getDirectory(): Directory
   /** Whether any client has subscribed to a resource. */
   isWatched(uri: string): boolean
+  /** Where the resources are that somebody watches. */
+  readonly routes: Map<string, Route>
   /** The least severe level that any client wants to hear of. */
-  getLevel(): number
+  getLevel(): string | undefined
 }
 
+function toRank(level: string | undefined): number {
+  return level === undefined ? LOG_LEVELS.length : LOG_LEVELS.indexOf(level)
+}
+
+/** What can be asked for, beside tools. */
+const METHODS: ReadonlySet<string> = new Set([
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+])
+
 class ClientFeatures implements McpFeatures {
+  readonly id: string
   readonly #parts: FeatureParts
   readonly #clients: Set<ClientFeatures>
-  readonly #watched = new Set<string>()
+  /** Resources, and how often each is watched. */
+  readonly #watched = new Map<string, number>()
   readonly #listeners = new Set<(notification: FeatureNotification) => void>()
-  level = LEVELS.length
+  level: string | undefined
 
-  constructor(parts: FeatureParts, clients: Set<ClientFeatures>) {
+  constructor(id: string, parts: FeatureParts, clients: Set<ClientFeatures>) {
+    this.id = id
     this.#parts = parts
     this.#clients = clients
   }
@@ -104,7 +129,8 @@ class ClientFeatures implements McpFeatures {
   /** Passes on what concerns this client. */
   hear(method: string, params: JsonObject): void {
     if (method === 'notifications/resources/updated' && !this.#watched.has(String(params['uri']))) return
-    if (method === 'notifications/message' && LEVELS.indexOf(String(params['level'])) < this.level) return
+    const isLog = method === 'notifications/message'
+    if (isLog && (this.level === undefined || !isSevere(params['level'], this.level))) return
     this.tell({ method, params })
   }
 
@@ -115,7 +141,21 @@ class ClientFeatures implements McpFeatures {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
       this.#clients.delete(this)
-      for (const uri of this.#watched) void this.#unwatch(uri).catch(() => undefined)
+      for (const uri of Array.from(this.#watched.keys())) void this.#unwatch(uri, Infinity).catch(() => undefined)
+    }
+  }
+
+  has(method: string): boolean {
+    return METHODS.has(method)
+  }
+
+  listen(uris: readonly string[], { client }: Pick<FeatureContext, 'client'>): () => void {
+    const watched = uris.flatMap((uri) => {
+      const route = this.#findRoute(uri)
+      return route ? [{ uri, started: this.#watch(uri, route, { client }).catch(() => undefined) }] : []
+    })
+    return () => {
+      for (const { uri, started } of watched) void started.then(() => this.#unwatch(uri)).catch(() => undefined)
     }
   }
 
@@ -131,7 +171,7 @@ class ClientFeatures implements McpFeatures {
       case 'resources/read':
         return this.#read(params, context)
       case 'resources/subscribe':
-        return this.#watch(String(params['uri']), context)
+        return this.#subscribe(String(params['uri']), context)
       case 'resources/unsubscribe':
         return this.#unwatch(String(params['uri']))
       case 'prompts/get': {
@@ -160,32 +200,53 @@ class ClientFeatures implements McpFeatures {
   }
 
   /** A resource that no list has may still be there: servers name some only in results. With one server, it is that one's. */
-  #findResource(uri: unknown, { peer }: FeatureContext): Route {
-    const found = this.#parts.getDirectory().findResource(String(uri))
+  #findRoute(uri: string): Route | undefined {
+    const found = this.#parts.getDirectory().findResource(uri)
     if (found) return found
     const able = this.#parts
       .getServers()
       .filter(({ snapshot }) => snapshot === undefined || 'resources' in snapshot.capabilities)
     const [only, second] = able
-    if (only && !second) return { server: only, own: String(uri) }
-    const named = able.find((server) => server.hasNamed(String(uri)))
-    if (named) return { server: named, own: String(uri) }
+    const server = second ? able.find((one) => one.hasNamed(uri)) : only
+    return server && { server, own: uri }
+  }
+
+  #findResource(uri: unknown, { peer }: FeatureContext): Route {
+    const found = this.#findRoute(String(uri))
+    if (found) return found
     throw createError(NOT_FOUND[peer.era], `Resource not found: ${String(uri)}`, { uri })
   }
 
-  async #watch(uri: string, context: FeatureContext): Promise<JsonObject> {
-    const { server, own } = this.#findResource(uri, context)
-    if (!this.#parts.isWatched(uri)) await forward(server, 'resources/subscribe', { uri: own }, context)
-    this.#watched.add(uri)
-    this.#clients.add(this)
+  /** A legacy client subscribes once, however often it says so. */
+  async #subscribe(uri: string, context: FeatureContext): Promise<JsonObject> {
+    if (!this.#watched.has(uri)) await this.#watch(uri, this.#findResource(uri, context), context)
     return {}
   }
 
-  async #unwatch(uri: string): Promise<JsonObject> {
-    if (!this.#watched.delete(uri) || this.#parts.isWatched(uri)) return {}
-    const route = this.#parts.getDirectory().findResource(uri)
-    if (route?.server.state.type === 'running')
-      await forward(route.server, 'resources/unsubscribe', { uri: route.own }, {})
+  async #watch(uri: string, { server, own }: Route, context: Partial<FeatureContext>): Promise<void> {
+    const isNew = !this.#parts.isWatched(uri)
+    // Before the server is asked, because another client may stop watching in the meantime.
+    this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1)
+    this.#clients.add(this)
+    if (!isNew) return
+    this.#parts.routes.set(uri, { server, own })
+    try {
+      await server.watch(own, toUse(context))
+    } catch (error) {
+      this.#watched.delete(uri)
+      throw error
+    }
+  }
+
+  async #unwatch(uri: string, times = 1): Promise<JsonObject> {
+    const left = (this.#watched.get(uri) ?? 0) - times
+    if (!this.#watched.has(uri)) return {}
+    if (left > 0) this.#watched.set(uri, left)
+    else this.#watched.delete(uri)
+    const route = this.#parts.routes.get(uri)
+    if (this.#parts.isWatched(uri) || !route) return {}
+    this.#parts.routes.delete(uri)
+    await route.server.unwatch(route.own)
     return {}
   }
 
@@ -201,11 +262,11 @@ class ClientFeatures implements McpFeatures {
 
   /** Servers are told the least severe level that anyone wants; what is below a client's own is not passed on. */
   async #setLevel(level: string): Promise<JsonObject> {
-    if (!LEVELS.includes(level))
-      throw createError(INVALID_PARAMS, `There is no level '${level}'. There are: ${LEVELS.join(', ')}.`)
-    this.level = LEVELS.indexOf(level)
+    if (!LOG_LEVELS.includes(level))
+      throw createError(INVALID_PARAMS, `There is no level '${level}'. There are: ${LOG_LEVELS.join(', ')}.`)
+    this.level = level
     this.#clients.add(this)
-    const least = LEVELS[this.#parts.getLevel()] ?? level
+    const least = this.#parts.getLevel() ?? level
     const logging = this.#parts.getServers().filter(({ snapshot }) => snapshot && 'logging' in snapshot.capabilities)
     for (const server of logging) server.setLogLevel(least)
     return {}
@@ -220,31 +281,37 @@ async function forward(
   context: Partial<FeatureContext>,
 ): Promise<JsonObject> {
   const { peer, signal, onProgress } = context
-  return server.use(
-    async ({ client }) => {
-      const send = async (input = peer?.input): Promise<JsonObject> =>
-        requestFromMcp(client, method, params, {
-          ...(signal ? { signal } : {}),
-          ...(onProgress ? { onProgress: (progress) => onProgress(progress as never) } : {}),
-          ...(input ? { input } : {}),
-          ...(peer ? { allowInputRequired: true } : {}),
-        })
-      let result = await send()
-      const ask = peer?.ask
-      if (!ask) return result
-      for (let round = 0; result['resultType'] === 'input_required' && round < MAX_ROUNDS; round++) {
-        const { inputRequests, requestState } = result
-        const responses: Record<string, unknown> = {}
-        for (const [key, question] of Object.entries(isObject(inputRequests) ? inputRequests : {})) {
-          const { method: asked, params: about } = isObject(question) ? question : {}
-          responses[key] = await ask(String(asked), isObject(about) ? about : {}, signal)
-        }
-        result = await send({ responses, state: typeof requestState === 'string' ? requestState : undefined })
+  return server.use(async ({ client }) => {
+    const send = async (input = peer?.input): Promise<JsonObject> =>
+      requestFromMcp(client, method, params, {
+        ...(signal ? { signal } : {}),
+        ...(onProgress ? { onProgress: (progress) => onProgress(progress as never) } : {}),
+        ...(input ? { input } : {}),
+        ...(peer ? { peer, allowInputRequired: true } : {}),
+      })
+    let result = await send()
+    const ask = peer?.ask
+    if (!ask) return result
+    for (let round = 0; result['resultType'] === 'input_required' && round < MAX_ROUNDS; round++) {
+      const { inputRequests, requestState } = result
+      const responses: Record<string, unknown> = {}
+      for (const [key, question] of Object.entries(isObject(inputRequests) ? inputRequests : {})) {
+        const { method: asked, params: about } = isObject(question) ? question : {}
+        responses[key] = await ask(String(asked), isObject(about) ? about : {}, signal)
       }
-      return result
-    },
-    { ...context, ask: peer?.ask },
-  )
+      result = await send({ responses, state: typeof requestState === 'string' ? requestState : undefined })
+    }
+    return result
+  }, toUse(context))
+}
+
+/** For whom a server is used. */
+function toUse({ client, peer, signal }: Partial<FeatureContext>): UseContext {
+  return {
+    ...(client ? { client } : {}),
+    ...(signal ? { signal } : {}),
+    ...(peer ? { peer, ask: peer.ask } : {}),
+  }
 }
 
 function createError(code: number, message: string, data?: object): Error {

@@ -16,7 +16,7 @@ export interface View {
   /** Takes the tools of a server away. */
   hide(server: string): void
   /** Passes on what a server tells its clients. */
-  hear(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>): void
+  hear(server: GatewayServer, method: string, params: Readonly<Record<string, unknown>>, client?: string): void
 }
 
 export interface ViewOptions {
@@ -78,8 +78,8 @@ export async function createView({
       catalog.replace(server, [])
       features.refresh()
     },
-    hear(server, method, params) {
-      if (includesServer(preset, server.name)) features.hear(server, method, params)
+    hear(server, method, params, client) {
+      if (includesServer(preset, server.name)) features.hear(server, method, params, client)
     },
   }
 }

@@ -7,12 +7,22 @@ type JsonObject = Readonly<Record<string, unknown>>
 /** Asks the client behind a call. */
 export type Ask = (method: string, params: JsonObject, signal?: AbortSignal) => Promise<JsonObject>
 
+/** From the least to the most severe. */
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+
+/** Whether a log is at least as severe as a client wants. */
+export function isSevere(level: unknown, wanted: string): boolean {
+  return LOG_LEVELS.indexOf(String(level)) >= LOG_LEVELS.indexOf(wanted)
+}
+
 /** A client that has calls running on a connection. */
 export interface Caller {
   /** The same for all calls of one client. */
   readonly client: string
   /** There if the client can be asked. */
   readonly ask: Ask | undefined
+  /** The least severe logs that the client wants. */
+  readonly logLevel: string | undefined
   /** Tells the client something that belongs to its call. */
   notify(method: string, params: JsonObject): void
 }
@@ -23,6 +33,7 @@ export interface Caller {
  */
 export class Callers {
   readonly #running = new Set<Caller>()
+  readonly #pages = new Map<string, string>()
 
   add(caller: Caller): () => void {
     this.#running.add(caller)
@@ -39,9 +50,23 @@ export class Callers {
     return only
   }
 
-  tellAll(method: string, params: JsonObject): void {
+  /** Passes a log on to the clients that have calls running and want it. */
+  log(params: JsonObject): void {
     const clients = new Map([...this.#running].map((caller) => [caller.client, caller]))
-    for (const caller of clients.values()) caller.notify(method, params)
+    for (const { logLevel, notify } of clients.values())
+      if (logLevel !== undefined && isSevere(params['level'], logLevel)) notify('notifications/message', params)
+  }
+
+  /** Remembers which client was sent to a page. */
+  rememberPage(id: string, client: string): void {
+    const [oldest] = this.#pages.keys()
+    if (this.#pages.size >= MAX_HELD && oldest !== undefined) this.#pages.delete(oldest)
+    this.#pages.set(id, client)
+  }
+
+  /** The client that was sent to a page. */
+  findPage(id: unknown): string | undefined {
+    return this.#pages.get(String(id))
   }
 
   get isEmpty(): boolean {
@@ -53,6 +78,8 @@ export class Callers {
 interface Question {
   readonly method: string
   readonly params: JsonObject
+  /** Whether the client has got it. */
+  isSent: boolean
   resolve(answer: JsonObject): void
   reject(error: Error): void
 }
@@ -60,7 +87,10 @@ interface Question {
 /** A call that goes on while its client is asked in one request after another. */
 interface HeldCall {
   readonly key: string
-  readonly state: string
+  /** A new one for each round, so that an answer counts once. */
+  state: string
+  /** How many questions there have been. */
+  asked: number
   readonly questions: Map<string, Question>
   /** The context of the request that waits now. */
   context: CallContext
@@ -93,7 +123,8 @@ export class HeldCalls {
     const abort = new AbortController()
     const held: HeldCall = {
       key,
-      state: `foldout-${randomUUID()}`,
+      state: createState(),
+      asked: 0,
       questions: new Map(),
       context,
       wake: () => undefined,
@@ -123,8 +154,13 @@ export class HeldCalls {
     // Only the client that was asked, for the tool that asked.
     if (!held || held.key !== key) throw new Error('This call no longer waits for an answer.')
     clearTimeout(held.timer)
+    this.#held.delete(held.state)
+    held.state = createState()
+    this.#held.set(held.state, held)
     held.context = context
     for (const [id, question] of Array.from(held.questions)) {
+      // It came after the client was asked, and goes with the next round.
+      if (!question.isSent) continue
       const answer = Object.hasOwn(input.responses, id) ? input.responses[id] : undefined
       held.questions.delete(id)
       if (isObject(answer)) question.resolve(answer)
@@ -137,7 +173,7 @@ export class HeldCalls {
     if (this.#held.size >= MAX_HELD && !this.#held.has(held.state))
       return Promise.reject(new Error('Too many calls wait for answers.'))
     return new Promise((resolve, reject) => {
-      held.questions.set(`question-${held.questions.size + 1}`, { method, params, resolve, reject })
+      held.questions.set(`question-${++held.asked}`, { method, params, isSent: false, resolve, reject })
       this.#held.set(held.state, held)
       held.wake()
     })
@@ -155,6 +191,7 @@ export class HeldCalls {
     if (held.isDone) return held.result
     held.timer = setTimeout(() => held.abort.abort(new Error('The client did not answer in time.')), HELD_MS)
     held.timer.unref()
+    for (const question of held.questions.values()) question.isSent = true
     const requests = [...held.questions].map(([id, { method, params }]) => [id, { method, params }])
     return {
       resultType: 'input_required',
@@ -169,6 +206,10 @@ export class HeldCalls {
     this.#held.delete(held.state)
     for (const { reject } of held.questions.values()) reject(new Error('The call has ended.'))
   }
+}
+
+function createState(): string {
+  return `foldout-${randomUUID()}`
 }
 
 function isObject(value: unknown): value is JsonObject {

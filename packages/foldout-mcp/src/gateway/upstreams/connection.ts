@@ -9,6 +9,7 @@ import { KEPT_STDERR_CHARACTERS } from './limits.ts'
 import { NO_LISTS, readLists, type Lists } from './lists.ts'
 import type { ProcessGuard } from './process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
+import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 
 /** A server that is connected. */
 export interface Connection {
@@ -16,6 +17,8 @@ export interface Connection {
   /** The tools as they are now, by the names that the server gives them. */
   readonly tools: ReadonlyMap<string, RawTool>
   readonly snapshot: Snapshot
+  /** What the server tells of. */
+  readonly subscriptions: Subscriptions
   /** Resolves when the connection has ended, by whichever side. */
   readonly closed: Promise<void>
   /** The end of what the server wrote to standard error. */
@@ -131,8 +134,19 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
   const { closed, getComplaint, close, ended, onError } = parts
   let tools: ReadonlyMap<string, RawTool> = new Map()
   let lists = NO_LISTS
+  const refreshLists = createRefresh(async () => {
+    lists = await readLists(client, ended, onError)
+    parts.onChange(connection)
+  })
+  client.fallbackNotificationHandler = async ({ method, params = {} }) => {
+    if (LIST_CHANGES.has(method)) refreshLists()
+    else parts.onNotification(method, params)
+  }
+  // Before the lists are read, so that no change is missed.
+  const subscriptions = await openSubscriptions(client, { signal: ended, onError, onGap: refreshLists })
   const connection: Connection = {
     client,
+    subscriptions,
     closed,
     getComplaint,
     close,
@@ -142,14 +156,6 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
     get snapshot() {
       return takeSnapshot(client, [...tools.values()], lists)
     },
-  }
-  const refreshLists = createRefresh(async () => {
-    lists = await readLists(client, ended, onError)
-    parts.onChange(connection)
-  })
-  client.fallbackNotificationHandler = async ({ method, params = {} }) => {
-    if (LIST_CHANGES.has(method)) refreshLists()
-    else parts.onNotification(method, params)
   }
   const [listed, others] = await Promise.all([
     toolsFromMcp(client, {
@@ -186,7 +192,9 @@ async function answerServer(callers: Callers, method: string, params: Readonly<R
   const isRoots = method === 'roots/list'
   // Servers ask for it when they start, which may be before any client has called.
   if (isRoots && callers.isEmpty) return { roots: [] }
-  const { ask } = callers.getOnly()
+  const { ask, client } = callers.getOnly()
+  // The user may be done with a page long after the call has ended.
+  if (ask && typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], client)
   if (ask) return ask(method, params)
   if (isRoots) return { roots: [] }
   throw new Error(`The client cannot be asked for ${method}.`)

@@ -4,7 +4,7 @@ import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
 import type { Variables } from '../config/variables.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_HELD, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import type { Snapshot } from './snapshot.ts'
 import { Callers, HeldCalls, type Ask } from './callers.ts'
 
@@ -31,6 +31,8 @@ export interface UpstreamOptions extends Pick<
   onState(state: UpstreamState): void
   /** Runs a start when it is this server's turn. */
   readonly turn: LimitFunction
+  /** Whether somebody waits for what the server tells, so that it is not idle. */
+  isWatched(): boolean
   /** Called with a new connection before anything else uses it. */
   prepare(connection: Connection): Promise<void>
 }
@@ -57,6 +59,9 @@ export class Upstream {
   #timeouts = 0
   #failed: { readonly reason: string; readonly retryAt: number } | undefined
   #isRunning = false
+  #uses = 0
+  /** How many questions of the server wait for clients. */
+  #asking = 0
   /** The client whose folders the server was told to ask for. */
   #rootsFrom: string | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
@@ -121,10 +126,15 @@ export class Upstream {
     await connection?.client.notification({ method: 'notifications/roots/list_changed' }).catch(() => undefined)
   }
 
-  /** Tells the clients whose calls are running what the server says; says whether there are any. */
-  tellCallers(method: string, params: Readonly<Record<string, unknown>>): boolean {
-    this.#callers.tellAll(method, params)
+  /** Passes a log on to the clients whose calls are running; says whether there are any. */
+  logToCallers(params: Readonly<Record<string, unknown>>): boolean {
+    this.#callers.log(params)
     return !this.#callers.isEmpty
+  }
+
+  /** The client that the server has sent to a page. */
+  findPage(id: unknown): string | undefined {
+    return this.#callers.findPage(id)
   }
 
   /**
@@ -143,8 +153,10 @@ export class Upstream {
     const turn = this.#limit(async () => {
       signal?.throwIfAborted()
       const leave = this.#callers.add({
-        client: client?.id ?? '',
-        ask,
+        // Clients without a connection have the same id, and must not be taken for one another.
+        client: client?.isShared ? `${client.id} ${++this.#uses}` : (client?.id ?? ''),
+        ask: ask && ((method, params, asking) => this.#whileAsking(() => ask(method, params, asking))),
+        logLevel: peer?.logLevel,
         notify: (method, params) => void peer?.notify(method, params).catch(() => undefined),
       })
       try {
@@ -158,6 +170,19 @@ export class Upstream {
     const release = (): void => this.#watchIdle()
     turn.then(release, release)
     return signal ? untilAborted(turn, signal) : turn
+  }
+
+  /** A call that waits for a client does not keep others from running. */
+  async #whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    if (this.#asking >= MAX_HELD) throw new Error('Too many calls wait for answers of clients.')
+    this.#asking++
+    this.#limit.concurrency++
+    try {
+      return await ask()
+    } finally {
+      this.#asking--
+      this.#limit.concurrency--
+    }
   }
 
   /**
@@ -266,7 +291,8 @@ export class Upstream {
   #watchIdle(): void {
     clearTimeout(this.#idle)
     const { idleMs } = this.#server
-    if (!this.#isRunning || this.#limit.activeCount + this.#limit.pendingCount > 0 || idleMs === Infinity) return
+    const isBusy = this.#limit.activeCount + this.#limit.pendingCount > 0
+    if (!this.#isRunning || isBusy || idleMs === Infinity || this.#options.isWatched()) return
     this.#idle = setTimeout(() => void this.stop(), idleMs)
     this.#idle.unref()
   }

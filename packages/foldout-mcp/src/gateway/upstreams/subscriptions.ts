@@ -1,0 +1,124 @@
+import type { Client, McpSubscription } from '@modelcontextprotocol/client'
+import { requestFromMcp } from 'foldout/mcp'
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './limits.ts'
+
+/** What a connection has told its server that it wants to hear of. */
+export interface Subscriptions {
+  /** Hears of changes of a resource. */
+  watch(uri: string): Promise<void>
+  unwatch(uri: string): Promise<void>
+}
+
+export interface SubscriptionOptions {
+  /** Ends all of them. */
+  readonly signal: AbortSignal
+  readonly onError: (error: unknown) => void
+  /** Called after a time in which the server could tell nothing. */
+  readonly onGap: () => void
+}
+
+/** Subscribes to the changes of a server's lists, and to those of resources when they are wanted. */
+export async function openSubscriptions(client: Client, options: SubscriptionOptions): Promise<Subscriptions> {
+  if (client.getProtocolEra() !== 'modern') return new LegacySubscriptions(client)
+  const subscriptions = new ModernSubscriptions(client, options)
+  await subscriptions.open()
+  return subscriptions
+}
+
+/** Legacy servers tell of their lists unasked. */
+class LegacySubscriptions implements Subscriptions {
+  readonly #client: Client
+  readonly #uris = new Set<string>()
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  async watch(uri: string): Promise<void> {
+    if (this.#uris.has(uri)) return
+    await requestFromMcp(this.#client, 'resources/subscribe', { uri })
+    this.#uris.add(uri)
+  }
+
+  async unwatch(uri: string): Promise<void> {
+    if (this.#uris.delete(uri)) await requestFromMcp(this.#client, 'resources/unsubscribe', { uri })
+  }
+}
+
+/** Modern servers are sent one request that says all, and again whenever that changes. */
+class ModernSubscriptions implements Subscriptions {
+  readonly #client: Client
+  readonly #options: SubscriptionOptions
+  readonly #uris = new Set<string>()
+  #current: McpSubscription | undefined
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(client: Client, options: SubscriptionOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  /** Never rejects: a server that tells nothing can still be used. */
+  async open(): Promise<void> {
+    await this.#listen().catch(this.#options.onError)
+  }
+
+  watch(uri: string): Promise<void> {
+    if (this.#uris.has(uri)) return this.#last
+    this.#uris.add(uri)
+    return this.#listen()
+  }
+
+  unwatch(uri: string): Promise<void> {
+    return this.#uris.delete(uri) ? this.#listen() : this.#last
+  }
+
+  /** One after the other, so that the last one says what is wanted last. */
+  #listen(): Promise<void> {
+    const next = this.#last.then(() => this.#replace())
+    this.#last = next.catch(() => undefined)
+    return next
+  }
+
+  async #replace(): Promise<void> {
+    const { signal } = this.#options
+    const { resources, prompts } = this.#client.getServerCapabilities() ?? {}
+    const filter = {
+      ...(resources?.listChanged ? { resourcesListChanged: true as const } : {}),
+      ...(prompts?.listChanged ? { promptsListChanged: true as const } : {}),
+      ...(this.#uris.size > 0 ? { resourceSubscriptions: [...this.#uris] } : {}),
+    }
+    const before = this.#current
+    this.#current = undefined
+    // The new one first, so that nothing is missed in between.
+    if (Object.keys(filter).length > 0 && !signal.aborted) {
+      const opened = await this.#client.listen(filter, { signal })
+      this.#current = opened
+      void opened.closed.then(() => this.#recover(opened))
+    }
+    await before?.close()
+  }
+
+  /** Asks again after the server, or the network, has ended a subscription. */
+  async #recover(ended: McpSubscription): Promise<void> {
+    const { signal, onGap } = this.#options
+    for (let pauseMs = FIRST_PAUSE_MS; this.#current === ended && !signal.aborted; pauseMs *= 2) {
+      await pause(Math.min(pauseMs, LONGEST_PAUSE_MS), signal)
+      if (this.#current !== ended || signal.aborted) return
+      try {
+        await this.#listen()
+        return onGap()
+      } catch {
+        // It is tried again.
+      }
+    }
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    timer.unref()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
