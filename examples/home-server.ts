@@ -9,7 +9,7 @@ import type { Home } from './home/home.ts'
 import { homeServer } from './home/server.ts'
 import { tableText, tokenTable } from './home/token-table.ts'
 
-const usage = `npm start --silent -- [options]
+const usage = `npx tsx examples/home-server.ts [options]
 
   --all         list all fourteen tools, for clients that expect that
   --port <n>    listen on this port of 127.0.0.1; default: any that is free

@@ -36,7 +36,7 @@ async function run(...flags: readonly string[]): Promise<{ code: number; stdout:
   return { code, stdout: child.text(), stderr }
 }
 
-describe('npm start', { timeout: 60_000 }, () => {
+describe('the home server', { timeout: 60_000 }, () => {
   it('R47 shows how an unlisted tool is found and used, prints the measured table, and exits', async () => {
     const { code, stdout, stderr } = await run()
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
