@@ -112,6 +112,14 @@ describe('R52: how an entry is written', () => {
     )
   })
 
+  it('in YAML, in the place of the one before', async () => {
+    const format = await loadFormat('yaml')
+    const text = '# c\nextensions:\n    # c\n    ä 東:\n        cmd: x\n# c\n# end'
+    expect(applyChange(format, text, { path: ['extensions'], name: 'ä 東', value: { cmd: 'npx' } })).toBe(
+      '# c\nextensions:\n    ä 東:\n        cmd: npx\n    # c\n# c\n# end',
+    )
+  })
+
   it('in TOML, as a block at the end', async () => {
     const format = await loadFormat('toml')
     const text = 'model = "x" # mine\n'

@@ -26,7 +26,8 @@ export const yamlFormat: Format = {
     if (value === undefined) return without
     if (!pair) return appendContainer(text, document, change)
     // What follows is inserted right after the key, so what was cut further down does not move it.
-    return insert(without, pair, change)
+    const [start = 0] = pair.value?.range ?? []
+    return insert(without, pair, change, getColumn(text, start))
   },
 }
 
@@ -98,7 +99,7 @@ function cut(text: string, { start, end, isFlow }: Member): string {
 }
 
 /** Inserts as the first one, so that comments stay with what they are about. */
-function insert(text: string, { key, value }: Pair<Node, Node | null>, change: Change): string {
+function insert(text: string, { key, value }: Pair<Node, Node | null>, change: Change, column: number): string {
   const { eol, indent } = getStyle(text)
   const isContainer = isMap(value) || isSeq(value)
   const [valueStart = 0] = value?.range ?? []
@@ -112,7 +113,7 @@ function insert(text: string, { key, value }: Pair<Node, Node | null>, change: C
   const [, keyEnd = 0] = key.range ?? []
   const lineEnd = text.indexOf('\n', keyEnd)
   const outer = getColumn(text, key.range?.[0] ?? 0)
-  const inner = isContainer ? getColumn(text, valueStart) : outer + indent.length
+  const inner = isContainer ? column : outer + indent.length
   const lines = toLines(change, inner, indent.length, eol)
   if (lineEnd === -1) return `${text}${eol}${lines}`
   return `${text.slice(0, lineEnd + 1)}${lines}${text.slice(lineEnd + 1)}`
