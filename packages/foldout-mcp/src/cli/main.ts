@@ -68,6 +68,10 @@ export function createProgram(surroundings: Surroundings, finish: (code: number)
       ...(stdout.columns === undefined ? {} : { getOutHelpWidth: () => stdout.columns ?? 80 }),
       ...(stderr.columns === undefined ? {} : { getErrHelpWidth: () => stderr.columns ?? 80 }),
     })
+    // Without "[options]" in each line, descriptions fit beside the commands.
+    .configureHelp({
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
+    })
     .showHelpAfterError('(foldout --help says what there is)')
   for (const addCommands of COMMANDS) addCommands(program, surroundings, finish)
   return program
