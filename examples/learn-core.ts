@@ -9,14 +9,22 @@ const catalog = createCatalog(homeTools(createHome()), { metadata: homeMetadata 
 const recorder = createCatalogRecorder(catalog)
 
 type Request = readonly [words: string, tool: string, args: Readonly<Record<string, unknown>>]
+const leave: Request = ['run the flow for leaving the house', 'trigger_any_flow', { flow: 'good-night' }]
 const night: Request = ['run the good night flow', 'trigger_any_flow', { flow: 'good-night' }]
 const warm: Request = ['how warm is it in the bedroom', 'get_states', { zone_id: 'bedroom' }]
 const heat: Request = ['turn the heating down', 'set_thermostat', { device_id: 'thermostat-bedroom', mode: 'off' }]
 const apps: Request = ['which apps need an update', 'get_installed_apps', { updates_only: true }]
 
-const evenings = [[night], [night, warm], [night], [night, warm, heat], [apps, night], [night], [night], [night]]
-for (const [number, requests] of evenings.entries()) {
-  const client = hybrid().expose(catalog, { id: `evening ${number + 1}`, takesListChanges: false })
+const days = [
+  [leave, night],
+  [leave, night, warm],
+  [leave, night],
+  [leave, night, warm, heat],
+  [apps, leave, night],
+  [leave, night],
+]
+for (const [number, requests] of days.entries()) {
+  const client = hybrid().expose(catalog, { id: `day ${number + 1}`, takesListChanges: false })
   client.listed()
   for (const [words, tool, args] of requests) {
     await client.call('search_tools', { query: words }, {})
@@ -37,7 +45,7 @@ for (const { name, uses, saves, costs, core: isListed } of tools) {
 }
 assert.deepEqual(core, ['trigger_any_flow'], 'what is used once in a while costs more than it saves')
 assert(saved.tokens > 0)
-assert.equal(saved.roundTrips, evenings.length)
+assert.equal(saved.roundTrips, 2 * days.length)
 
 const next = hybrid({ core }).expose(catalog, { id: 'next', takesListChanges: false })
 console.log(

@@ -105,7 +105,7 @@ if (transport === 'stdio') {
   http.listen(0, '127.0.0.1', () => {
     process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`)
   })
-  // It ends with whoever started it.
+  // It ends with the process that started it.
   process.stdin.resume()
   process.stdin.on('end', () => process.exit(0))
 }

@@ -163,7 +163,7 @@ export async function findEncoder(
     if (!quiet) stderr.write(createStyler(stderr, env)('dim', `Searches use the encoder ${found.model}.\n`))
     return found
   } catch (error) {
-    // Whoever names a folder expects it there.
+    // A folder that is named is expected to have it.
     if (!installedIn && error instanceof Error && 'code' in error && error.code === 'peer-missing') return undefined
     throw error
   }
