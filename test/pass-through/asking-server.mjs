@@ -56,7 +56,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params = {}, ...answer } = JSON.parse(line)
   if (method === undefined) waiting.get(id)?.(answer)
   else if (id !== undefined)
-    Promise.resolve(answers[method]?.(params)).then((result) =>
+    void Promise.resolve(answers[method]?.(params)).then((result) =>
       send(result ? { id, result } : { id, error: { code: -32_601, message: 'Method not found' } }),
     )
 }

@@ -23,8 +23,7 @@ export function createCaller(client: Client, era: Era, way: Way): Caller {
     async call(name, { args = {}, meta, ...options } = {}) {
       const inner = { name, arguments: args }
       const params = way === 'use_tool' ? { name: 'use_tool', arguments: inner } : inner
-      const result = await client.callTool({ ...params, ...(meta ? { _meta: meta } : {}) }, options)
-      return result as CallToolResult
+      return client.callTool({ ...params, ...(meta ? { _meta: meta } : {}) }, options)
     },
   }
 }

@@ -92,7 +92,7 @@ const prompts = {
     description: 'A prompt that asks for its context.',
     get(_, { mcpReq }) {
       const answer = acceptedContent(mcpReq.inputResponses, 'user_context')
-      if (answer) return user(text(`Use this context: ${answer.context}`))
+      if (answer) return user(text(`Use this context: ${String(answer.context)}`))
       const properties = { context: { type: 'string' } }
       return inputRequired({
         inputRequests: {

@@ -82,7 +82,7 @@ if (transport === 'stdio') {
     return isLegacy ? serveLegacy(request) : handler.fetch(request)
   }
 
-  const http = createServer(async (incoming, outgoing) => {
+  const handle = async (incoming, outgoing) => {
     try {
       const gone = new AbortController()
       outgoing.on('close', () => gone.abort())
@@ -101,7 +101,8 @@ if (transport === 'stdio') {
     } catch {
       outgoing.destroy()
     }
-  })
+  }
+  const http = createServer((incoming, outgoing) => void handle(incoming, outgoing))
   http.listen(0, '127.0.0.1', () => {
     process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`)
   })
