@@ -24,7 +24,10 @@ const apiKey = 'no-secret'
 
 /** OpenAI's own address, answered by the mock: the adapter knows what OpenAI accepts by that address. */
 function toMock(url: string): typeof fetch {
-  return (input, init) => fetch(String(input).replace('https://api.openai.com', url), init)
+  return (input, init) => {
+    const asked = input instanceof Request ? input.url : input.toString()
+    return fetch(asked.replace('https://api.openai.com', url), init)
+  }
 }
 
 export const CHAT_PROVIDERS: readonly ChatProvider[] = [

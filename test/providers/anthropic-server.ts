@@ -99,9 +99,8 @@ async function readRequest(incoming: IncomingMessage): Promise<MessagesRequest> 
 }
 
 export function readBetas(header: unknown): readonly string[] {
-  return String(header ?? '')
-    .split(',')
-    .filter((beta) => beta !== '')
+  const betas = typeof header === 'string' ? header : ''
+  return betas.split(',').filter((beta) => beta !== '')
 }
 
 const SCHEMA = JSON.parse(

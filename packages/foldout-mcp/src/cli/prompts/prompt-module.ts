@@ -90,7 +90,8 @@ function findPrompt(
 function bind(prompt: AnyPrompt, json: string | undefined, reference: string): BoundPrompt {
   const values = readJsonObject('--values', json)
   try {
-    const bound = isBound(prompt) && json === undefined ? prompt : (prompt.bind as Unbound['bind'])(values)
+    const unbound: Unbound = prompt
+    const bound = isBound(prompt) && json === undefined ? prompt : unbound.bind(values)
     // A value that is missing is noticed only when its section is rendered.
     bound.render()
     return bound

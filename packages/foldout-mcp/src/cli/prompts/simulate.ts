@@ -127,9 +127,7 @@ async function readSteps(file: string): Promise<readonly SimulationStep[]> {
   try {
     return stepsSchema.parse(JSON.parse(text))
   } catch (error) {
-    const [reason = ''] = (error as Error).message.startsWith('[')
-      ? [z.prettifyError(error as z.ZodError)]
-      : [(error as Error).message]
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
     throw new UsageError(
       `${file} does not say what a model does, such as [{"opens": ["refunds"]}, {"answers": 80}]: ${reason}`,
     )

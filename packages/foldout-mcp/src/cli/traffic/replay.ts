@@ -104,7 +104,7 @@ function formatResult({ searches, calls, skippedSearches }: Result, { stdout, en
   const changed = searches
     .filter(({ isSame }) => !isSame)
     .flatMap(({ query, before, now, lost }) => [
-      `${style(lost.length > 0 ? 'red' : 'yellow', `“${toLine(query)}”`)}`,
+      style(lost.length > 0 ? 'red' : 'yellow', `“${toLine(query)}”`),
       `  before: ${toLine(before.join(', ')) || 'nothing'}`,
       `  now:    ${toLine(now.join(', ')) || 'nothing'}`,
     ])

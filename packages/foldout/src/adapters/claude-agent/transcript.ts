@@ -15,7 +15,8 @@ export function getPrompt(messages: readonly Message[]): SdkPrompt {
   const lines = earlier.flatMap(toLines)
   if (lines.length === 0) return toPrompt(now)
   const before = ['<conversation>\n', ...lines.flatMap((line) => [line, '\n']), '</conversation>\n\n']
-  if (!messages.some(hasMedia)) return `${before.join('')}${now.text}`
+  // Without media, all lines are texts.
+  if (!messages.some(hasMedia)) return `${before.filter((line) => typeof line === 'string').join('')}${now.text}`
   return toStreamedPrompt([...toBlocks(before), ...toUserBlocks(now)])
 }
 
