@@ -135,6 +135,7 @@ function createBareAdapter(acme: Acme): ProviderAdapter {
 function createOptions(create: (acme: Acme) => ProviderAdapter): AdapterSuiteOptions<ReceivedRequest> {
   return {
     supportsDynamicTools: true,
+    skips: { 'call deltas': 'the interface sends every call as a whole' },
     create({ script }) {
       const acme = createAcme(script)
       return Promise.resolve({
