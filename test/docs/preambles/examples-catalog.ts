@@ -10,5 +10,5 @@ const explained = await catalog.explain('send mail', 'send_mail')
 if (explained === undefined) throw new Error('There is no explanation.')
 export const explanation: Explanation = explained
 const entry = catalog.resolve('send_mail')
-if ('unknown' in entry) throw new Error('There is no tool.')
+if ('unknown' in entry) throw new Error('The catalog lacks the tool.')
 export const sendMailEntry: CatalogEntry = entry

@@ -117,7 +117,7 @@ describe('foldout serve', () => {
 
   it.each([
     [['--expose', 'some'], /'some' is invalid. Allowed choices are auto, all/],
-    [['--preset', 'none'], /There is no preset 'none'\. The configuration has none\./],
+    [['--preset', 'none'], /Unknown preset 'none'\. The configuration has none\./],
     [['--http', '99999'], /It must be a port from 0 to 65535/],
   ])('refuses %j', (more, message) => {
     writeConfig({ shop: [REFUND] })

@@ -1,3 +1,24 @@
+/** An object as JSON has them. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a text begins with the first part, ends with the last, and has the others in between, in this order. */
+export function hasParts(text: string, [first = '', ...others]: readonly string[]): boolean {
+  if (others.length === 0) return text === first
+  if (!text.startsWith(first)) return false
+  const last = others.pop() ?? ''
+  let from = first.length
+  for (const part of others) {
+    const found = text.indexOf(part, from)
+    if (found === -1) return false
+    from = found + part.length
+  }
+  return text.length - last.length >= from && text.endsWith(last)
+}
+
 /** The fields that have a value, for optional fields that must be absent rather than undefined. */
 export function dropUndefined<Fields extends object>(
   fields: Fields,

@@ -266,7 +266,7 @@ class RunningGateway implements Gateway {
     const preset = name === '' ? {} : presets.get(name)
     if (!preset)
       throw new UsageError(
-        `There is no preset '${name}'. ${presets.size === 0 ? 'The configuration has none.' : `There are: ${[...presets.keys()].join(', ')}.`}`,
+        `Unknown preset '${name}'. ${presets.size === 0 ? 'The configuration has none.' : `Choose from: ${[...presets.keys()].join(', ')}.`}`,
       )
     return createView({
       name,

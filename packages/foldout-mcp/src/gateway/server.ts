@@ -201,7 +201,11 @@ export class GatewayServer {
       turn,
       getEra: () => this.#snapshot?.era,
       onSnapshot: (snapshot) => this.#refresh(snapshot),
-      onState: (state) => onEvent({ type: 'server/state', server: this.name, state }),
+      onState: (state) => {
+        onEvent({ type: 'server/state', server: this.name, state })
+        // The next call of this client, if there is one, starts another.
+        if (state.type === 'stopped' && scope !== SHARED) this.#upstreams.delete(scope)
+      },
       onError: (error) =>
         onEvent({
           type: 'problem',

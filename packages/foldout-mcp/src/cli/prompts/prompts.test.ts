@@ -76,8 +76,8 @@ describe('R58 foldout render', () => {
   it.each([
     [[`${DESK}#support`], /the value 'shop' is missing.* --values/],
     [[`${DESK}#nothing`], /has no prompt 'nothing'. Its prompts are: clerk, support/],
-    [[DESK, '--open', 'refund'], /There is no section 'refund'. There are: role, refunds, refunds\.vouchers/],
-    [[DESK, '--open', '__proto__'], /There is no section '__proto__'/],
+    [[DESK, '--open', 'refund'], /Unknown section 'refund'. Choose from: role, refunds, refunds\.vouchers/],
+    [[DESK, '--open', '__proto__'], /Unknown section '__proto__'/],
     [[DESK, '--values', '[]'], /--values must be a JSON object/],
     [[DESK, '--strategy', 'none'], /Allowed choices are read-section/],
     [['/not/there.ts'], /There is no file \/not\/there\.ts/],

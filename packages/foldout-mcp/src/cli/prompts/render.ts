@@ -88,7 +88,7 @@ function measureSections(bound: BoundPrompt, rendering: RenderOptions): Readonly
 function checkPaths(paths: readonly string[], known: ReadonlyMap<string, number>): void {
   const unknown = paths.find((path) => !known.has(path))
   if (unknown === undefined) return
-  throw new UsageError(`There is no section '${toLine(unknown)}'. There are: ${[...known.keys()].join(', ')}.`)
+  throw new UsageError(`Unknown section '${toLine(unknown)}'. Choose from: ${[...known.keys()].join(', ')}.`)
 }
 
 /** Opens sections, and those around them. */

@@ -2,11 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser'
+import { isObject, type JsonObject } from '../fields.ts'
 import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT } from '../upstreams/limits.ts'
 import { UsageError, type GatewayConfig, type InvalidServer, type ServerConfig } from './config.ts'
 import { describeMistake, gatewaySchema, serverSchema, type ServerInput } from './schema.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
@@ -166,8 +165,4 @@ function readCommon(name: string, data: ServerInput) {
 /** People write ports and flags without quotes. */
 function toStrings(record: Readonly<Record<string, unknown>> | null | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(record ?? {}).map(([key, value]) => [key, String(value)]))
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

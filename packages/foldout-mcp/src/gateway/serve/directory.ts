@@ -1,3 +1,4 @@
+import { hasParts } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
 
@@ -33,7 +34,7 @@ export function createDirectory(servers: readonly GatewayServer[]): Directory {
     findResource(uri) {
       const known = resources.routes.get(uri) ?? templates.routes.get(uri) ?? readForeignUri(servers, uri)
       if (known) return known
-      const found = byTemplate.find(({ pattern }) => matches(uri, pattern))?.route
+      const found = byTemplate.find(({ pattern }) => hasParts(uri, pattern))?.route
       return found && { server: found.server, own: uri }
     },
     toSeen(server, uri) {
@@ -89,17 +90,4 @@ function readForeignUri(servers: readonly GatewayServer[], uri: string): Route |
 /** The fixed texts of a URI template, between which anything may stand. */
 function toPattern(template: string): readonly string[] {
   return template.split(/\{[^{}]*\}/)
-}
-
-function matches(uri: string, [first = '', ...others]: readonly string[]): boolean {
-  if (!uri.startsWith(first)) return false
-  if (others.length === 0) return uri === first
-  const last = others.pop() ?? ''
-  let from = first.length
-  for (const part of others) {
-    const found = uri.indexOf(part, from)
-    if (found === -1) return false
-    from = found + part.length
-  }
-  return uri.length - last.length >= from && uri.endsWith(last)
 }

@@ -1,11 +1,10 @@
 import type { FeatureContext, FeatureNotification, FeatureRequest, McpFeatures, ServedClient } from 'foldout/mcp'
 import { requestFromMcp } from 'foldout/mcp'
+import { dropUndefined, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import { isSevere, LOG_LEVELS } from '../upstreams/callers.ts'
 import type { UseContext } from '../upstreams/upstream.ts'
 import { createDirectory, type Directory, type Route } from './directory.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** What the servers of a view have beside tools, for its clients. */
 export interface ViewFeatures {
@@ -19,8 +18,6 @@ export interface ViewFeatures {
 /** The protocol's number for a resource that does not exist, before and from 2026-07-28 on. */
 const NOT_FOUND = { legacy: -32_002, modern: -32_602 } as const
 const INVALID_PARAMS = -32_602
-/** A server that asks again and again is not answered for ever. */
-const MAX_ROUNDS = 10
 
 export function createFeatures(getServers: () => readonly GatewayServer[]): ViewFeatures {
   let directory: Directory | undefined
@@ -176,7 +173,7 @@ class ClientFeatures implements McpFeatures {
         return this.#unwatch(String(params['uri']))
       case 'prompts/get': {
         const route = directory.findPrompt(String(params['name']))
-        if (!route) throw createError(INVALID_PARAMS, `There is no prompt '${String(params['name'])}'.`)
+        if (!route) throw createError(INVALID_PARAMS, `Unknown prompt '${String(params['name'])}'.`)
         return forward(route.server, method, { ...params, name: route.own }, context)
       }
       case 'completion/complete':
@@ -263,7 +260,7 @@ class ClientFeatures implements McpFeatures {
   /** Servers are told the least severe level that anyone wants; what is below a client's own is not passed on. */
   async #setLevel(level: string): Promise<JsonObject> {
     if (!LOG_LEVELS.includes(level))
-      throw createError(INVALID_PARAMS, `There is no level '${level}'. There are: ${LOG_LEVELS.join(', ')}.`)
+      throw createError(INVALID_PARAMS, `Unknown level '${level}'. Choose from: ${LOG_LEVELS.join(', ')}.`)
     this.level = level
     this.#clients.add(this)
     const least = this.#parts.getLevel() ?? level
@@ -273,7 +270,7 @@ class ClientFeatures implements McpFeatures {
   }
 }
 
-/** Sends a request on to a server, which is started if need be. A legacy client is asked what a modern server wants to know. */
+/** Sends a request on to a server, which is started if need be. */
 async function forward(
   server: GatewayServer,
   method: string,
@@ -281,28 +278,15 @@ async function forward(
   context: Partial<FeatureContext>,
 ): Promise<JsonObject> {
   const { peer, signal, onProgress } = context
-  return server.use(async ({ client }) => {
-    const send = async (input = peer?.input): Promise<JsonObject> =>
+  const passed = dropUndefined({ signal, peer, input: peer?.input })
+  return server.use(
+    ({ client }) =>
       requestFromMcp(client, method, params, {
-        ...(signal ? { signal } : {}),
+        ...passed,
         ...(onProgress ? { onProgress: (progress) => onProgress(progress as never) } : {}),
-        ...(input ? { input } : {}),
-        ...(peer ? { peer, allowInputRequired: true } : {}),
-      })
-    let result = await send()
-    const ask = peer?.ask
-    if (!ask) return result
-    for (let round = 0; result['resultType'] === 'input_required' && round < MAX_ROUNDS; round++) {
-      const { inputRequests, requestState } = result
-      const responses: Record<string, unknown> = {}
-      for (const [key, question] of Object.entries(isObject(inputRequests) ? inputRequests : {})) {
-        const { method: asked, params: about } = isObject(question) ? question : {}
-        responses[key] = await ask(String(asked), isObject(about) ? about : {}, signal)
-      }
-      result = await send({ responses, state: typeof requestState === 'string' ? requestState : undefined })
-    }
-    return result
-  }, toUse(context))
+      }),
+    toUse(context),
+  )
 }
 
 /** For whom a server is used. */
@@ -316,8 +300,4 @@ function toUse({ client, peer, signal }: Partial<FeatureContext>): UseContext {
 
 function createError(code: number, message: string, data?: object): Error {
   return Object.assign(new Error(message), { code, ...(data ? { data } : {}) })
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import { createCatalog, type Catalog, type Encoder, type RawTool } from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
-import { dropUndefined } from '../fields.ts'
+import { dropUndefined, hasParts } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import { watchTools, type Traffic } from '../traffic/traffic.ts'
 import { createExposure } from './expose.ts'
@@ -88,19 +88,9 @@ function describeServer({ config, snapshot, name }: GatewayServer): string {
   return config.description ?? snapshot?.server.title ?? name
 }
 
-/** Whether a text fits a pattern in which `*` stands for any text. Takes linear time for each star. */
-export function matchesPattern(text: string, pattern: string): boolean {
-  const [first = '', ...others] = pattern.split('*')
-  if (others.length === 0) return text === pattern
-  if (!text.startsWith(first)) return false
-  const last = others.pop() ?? ''
-  let from = first.length
-  for (const part of others) {
-    const found = text.indexOf(part, from)
-    if (found === -1) return false
-    from = found + part.length
-  }
-  return text.length - last.length >= from && text.endsWith(last)
+/** Whether a text fits a pattern in which `*` stands for any text. */
+function matchesPattern(text: string, pattern: string): boolean {
+  return hasParts(text, pattern.split('*'))
 }
 
 /** Whether a preset has a server. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CallContext, CallInput, CallResult } from 'foldout/catalog'
+import { isObject, type JsonObject } from '../fields.ts'
 import { HELD_MS, MAX_HELD } from './limits.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** Asks the client behind a call. */
 export type Ask = (method: string, params: JsonObject, signal?: AbortSignal) => Promise<JsonObject>
@@ -210,8 +209,4 @@ export class HeldCalls {
 
 function createState(): string {
   return `foldout-${randomUUID()}`
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

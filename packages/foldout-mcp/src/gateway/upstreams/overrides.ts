@@ -1,6 +1,6 @@
 import type { JsonSchema } from 'foldout'
 import type { RawTool } from 'foldout/catalog'
-import { dropUndefined } from '../fields.ts'
+import { dropUndefined, isObject } from '../fields.ts'
 import type { ParameterOverride, ServerToolOverride } from '../config/definition.ts'
 
 /** A tool with what the configuration changes about it; nothing if it is hidden. */
@@ -36,7 +36,7 @@ function changeSchema(schema: JsonSchema, parameters: ReadonlyMap<string, Parame
   }
   return {
     ...schema,
-    properties: changeProperties(isRecord(properties) ? properties : {}, parameters),
+    properties: changeProperties(isObject(properties) ? properties : {}, parameters),
     ...(Array.isArray(required) ? { required: required.filter((name: string) => !isOptional(name)) } : {}),
   }
 }
@@ -51,11 +51,7 @@ function changeProperties(
     const { fixed, default: fallback, description } = parameter
     if (fixed !== undefined) return []
     const change = dropUndefined({ default: fallback, description })
-    return [[name, isRecord(property) ? { ...property, ...change } : property]]
+    return [[name, isObject(property) ? { ...property, ...change } : property]]
   })
   return Object.fromEntries(changed) as Readonly<Record<string, unknown>>
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

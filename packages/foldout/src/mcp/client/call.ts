@@ -1,6 +1,6 @@
 import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
-import type { CallContext, CallInput, CallPeer, CallResult, ToolContent } from '../../catalog/tool.ts'
+import type { CallContext, CallInput, CallResult, ToolContent } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { ERROR_RESULT_CHARACTERS, MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS } from '../limits.ts'
 import { isDeeperThan } from '../../core/json/measure.ts'
@@ -8,6 +8,7 @@ import { IDEMPOTENCY_KEY } from '../keys.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { callFailure } from './failure.ts'
 import { passMeta } from './meta.ts'
+import { answerQuestions, isQuestion } from './questions.ts'
 import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
@@ -127,40 +128,6 @@ function getMeta({ meta, idempotencyKey }: CallContext): Readonly<Record<string,
 function toFields(input: CallInput | undefined): Readonly<Record<string, unknown>> {
   if (!input) return {}
   return { inputResponses: input.responses, ...(input.state === undefined ? {} : { requestState: input.state }) }
-}
-
-/** A server that asks again and again is not answered for ever. */
-const MAX_ROUNDS = 10
-
-/**
- * A modern server asks by its result. A modern client gets the questions as they are and calls again; a legacy one is asked here.
- */
-async function answerQuestions(
-  first: unknown,
-  peer: CallPeer | undefined,
-  signal: AbortSignal,
-  sendOnce: (input: CallInput) => Promise<unknown>,
-): Promise<unknown> {
-  const ask = peer?.ask
-  let result = first
-  if (!ask) return result
-  for (let round = 0; isQuestion(result); round++) {
-    if (round === MAX_ROUNDS) throw new Error(`The server asked more than ${MAX_ROUNDS} times.`)
-    const { inputRequests, requestState } = result
-    const responses: Record<string, unknown> = {}
-    for (const [key, question] of Object.entries(isPlainObject(inputRequests) ? inputRequests : {})) {
-      const { method, params } = isPlainObject(question) ? question : {}
-      responses[key] = await ask(String(method), isPlainObject(params) ? params : {}, signal)
-    }
-    result = await sendOnce({ responses, state: typeof requestState === 'string' ? requestState : undefined })
-  }
-  return result
-}
-
-type Question = Readonly<Record<string, unknown>> & { readonly resultType: 'input_required' }
-
-function isQuestion(result: unknown): result is Question {
-  return isPlainObject(result) && result['resultType'] === 'input_required'
 }
 
 /** All that the server wrote, with content that is a list even where the server sent something else. */

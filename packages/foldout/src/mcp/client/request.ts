@@ -3,6 +3,7 @@ import type { CallInput, CallPeer } from '../../catalog/tool.ts'
 import { LIST_TIMEOUT_MS } from '../limits.ts'
 import { ANY_RESULT, isModern, type McpClient, type McpRequestOptions } from './client.ts'
 import { passMeta } from './meta.ts'
+import { answerQuestions } from './questions.ts'
 import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
@@ -38,23 +39,30 @@ export async function requestFromMcp(
   params: Readonly<Record<string, unknown>> = {},
   { input, peer, onProgress, ...options }: RequestFromMcpOptions = {},
 ): Promise<Readonly<Record<string, unknown>>> {
-  const wanted: Wanted = { onProgress }
-  const answers = input && isModern(client) ? { inputResponses: input.responses, requestState: input.state } : {}
   const { _meta: meta, ...others } = params
   const passed = passMeta(client, isPlainObject(meta) ? meta : {}, peer)
-  const marked = markWanted(client, { ...others, ...passed, ...answers }, wanted)
   const own = createFollower(options.signal)
+  const sendOnce = async (answers: CallInput | undefined): Promise<unknown> => {
+    const wanted: Wanted = { onProgress }
+    const fields = answers && isModern(client) ? { inputResponses: answers.responses, requestState: answers.state } : {}
+    const marked = markWanted(client, { ...others, ...passed, ...fields }, wanted)
+    try {
+      const seen = await client.request({ method, params: marked.params }, ANY_RESULT, {
+        timeout: LIST_TIMEOUT_MS,
+        ...options,
+        ...(peer || answers ? { allowInputRequired: true } : {}),
+        ...(onProgress ? { onprogress: () => undefined, resetTimeoutOnProgress: true } : {}),
+        signal: own.signal,
+      })
+      return wanted.result ?? seen
+    } finally {
+      marked.release()
+    }
+  }
   try {
-    const seen = await client.request({ method, params: marked.params }, ANY_RESULT, {
-      timeout: LIST_TIMEOUT_MS,
-      ...options,
-      ...(input === undefined ? {} : { allowInputRequired: true }),
-      ...(onProgress ? { onprogress: () => undefined, resetTimeoutOnProgress: true } : {}),
-      signal: own.signal,
-    })
-    return wanted.result ?? (isPlainObject(seen) ? seen : {})
+    const result = await answerQuestions(await sendOnce(input), peer, own.signal, sendOnce)
+    return isPlainObject(result) ? result : {}
   } finally {
     own.release()
-    marked.release()
   }
 }

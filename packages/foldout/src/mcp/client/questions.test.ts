@@ -1,0 +1,46 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { CallPeer } from '../../catalog/tool.ts'
+import { answerQuestions } from './questions.ts'
+
+const question = (text: string): unknown => ({
+  resultType: 'input_required',
+  inputRequests: JSON.parse(text) as unknown,
+  requestState: 'step-1',
+})
+
+const legacy = (ask: NonNullable<CallPeer['ask']>): CallPeer => ({
+  era: 'legacy',
+  capabilities: {},
+  notify: async () => undefined,
+  ask,
+})
+
+const { signal } = new AbortController()
+
+describe('the questions of a modern server', () => {
+  it('are put to a legacy client one by one, whatever they are called', async () => {
+    const ask = vi.fn(async (method: string) => ({ method }))
+    const send = vi.fn(async () => ({ content: [] }))
+    const asked = question(
+      '{"__proto__": {"method": "roots/list"}, "b": {"method": "elicitation/create", "params": 7}}',
+    )
+    expect(await answerQuestions(asked, legacy(ask), signal, send)).toEqual({ content: [] })
+    expect(ask.mock.calls).toEqual([
+      ['roots/list', {}, signal],
+      ['elicitation/create', {}, signal],
+    ])
+    const [[{ responses, state }]] = send.mock.calls as unknown as [[{ responses: object; state: string }]]
+    expect(Object.entries(responses)).toEqual([
+      ['__proto__', { method: 'roots/list' }],
+      ['b', { method: 'elicitation/create' }],
+    ])
+    expect(state).toBe('step-1')
+  })
+
+  it('are left to a client that cannot be asked, and not answered for ever', async () => {
+    const asked = question('{}')
+    expect(await answerQuestions(asked, undefined, signal, async () => asked)).toBe(asked)
+    const peer = legacy(async () => ({}))
+    await expect(answerQuestions(asked, peer, signal, async () => asked)).rejects.toThrow(/asked more than 10 times/)
+  })
+})
