@@ -7,7 +7,14 @@
 export { defineEvent, type Event, type EventCreator } from '../session/event.ts'
 export { Log, defineLog, type LogOptions } from '../session/log.ts'
 export { createMemoryStore } from '../session/stores/memory-store.ts'
-export { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../session/stores/store-checks.ts'
+export {
+  checkEvents,
+  checkSessionId,
+  checkSnapshot,
+  selectPage,
+  type StoredRange,
+} from '../session/stores/store-checks.ts'
+
 export {
   DispatchError,
   type DispatchFailure,
@@ -22,6 +29,7 @@ export type { SliceSnapshot, Snapshot } from '../session/snapshot.ts'
 export {
   openSession,
   type KeptSession,
+  type SessionPage,
   type SessionStore,
   type StoredEvent,
   type StoredSession,

@@ -114,7 +114,7 @@ describe('defineSlice', () => {
   })
 
   it('R21 checks that reducers return the state', () => {
-    // @ts-expect-error -- a number is no list of items
+    // @ts-expect-error -- a number is not a list of items
     const wrong: Reducer<readonly Item[]> = () => 1
     expect(wrong).toBeTypeOf('function')
   })

@@ -174,7 +174,7 @@ describe('a snapshot that does not fit', () => {
       message: "The slice 'history' in the snapshot has no state.",
     },
     {
-      case: 'a log that is no list',
+      case: 'a log that is not a list',
       snapshot: withSlice('history', { version: 1, state: { length: 3 } }),
       code: 'snapshot-invalid',
       message: "The slice 'history' in the snapshot cannot be read: it is not a list of events.",

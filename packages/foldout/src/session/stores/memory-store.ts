@@ -1,5 +1,5 @@
-import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from './store-checks.ts'
-import type { SessionStore, StoredSession } from './store.ts'
+import { checkEvents, checkSessionId, checkSnapshot, selectPage, type StoredRange } from './store-checks.ts'
+import type { SessionStore, StoredEvent, StoredSession } from './store.ts'
 
 /**
  * Creates a store that keeps sessions in memory while the process runs. Like a file, it copies data in and out.
@@ -11,8 +11,8 @@ import type { SessionStore, StoredSession } from './store.ts'
  * ```
  */
 export function createMemoryStore(): SessionStore {
-  const sessions = new Map<string, StoredSession>()
-  const getKept = (id: string): StoredSession => sessions.get(id) ?? { sequence: 0, events: [] }
+  const sessions = new Map<string, KeptSession>()
+  const getKept = (id: string): KeptSession => sessions.get(id) ?? { sequence: 0, events: [] }
   return {
     async load(id) {
       const kept = sessions.get(id)
@@ -23,7 +23,8 @@ export function createMemoryStore(): SessionStore {
       const kept = getKept(id)
       checkEvents(id, getRange(kept), events)
       if (events.length === 0) return
-      sessions.set(id, { ...kept, events: kept.events.concat(copy(events)) })
+      for (const event of copy(events)) kept.events.push(event)
+      sessions.set(id, kept)
     },
     async save(id, snapshot, sequence) {
       checkSessionId(id)
@@ -32,14 +33,19 @@ export function createMemoryStore(): SessionStore {
       const events = kept.events.filter((event) => event.sequence > sequence)
       sessions.set(id, { snapshot: copy(snapshot), sequence, events })
     },
-    async list() {
-      return [...sessions.keys()].sort()
+    async list(page) {
+      return selectPage(sessions.keys(), page)
     },
     async delete(id) {
       sessions.delete(id)
     },
     async close() {},
   }
+}
+
+/** Its list grows in place: a session of thousands of turns is written event by event. */
+interface KeptSession extends StoredSession {
+  readonly events: StoredEvent[]
 }
 
 const getRange = (kept: StoredSession): StoredRange => ({

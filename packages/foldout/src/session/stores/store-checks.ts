@@ -3,7 +3,7 @@ import { FoldoutError } from '../../core/errors.ts'
 import { notJson } from '../../core/json/json.ts'
 import type { Event } from '../event.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { StoredEvent } from './store.ts'
+import type { SessionPage, StoredEvent } from './store.ts'
 
 /**
  * The sequence numbers that a store has of a session; {@link checkEvents} and {@link checkSnapshot} compare with them.
@@ -99,6 +99,31 @@ export function checkSnapshot(
     'snapshot-lossy',
     `The snapshot holds ${lost}, which JSON cannot represent. It was not stored.`,
   )
+}
+
+/**
+ * Sorts ids by code points and returns one page of them. Use it in custom stores.
+ *
+ * @example
+ * ```ts
+ * selectPage(['b', 'c', 'a'], { after: 'a', limit: 1 }) // => [ 'b' ]
+ * ```
+ */
+export function selectPage(ids: Iterable<string>, { after, limit }: SessionPage = {}): readonly string[] {
+  const sorted = [...ids].sort(compareCodePoints)
+  const from = after === undefined ? 0 : sorted.findIndex((id) => compareCodePoints(id, after) > 0)
+  if (from === -1) return []
+  return sorted.slice(from, limit === undefined ? undefined : from + limit)
+}
+
+/** As databases compare UTF-8. Texts in JavaScript compare by UTF-16, where emoji come before some other letters. */
+function compareCodePoints(a: string, b: string): number {
+  const [left, right] = [Array.from(a), Array.from(b)]
+  for (const [i, character] of left.entries()) {
+    const difference = (character.codePointAt(0) ?? 0) - (right[i]?.codePointAt(0) ?? -1)
+    if (difference !== 0) return difference
+  }
+  return left.length - right.length
 }
 
 function conflict(id: string, what: string): FoldoutError {

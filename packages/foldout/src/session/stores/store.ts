@@ -42,6 +42,24 @@ export interface StoredSession {
 }
 
 /**
+ * Which part of the ids of a store to list.
+ *
+ * @example
+ * ```ts
+ * const store = createMemoryStore()
+ * const first = await store.list({ limit: 100 })
+ * const page: SessionPage = { after: first.at(-1), limit: 100 }
+ * await store.list(page) // => []
+ * ```
+ */
+export interface SessionPage {
+  /** Only ids after this one. Default: from the first on. */
+  readonly after?: string | undefined
+  /** At most this many. Default: all. */
+  readonly limit?: number | undefined
+}
+
+/**
  * Stores sessions. When a promise resolves, the written data outlives the process. A second writer of the same session is
  * rejected with the code `store-conflict`, because its sequence numbers are taken. An event that JSON cannot represent is
  * rejected with `event-lossy`.
@@ -61,8 +79,8 @@ export interface SessionStore {
   append(id: string, events: readonly StoredEvent[]): Promise<void>
   /** Replaces a session's events, up to and including a sequence number, by a snapshot. */
   save(id: string, snapshot: Snapshot, sequence: number): Promise<void>
-  /** Returns the ids of all sessions, sorted. */
-  list(): Promise<readonly string[]>
+  /** Returns the ids of all sessions, or a page of them, sorted by code points. */
+  list(page?: SessionPage): Promise<readonly string[]>
   delete(id: string): Promise<void>
   close(): Promise<void>
 }
@@ -148,9 +166,12 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
   function keep(event: Event, scope: StoredEvent['scope']): void {
     sequence += 1
     unwritten.push({ sequence, event, scope })
-    // Events of one tick are written together.
-    if (!isFlushComing) void enqueue(flush)
+    if (isFlushComing) return
     isFlushComing = true
+    // Events of one tick are written together; `saved` does not wait for its end.
+    afterTick(() => {
+      if (isFlushComing) void enqueue(flush)
+    })
   }
 
   const { session, replay, replayRestore } = createJournaledSession(
@@ -183,6 +204,9 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
     },
   }
 }
+
+/** A tick ends when all promises that can go on have gone on. */
+const afterTick: (job: () => void) => unknown = globalThis.setImmediate ?? ((job) => setTimeout(job, 0))
 
 interface SliceListing {
   /** The slices of the stored snapshot that have a state. */

@@ -34,7 +34,7 @@ function reopeningStore(path: string): SessionStore {
     load: (id) => once((store) => store.load(id)),
     append: (id, events) => once((store) => store.append(id, events)),
     save: (id, snapshot, sequence) => once((store) => store.save(id, snapshot, sequence)),
-    list: () => once((store) => store.list()),
+    list: (page) => once((store) => store.list(page)),
     delete: (id) => once((store) => store.delete(id)),
     close: async () => undefined,
   }

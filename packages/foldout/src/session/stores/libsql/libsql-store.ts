@@ -90,10 +90,8 @@ export async function createLibsqlStore(options: LibsqlStoreOptions): Promise<Se
         sql.dropEvents.run(id, sequence)
       })
     },
-    async list() {
-      return read(() => sql.ids.all() as { id: string }[])
-        .map(({ id }) => id)
-        .sort()
+    async list({ after = '', limit = -1 } = {}) {
+      return read(() => sql.ids.all(after, limit) as { id: string }[]).map(({ id }) => id)
     },
     async delete(id) {
       write(() => {
@@ -119,7 +117,7 @@ function prepareStatements(db: Connection) {
     session: db.prepare('SELECT snapshot, sequence FROM sessions WHERE id = ?'),
     events: db.prepare('SELECT sequence, event, scope FROM events WHERE session = ? ORDER BY sequence'),
     last: db.prepare('SELECT max(sequence) AS last FROM events WHERE session = ?'),
-    ids: db.prepare('SELECT id FROM sessions'),
+    ids: db.prepare('SELECT id FROM sessions WHERE id > ? ORDER BY id LIMIT ?'),
     addSession: db.prepare('INSERT OR IGNORE INTO sessions (id, sequence) VALUES (?, 0)'),
     addEvent: db.prepare('INSERT INTO events (session, sequence, event, scope) VALUES (?, ?, ?, ?)'),
     setSnapshot: db.prepare('UPDATE sessions SET snapshot = ?, sequence = ? WHERE id = ?'),

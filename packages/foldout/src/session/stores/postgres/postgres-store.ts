@@ -1,0 +1,229 @@
+import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
+import type { Event } from '../../event.ts'
+import type { Snapshot } from '../../snapshot.ts'
+import type { SessionStore, StoredEvent, StoredSession } from '../store.ts'
+import { checkEvents, checkSessionId, checkSnapshot, type StoredRange } from '../store-checks.ts'
+import {
+  getCode,
+  openPostgres,
+  type PostgresDatabase,
+  type PostgresStoreOptions,
+  type PostgresTables,
+} from './database.ts'
+
+/**
+ * Creates a store that keeps sessions in PostgreSQL, for programs that run on several machines. Once a promise resolves, its
+ * data is committed. Each event is a row with the key (session, sequence), so of two writers of a session one is refused with
+ * `store-conflict`, whenever it wakes up. It works behind pgbouncer in transaction mode. Requires the package `pg`.
+ *
+ * @example
+ * ```ts
+ * const store = await createPostgresStore({ pool: new pg.Pool({ connectionString: process.env.DATABASE_URL }) })
+ * const session = await openSession({ store, id: 'chat-1' })
+ * ```
+ */
+export async function createPostgresStore(options: PostgresStoreOptions): Promise<SessionStore> {
+  const database = await openPostgres(options, TABLES)
+  const sql = writeStatements(database.schema)
+
+  async function getRange(id: string): Promise<StoredRange> {
+    const { rows } = await database.run('be read', sql.range, [id])
+    const [row] = rows as readonly RangeRow[]
+    const snapshot = Number(row?.snapshot ?? 0)
+    return { snapshot, last: Math.max(snapshot, Number(row?.last ?? 0)) }
+  }
+  /** Throws what is wrong with events that were refused. Another writer may have changed that since. */
+  async function explainRefusal(id: string, events: readonly StoredEvent[]): Promise<never> {
+    checkEvents(id, await getRange(id), events)
+    throw new FoldoutError(
+      'store-conflict',
+      `Session '${id}' cannot take event ${events[0]?.sequence}: another writer was faster. Open the session again.`,
+    )
+  }
+  /** Whether these events are in the store because the answer to an earlier attempt was lost. */
+  async function isWritten(id: string, events: readonly StoredEvent[], batch: string): Promise<boolean> {
+    const { rows } = await database.run('be read', sql.batch, [id, events.at(-1)?.sequence, batch])
+    return rows.length > 0
+  }
+
+  return {
+    async load(id) {
+      const { rows } = await database.run('be read', sql.load, [id])
+      return decode(id, rows as readonly LoadedRow[])
+    },
+    async append(id, events) {
+      checkSessionId(id)
+      const [first] = events
+      if (!first) return
+      checkEvents(id, { snapshot: 0, last: first.sequence - 1 }, events)
+      const batch = crypto.randomUUID()
+      const isKept = await insertEvents(database, sql.append, [id, ...encode(events), batch, first.sequence])
+      if (!isKept && !(await isWritten(id, events, batch))) await explainRefusal(id, events)
+    },
+    async save(id, snapshot, sequence) {
+      checkSessionId(id)
+      checkSnapshot(id, { snapshot: 0, last: Math.max(0, sequence) }, { snapshot, sequence })
+      const { rows } = await database.run('be written', sql.save, [id, JSON.stringify(snapshot), sequence])
+      if (rows.length > 0) return
+      checkSnapshot(id, await getRange(id), { snapshot, sequence })
+      throw new FoldoutError(
+        'store-conflict',
+        `Session '${id}' cannot take a snapshot of its first ${sequence} events: another writer was faster. Open the session again.`,
+      )
+    },
+    async list({ after, limit } = {}) {
+      const { rows } = await database.run('be read', sql.list, [after ?? null, limit ?? null])
+      return (rows as readonly { readonly id: string }[]).map(({ id }) => id)
+    },
+    async delete(id) {
+      await database.inTransaction('be written', async (client) => {
+        // An append that has begun ends first; one that begins now finds no session.
+        await client.query(sql.lock, [id])
+        await client.query(sql.dropEvents, [id])
+        await client.query(sql.dropSession, [id])
+      })
+    },
+    close: () => database.close(),
+  }
+}
+
+/** Inserts events in one statement. False if the session does not end right before them. */
+async function insertEvents(database: PostgresDatabase, sql: string, values: unknown[]): Promise<boolean> {
+  try {
+    const { rowCount } = await database.run('be written', sql, values)
+    return rowCount !== 0
+  } catch (error) {
+    // The key is taken.
+    if (error instanceof FoldoutError && getCode(error.cause) === '23505') return false
+    throw error
+  }
+}
+
+function writeStatements(schema: string) {
+  return {
+    // One statement, so that session and events are of one moment.
+    load: `
+      SELECT 0 AS kind, sequence, snapshot AS text, NULL AS scope FROM ${schema}.sessions WHERE id = $1
+      UNION ALL
+      SELECT 1, sequence, event, scope FROM ${schema}.events WHERE session = $1
+      ORDER BY kind, sequence`,
+    // The lock is on the session's row as it is now, and a snapshot changes that row: a writer that began before a
+    // compaction, and that waits for it, compares with the new number. The key alone would not do, because the rows that
+    // the compaction has removed are free again.
+    append: `
+      WITH made AS (
+        INSERT INTO ${schema}.sessions (id, sequence) SELECT $1, 0 WHERE $6::bigint = 1
+        ON CONFLICT (id) DO NOTHING RETURNING id
+      ), kept AS (
+        SELECT sequence FROM ${schema}.sessions WHERE id = $1 FOR SHARE
+      )
+      INSERT INTO ${schema}.events (session, sequence, event, scope, batch)
+      SELECT $1, given.sequence, given.event, given.scope, $5::uuid
+      FROM unnest($2::bigint[], $3::text[], $4::text[]) AS given (sequence, event, scope)
+      WHERE EXISTS (SELECT FROM made) OR EXISTS (
+        SELECT FROM kept WHERE kept.sequence = $6::bigint - 1 OR (
+          kept.sequence < $6::bigint AND EXISTS (
+            SELECT FROM ${schema}.events AS last WHERE last.session = $1 AND last.sequence = $6::bigint - 1
+          )
+        )
+      )`,
+    save: `
+      WITH saved AS (
+        INSERT INTO ${schema}.sessions AS kept (id, snapshot, sequence)
+        SELECT $1, $2, $3::bigint
+        WHERE $3::bigint = 0 OR EXISTS (SELECT FROM ${schema}.sessions WHERE id = $1)
+        ON CONFLICT (id) DO UPDATE SET snapshot = excluded.snapshot, sequence = excluded.sequence
+        WHERE kept.sequence = $3::bigint OR (
+          kept.sequence < $3::bigint AND EXISTS (
+            SELECT FROM ${schema}.events AS last WHERE last.session = $1 AND last.sequence = $3::bigint
+          )
+        )
+        RETURNING kept.id
+      ), dropped AS (
+        DELETE FROM ${schema}.events USING saved WHERE session = saved.id AND sequence <= $3::bigint
+      )
+      SELECT FROM saved`,
+    range: `
+      SELECT (SELECT sequence FROM ${schema}.sessions WHERE id = $1) AS snapshot,
+        (SELECT max(sequence) FROM ${schema}.events WHERE session = $1) AS last`,
+    batch: `SELECT FROM ${schema}.events WHERE session = $1 AND sequence = $2 AND batch = $3::uuid`,
+    list: `
+      SELECT id FROM ${schema}.sessions WHERE $1::text IS NULL OR id > $1::text COLLATE "C"
+      ORDER BY id LIMIT $2::bigint`,
+    lock: `SELECT FROM ${schema}.sessions WHERE id = $1 FOR UPDATE`,
+    dropEvents: `DELETE FROM ${schema}.events WHERE session = $1`,
+    dropSession: `DELETE FROM ${schema}.sessions WHERE id = $1`,
+  }
+}
+
+/** Numbers come as texts, because a bigint may not fit a number. */
+interface RangeRow {
+  readonly snapshot: string | null
+  readonly last: string | null
+}
+interface LoadedRow {
+  /** 0: the session with its snapshot; 1: an event. */
+  readonly kind: number
+  readonly sequence: string
+  readonly text: string | null
+  readonly scope: string | null
+}
+
+/** The columns of events: their numbers, their JSON, and their scopes. */
+function encode(events: readonly StoredEvent[]): [number[], string[], string[]] {
+  return [
+    events.map(({ sequence }) => sequence),
+    events.map(({ event }) => JSON.stringify({ type: event.type, payload: event.payload })),
+    events.map(({ scope }) => scope),
+  ]
+}
+
+function decode(id: string, [head, ...rows]: readonly LoadedRow[]): StoredSession | undefined {
+  if (head?.kind !== 0) return undefined
+  const sequence = Number(head.sequence)
+  const events = rows.map((row, i): StoredEvent => {
+    const expected = sequence + 1 + i
+    if (Number(row.sequence) !== expected) throw corrupt(`session '${id}' is missing event ${expected}`)
+    return { sequence: expected, event: parse(id, row.text) as Event, scope: row.scope as StoredEvent['scope'] }
+  })
+  const snapshot = head.text === null ? undefined : (parse(id, head.text) as Snapshot)
+  return { ...(snapshot ? { snapshot } : {}), sequence, events }
+}
+
+function parse(id: string, json: string | null): unknown {
+  try {
+    return JSON.parse(json ?? '')
+  } catch (error) {
+    throw corrupt(`session '${id}' contains invalid JSON (${getErrorMessage(error)})`, error)
+  }
+}
+
+function corrupt(why: string, cause?: unknown): FoldoutError {
+  return new FoldoutError(
+    'store-corrupt',
+    `The session store in PostgreSQL is damaged: ${why}. Nothing was changed. Restore the table from a backup.`,
+    { cause },
+  )
+}
+
+const TABLES: PostgresTables = {
+  title: 'session store',
+  versionTable: 'store_version',
+  version: 1,
+  // The events have no foreign key: it would be checked for each of them, and a lock on the session's row does the same for all.
+  listStatements: (schema) => [
+    `CREATE TABLE IF NOT EXISTS ${schema}.sessions (
+      id text COLLATE "C" NOT NULL PRIMARY KEY,
+      snapshot text,
+      sequence bigint NOT NULL
+    )`,
+    `CREATE TABLE IF NOT EXISTS ${schema}.events (
+      session text COLLATE "C" NOT NULL,
+      sequence bigint NOT NULL,
+      event text NOT NULL,
+      scope text NOT NULL,
+      batch uuid NOT NULL,
+      PRIMARY KEY (session, sequence)
+    )`,
+  ],
+}
