@@ -1,0 +1,119 @@
+import { FoldoutError } from '../../core/errors.ts'
+import type { BoundPrompt } from '../../prompt/prompt.ts'
+import { openSession, type KeptSession } from '../../session/stores/store.ts'
+import type { ApprovalAnswer } from '../approvals.ts'
+import { agentRun, type RunState } from '../loop/run-state.ts'
+import type { AgentResult } from '../options.ts'
+import { runAgent } from '../run-agent.ts'
+import type { RunFlow, RunSignal } from './contract.ts'
+import type { DurablePrompt, DurableRunOptions } from './durable-run.ts'
+
+type Outcome = AgentResult['status'] | 'cancelled'
+
+/**
+ * Goes on with a run where its journal ends, until it is over or waits for a person. Doing it again does only what is left:
+ * the journal, and nothing else, says what was done.
+ */
+export async function advance(
+  options: DurableRunOptions,
+  { id, machine, wokenBy }: Pick<RunFlow, 'id' | 'machine' | 'wokenBy'>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  for (;;) {
+    try {
+      const session = await claim(options, id, machine)
+      const { status } = session.get(agentRun)
+      if (status === 'completed' || status === 'cancelled') return status
+      if (status === 'stopped' && wokenBy === undefined) return status
+      return await goOn(options, session, { wokenBy, signal })
+    } catch (error) {
+      if (await isCancelled(options, id, error)) return 'cancelled'
+      // A database that is away comes back; a run does not fail because of it.
+      if (!hasCode(error, 'store-failed') || signal.aborted) throw error
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+}
+
+const PAUSE_MS = 500
+
+/**
+ * Opens the session of a run and writes to it at once. From then on the machine that had the run before, and that may be alive
+ * after all, cannot write: the number of its next event is taken.
+ */
+async function claim(options: DurableRunOptions, id: string, machine: string): Promise<KeptSession> {
+  return retryConflicts(async () => {
+    const session = await openRun(options, id)
+    const { status } = session.get(agentRun)
+    if (status === 'completed' || status === 'cancelled') return session
+    session.dispatch(agentRun.events.claimed({ by: machine }))
+    await session.saved()
+    return session
+  })
+}
+
+async function goOn(
+  { prompt, ...options }: DurableRunOptions,
+  session: KeptSession,
+  { wokenBy, signal }: { readonly wokenBy: RunSignal | undefined; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const bound = (await bindPrompt({ prompt }, session.id)) as BoundPrompt<unknown>
+  const go = async (answer: ApprovalAnswer | undefined): Promise<Outcome> => {
+    const given = answer ? { approvals: [answer] } : {}
+    return (await runAgent(bound, { interruptedCalls: 'tell', ...options, ...given, session, signal })).status
+  }
+  const answer = findAnswer(session.get(agentRun), wokenBy)
+  try {
+    return await go(answer)
+  } catch (error) {
+    // An answer that came too late, or whose tool has changed: nothing was done, and the person is asked again.
+    if (answer && (hasCode(error, 'approval-expired') || hasCode(error, 'approval-changed'))) return go(undefined)
+    throw error
+  }
+}
+
+/** The answer that a run was woken with, unless it has been taken before: the machine that took it may have died since. */
+function findAnswer({ approvals }: RunState, wokenBy: RunSignal | undefined): ApprovalAnswer | undefined {
+  if (wokenBy?.topic !== 'approval') return undefined
+  const answer = wokenBy.value as ApprovalAnswer
+  const held = approvals.find(({ callId, digest }) => callId === answer.callId && digest === answer.digest)
+  return held && !held.answer ? answer : undefined
+}
+
+/** Whether an error is what a machine sees whose run was cancelled by another one. */
+async function isCancelled(options: DurableRunOptions, id: string, error: unknown): Promise<boolean> {
+  if (!hasCode(error, 'store-conflict') && !hasCode(error, 'run-aborted')) return false
+  return (await openRun(options, id)).get(agentRun).status === 'cancelled'
+}
+
+function hasCode(error: unknown, code: FoldoutError['code']): boolean {
+  return error instanceof FoldoutError && error.code === code
+}
+
+const MOST_CONFLICTS = 20
+
+/** Does something with a session again, from its beginning, if another writer was faster. */
+export async function retryConflicts<Value>(job: () => Promise<Value>): Promise<Value> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await job()
+    } catch (error) {
+      if (!hasCode(error, 'store-conflict') || attempt >= MOST_CONFLICTS) throw error
+    }
+  }
+}
+
+/** The session of a run. */
+export function openRun(
+  { store, slices = [] }: Pick<DurableRunOptions, 'store' | 'slices'>,
+  id: string,
+): Promise<KeptSession> {
+  return openSession({ store, id, slices })
+}
+
+export async function bindPrompt<Output>(
+  { prompt }: Pick<DurableRunOptions<Output>, 'prompt'>,
+  id: string,
+): Promise<DurablePrompt<Output>> {
+  return typeof prompt === 'function' ? prompt(id) : prompt
+}

@@ -1,0 +1,157 @@
+/**
+ * Which run it is: a kind that every machine has defined, and an id.
+ *
+ * @example
+ * ```ts
+ * const address: RunAddress = { kind: 'refunds', id: 'order-17' }
+ * ```
+ */
+export interface RunAddress {
+  readonly kind: string
+  readonly id: string
+}
+
+/**
+ * Something that a run waits for.
+ *
+ * @example
+ * ```ts
+ * const signal: RunSignal = { topic: 'approval', key: 'call-1', value: { approved: true } }
+ * ```
+ */
+export interface RunSignal {
+  readonly topic: string
+  /** Of several signals with one key, a run gets the first. */
+  readonly key: string
+  /** Plain JSON. */
+  readonly value: unknown
+}
+
+/**
+ * When a run begins.
+ *
+ * @example
+ * ```ts
+ * const options: RunStartOptions = { priority: 1, delaySeconds: 3600 }
+ * ```
+ */
+export interface RunStartOptions {
+  /** Lower numbers go first, where an engine has queues. Default 0. */
+  readonly priority?: number
+  /** How long to wait before the run begins. Default 0. */
+  readonly delaySeconds?: number
+}
+
+/**
+ * How a piece of a run's work has ended: it waits for a signal, or it is done.
+ *
+ * @example
+ * ```ts
+ * const end: RunEnd = { status: 'done', outcome: 'completed' }
+ * ```
+ */
+export type RunEnd =
+  | { readonly status: 'waiting'; readonly topic: string }
+  | { readonly status: 'done'; readonly outcome: string }
+
+/**
+ * What an engine gives to the work of a run each time that it is started or woken.
+ *
+ * @example
+ * ```ts
+ * const work: RunWork = async (flow) => {
+ *   const isReady = await flow.step('look', async () => flow.wokenBy !== undefined)
+ *   return isReady ? { status: 'done', outcome: 'completed' } : flow.wait('approval')
+ * }
+ * ```
+ */
+export interface RunFlow {
+  readonly id: string
+  /** The machine that works on the run. */
+  readonly machine: string
+  /** What has woken the run; nothing when it was started or resumed. */
+  readonly wokenBy: RunSignal | undefined
+  /**
+   * Does something once. If the machine dies before it has ended, another one does it again. The signal aborts when the run is
+   * cancelled.
+   */
+  step<Value>(name: string, work: (signal: AbortSignal) => Promise<Value>): Promise<Value>
+  /** Ends this piece of work: the run holds no process until a signal of this topic arrives. Return what it gives. */
+  wait(topic: string): RunEnd
+}
+
+/**
+ * What a run does when it is started or woken, on whichever machine. It may be called again for what it has already done, so
+ * it looks at the session's journal first.
+ *
+ * @example
+ * ```ts
+ * const work: RunWork = async (flow) => flow.wait('approval')
+ * ```
+ */
+export type RunWork = (flow: RunFlow) => Promise<RunEnd>
+
+/**
+ * Where a run stands, as its engine knows it.
+ *
+ * @example
+ * ```ts
+ * const isOver = ({ status }: RunStatus): boolean => status === 'done' || status === 'failed' || status === 'cancelled'
+ * ```
+ */
+export interface RunStatus {
+  readonly id: string
+  readonly status: 'active' | 'waiting' | 'done' | 'failed' | 'cancelled'
+  /** What the work returned with `'done'`. */
+  readonly outcome?: string
+  /** Why it failed. */
+  readonly error?: string
+  /** The machine that works on it, or did last. */
+  readonly machine?: string
+}
+
+/**
+ * Decides who works on which run, and when. Work of one run is done one piece at a time, in the order in which the run was
+ * started and signaled, by one machine after another if they die. Implementations pass `engineSuite`.
+ *
+ * @example
+ * ```ts
+ * const engine: RunEngine = createLocalEngine()
+ * engine.define('greet', async () => ({ status: 'done', outcome: 'completed' }))
+ * await engine.start({ kind: 'greet', id: 'one' })
+ * ```
+ */
+export interface RunEngine {
+  readonly name: string
+  /** Says what runs of a kind do. Every machine defines all kinds before it serves. */
+  define(kind: string, work: RunWork): void
+  /** Starts a run. One that was started before is left as it is. */
+  start(run: RunAddress, options?: RunStartOptions): Promise<void>
+  /** Wakes a run, from any machine. False if it has had a signal with this key. */
+  signal(run: RunAddress, signal: RunSignal): Promise<boolean>
+  /** Ends a run: what is under way is aborted, and later signals do nothing. */
+  cancel(run: RunAddress): Promise<void>
+  getStatus(run: RunAddress): Promise<RunStatus | undefined>
+  /** Lists runs of a kind, the newest first. */
+  list(kind: string, page?: RunPage): Promise<readonly RunStatus[]>
+}
+
+/**
+ * Which of the runs to list.
+ *
+ * @example
+ * ```ts
+ * const second: RunPage = { offset: 100, limit: 100 }
+ * ```
+ */
+export interface RunPage {
+  readonly offset?: number
+  /** Default 100. */
+  readonly limit?: number
+}
+
+export const DEFAULT_PAGE = 100
+
+export function getRunKey({ kind, id }: RunAddress): string {
+  return `${encodeURIComponent(kind)}/${encodeURIComponent(id)}`
+}

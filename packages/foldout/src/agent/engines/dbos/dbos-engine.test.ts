@@ -1,0 +1,51 @@
+import { DBOS } from '@dbos-inc/dbos-sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startPostgres, type PostgresServer } from '../../../../../../test/postgres/server.ts'
+import { engineSuite } from '../../../testing/engine-suite.ts'
+import { createDbosEngine, type DbosEngine } from './dbos-engine.ts'
+import type { DbosSdk } from './sdk.ts'
+
+let server: PostgresServer
+let engine: DbosEngine
+let url: string
+
+beforeAll(async () => {
+  server = await startPostgres()
+  url = await server.createDatabase('dbos')
+  engine = createDbosEngine({ dbos: DBOS, connectionString: url })
+  await expect(engine.serve()).rejects.toMatchObject({ code: 'engine-invalid' })
+  DBOS.setConfig({
+    name: 'fleet',
+    systemDatabaseUrl: url,
+    executorID: 'machine-1',
+    applicationVersion: '1',
+    logLevel: 'error',
+  })
+  await engine.launch()
+  await engine.launch()
+  await engine.serve()
+}, 300_000)
+afterAll(async () => {
+  await engine.close()
+  await DBOS.shutdown()
+  await server.stop()
+})
+
+engineSuite('createDbosEngine', async () => engine)
+
+describe('R64 createDbosEngine', () => {
+  it('R64 refuses a machine without a name or a version of its own, and a second one of the same name', async () => {
+    const fake = { registerWorkflow: () => undefined, registerQueue: async () => undefined, isInitialized: () => true }
+    const like = (changes: object): DbosEngine =>
+      createDbosEngine({
+        dbos: { executorID: 'machine-1', applicationVersion: '1', ...fake, ...changes } as unknown as DbosSdk,
+        connectionString: url,
+      })
+    await expect(like({ executorID: 'local' }).serve()).rejects.toMatchObject({ code: 'engine-invalid' })
+    await expect(like({ applicationVersion: 'a'.repeat(64) }).serve()).rejects.toMatchObject({ code: 'engine-invalid' })
+    await expect(like({}).serve()).rejects.toMatchObject({
+      code: 'engine-invalid',
+      message: expect.stringContaining("Another process runs as the machine 'machine-1'") as string,
+    })
+  }, 60_000)
+})

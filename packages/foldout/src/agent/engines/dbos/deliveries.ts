@@ -1,0 +1,100 @@
+import { getErrorMessage } from '../../../core/errors.ts'
+import { getRunKey, type RunAddress, type RunEnd, type RunSignal, type RunStatus } from '../contract.ts'
+import { toStatus } from '../local-engine.ts'
+import type { DbosEnqueueOptions, DbosFilter, DbosWorkflow } from './sdk.ts'
+
+/** The workflow that does a piece of a run's work. */
+export const WORKFLOW = 'foldout.run'
+
+/** The part of DBOS, or of its client, that deliveries need. */
+export interface DeliverySdk {
+  enqueue(options: DbosEnqueueOptions, ...args: unknown[]): Promise<unknown>
+  listWorkflows(filter: DbosFilter): Promise<readonly DbosWorkflow[]>
+}
+
+export interface Delivery {
+  /** Tells this delivery from all others of the run. */
+  readonly name: string
+  readonly wokenBy?: RunSignal
+  readonly isFirst?: boolean
+  readonly isCancel?: boolean
+  readonly priority?: number
+  readonly delaySeconds?: number
+  readonly applicationName?: string
+}
+
+export interface Mailbox {
+  /** Asks for work on a run, which some machine then does. False if that was asked for before. */
+  enqueue(address: RunAddress, delivery: Delivery): Promise<boolean>
+  /** Everything that was asked for on a run. */
+  list(address: RunAddress): Promise<readonly DbosWorkflow[]>
+}
+
+/**
+ * The queue of runs that are woken. It is partitioned by run, because the work of one run is done one piece at a time. The queue of
+ * runs that start is not: DBOS takes partitions in any order, so that priorities would count for nothing.
+ */
+export function getWokenQueue(queue: string): string {
+  return `${queue}/woken`
+}
+
+/** The workflow that starts a run. */
+export function getStartId(key: string): string {
+  return `${key}/start`
+}
+
+/** The queue that a run was started in. */
+export function findQueue(deliveries: readonly DbosWorkflow[]): string | undefined {
+  const queue = deliveries.find(({ attributes }) => attributes?.['foldoutQueue'] !== undefined)?.attributes?.[
+    'foldoutQueue'
+  ]
+  return typeof queue === 'string' ? queue : undefined
+}
+
+export function createMailbox(dbos: DeliverySdk, queue: string): Mailbox {
+  return {
+    async enqueue(address, { name, wokenBy, isCancel = false, isFirst = false, ...start }) {
+      const key = getRunKey(address)
+      const first = { foldoutKind: address.kind, foldoutId: address.id, foldoutQueue: queue }
+      const options: DbosEnqueueOptions = {
+        workflowName: WORKFLOW,
+        workflowID: isFirst ? getStartId(key) : `${key}/${name}`,
+        workflowIDReusePolicy: 'reject',
+        attributes: { foldoutRun: key, ...(isFirst && first) },
+        ...(isFirst ? { queueName: queue } : { queueName: getWokenQueue(queue), queuePartitionKey: key }),
+        ...start,
+      }
+      try {
+        await dbos.enqueue(options, address, wokenBy ?? null, isCancel)
+        return true
+      } catch (error) {
+        if (isInUse(error)) return false
+        throw error
+      }
+    },
+    list: (address) => dbos.listWorkflows({ attributes: { foldoutRun: getRunKey(address) }, loadInput: false }),
+  }
+}
+
+function isInUse(error: unknown): boolean {
+  return error instanceof Error && error.name === 'DBOSWorkflowIDInUseError'
+}
+
+export type Delivered = RunEnd | { readonly status: 'cancelled' }
+
+export const isOpen = ({ status }: DbosWorkflow): boolean =>
+  status === 'ENQUEUED' || status === 'PENDING' || status === 'DELAYED'
+
+/** Where a run stands: what it does now, or what came of what it did last. */
+export function getRunStatus(id: string, deliveries: readonly DbosWorkflow[]): RunStatus {
+  const running = deliveries.find(isOpen)
+  const last = deliveries.toSorted((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0)).at(-1)
+  const machine = (running ?? last)?.executorId
+  const base = { id, ...(machine !== undefined && { machine }) }
+  if (deliveries.some(({ output }) => (output as Delivered | undefined)?.status === 'cancelled'))
+    return { ...base, status: 'cancelled' }
+  if (running) return { ...base, status: 'active' }
+  if (last?.status === 'SUCCESS') return { ...base, ...toStatus(last.output as RunEnd) }
+  if (last?.status === 'CANCELLED') return { ...base, status: 'cancelled' }
+  return { ...base, status: 'failed', error: getErrorMessage(last?.error ?? last?.status) }
+}

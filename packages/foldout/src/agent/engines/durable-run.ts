@@ -1,0 +1,262 @@
+import type { AgentInput } from '../input.ts'
+import { assertAccepted, toUserMessage } from '../input.ts'
+import { FoldoutError } from '../../core/errors.ts'
+import type { BoundPrompt } from '../../prompt/prompt.ts'
+import type { AnySlice } from '../../session/slice.ts'
+import type { KeptSession, SessionStore } from '../../session/stores/store.ts'
+import type { ApprovalAnswer, ApprovalRequest } from '../approvals.ts'
+import { listWaiting } from '../loop/answers.ts'
+import { agentRun, getLastMessage, toRunState } from '../loop/run-state.ts'
+import type { AgentOptions, AgentResult } from '../options.ts'
+import { advance, bindPrompt, openRun, retryConflicts } from './advance.ts'
+import type { RunAddress, RunEngine, RunPage, RunStartOptions, RunStatus } from './contract.ts'
+import { createUnknownRun } from './local-engine.ts'
+
+/**
+ * What {@link defineRun} takes: the options of `runAgent` that hold for all runs of this kind, the engine that decides who
+ * works on them, and the store of their journals.
+ *
+ * @example
+ * ```ts
+ * const options: DurableRunOptions = { name: 'support', engine, store, prompt: prompt.bind(values), adapter }
+ * ```
+ */
+export interface DurableRunOptions<Output = unknown> extends Omit<
+  AgentOptions,
+  'session' | 'state' | 'input' | 'approvals' | 'signal' | 'deadline'
+> {
+  /** The kind. All machines use the same name for the same prompt. */
+  readonly name: string
+  readonly engine: RunEngine
+  readonly store: SessionStore
+  /** The prompt, or a function that binds it for a run. */
+  readonly prompt: DurablePrompt<Output> | ((id: string) => DurablePrompt<Output> | Promise<DurablePrompt<Output>>)
+  /** The slices of the sessions, beside those that every session has. */
+  readonly slices?: readonly AnySlice[]
+}
+
+/**
+ * A bound prompt, whatever values it takes.
+ *
+ * @example
+ * ```ts
+ * const bound: DurablePrompt = prompt.bind(values)
+ * ```
+ */
+export type DurablePrompt<Output = unknown> = Pick<BoundPrompt<unknown, string, Output>, 'render'>
+
+/**
+ * A kind of durable run.
+ *
+ * @example
+ * ```ts
+ * const support: DurableRun = defineRun({ name: 'support', engine, store, prompt: prompt.bind(values), adapter })
+ * await support.list()
+ * ```
+ */
+export interface DurableRun<Output = unknown> {
+  readonly name: string
+  readonly options: DurableRunOptions<Output>
+  /** The runs of this kind, the newest first. */
+  list(page?: RunPage): Promise<readonly RunStatus[]>
+}
+
+/**
+ * Defines a kind of run that outlives the process: each model request and each call is journaled in the store, and the engine
+ * lets another machine go on where one has died. A call that was completed is never repeated. One that was interrupted is repeated
+ * only if its tool is read-only or idempotent; otherwise the model is told that its outcome is unknown
+ * (`interruptedCalls: 'ask'` asks a person).
+ *
+ * @example
+ * ```ts
+ * const support = defineRun({ name: 'support', engine, store, prompt: prompt.bind(values), adapter })
+ * const run = await startRun(support, { id: 'ticket-17', input: 'Where is my parcel?' })
+ * const { text } = await run.result()
+ * ```
+ */
+export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRun<Output> {
+  const { name, engine } = options
+  engine.define(name, async (flow) => {
+    const outcome = await flow.step('run', (signal) => advance(options, flow, signal))
+    return outcome === 'waiting' ? flow.wait('approval') : { status: 'done', outcome }
+  })
+  return { name, options, list: (page) => engine.list(name, page) }
+}
+
+/**
+ * What {@link startRun} takes.
+ *
+ * @example
+ * ```ts
+ * const options: StartedRunOptions = { id: 'ticket-17', input: 'Where is my parcel?', priority: 1 }
+ * ```
+ */
+export interface StartedRunOptions extends RunStartOptions {
+  /** Identifies the run, and its session in the store. Default: a random one. */
+  readonly id?: string
+  /** What the user says. Default `Begin.` */
+  readonly input?: AgentInput
+}
+
+/**
+ * A durable run, from whichever machine.
+ *
+ * @example
+ * ```ts
+ * const run: RunHandle = getRun(support, 'ticket-17')
+ * for (const request of await run.approvals()) await run.signal('approval', { ...request, approved: true })
+ * ```
+ */
+export interface RunHandle<Output = unknown> {
+  readonly id: string
+  status(): Promise<RunStatus>
+  /** The calls that wait for a person. */
+  approvals(): Promise<readonly ApprovalRequest[]>
+  /**
+   * Answers a call that waits for a person. The answer holds for exactly that call, and the first one counts: later ones are
+   * refused with `approval-used`.
+   */
+  signal(topic: 'approval', value: ApprovalAnswer): Promise<void>
+  /** Lets a run that has failed go on where its journal ends. */
+  resume(): Promise<void>
+  /** Ends the run. The machine that works on it cannot write to its session any more. */
+  cancel(): Promise<void>
+  /** Waits for the end of the run, also for days. Rejects with `run-failed` or `run-cancelled` if it did not complete. */
+  result(options?: { readonly signal?: AbortSignal }): Promise<DurableResult<Output>>
+}
+
+/**
+ * How a durable run has ended, as its journal says it.
+ *
+ * @example
+ * ```ts
+ * const { status, text }: DurableResult = await run.result()
+ * ```
+ */
+export type DurableResult<Output = unknown> = Pick<
+  AgentResult<Output>,
+  'text' | 'output' | 'messages' | 'usage' | 'totalUsage' | 'state'
+> & { readonly status: 'completed' | 'stopped' }
+
+/**
+ * Starts a run, or returns the one that was started with this id. The input is in the store when the promise resolves.
+ *
+ * @example
+ * ```ts
+ * const run = await startRun(support, { id: 'ticket-17', input: 'Where is my parcel?' })
+ * ```
+ */
+export async function startRun<Output>(
+  run: DurableRun<Output>,
+  { id = crypto.randomUUID(), input, ...start }: StartedRunOptions = {},
+): Promise<RunHandle<Output>> {
+  const message = toUserMessage(input ?? 'Begin.')
+  assertAccepted(message, run.options.adapter)
+  // The journal comes first: the engine knows only that there is a run. The second caller finds it begun.
+  await retryConflicts(async () => {
+    const session = await openRun(run.options, id)
+    if (session.get(agentRun).status !== 'new') return
+    session.dispatch(agentRun.events.started({ messages: [message], id: crypto.randomUUID() }))
+    await session.saved()
+  })
+  await run.options.engine.start({ kind: run.name, id }, start)
+  return getRun(run, id)
+}
+
+/**
+ * Returns the handle of a run that was started, here or on another machine.
+ *
+ * @example
+ * ```ts
+ * await getRun(support, 'ticket-17').cancel()
+ * ```
+ */
+export function getRun<Output>(run: DurableRun<Output>, id: string): RunHandle<Output> {
+  const { engine } = run.options
+  const address: RunAddress = { kind: run.name, id }
+  const getStatus = async (): Promise<RunStatus> => {
+    const status = await engine.getStatus(address)
+    if (!status) throw createUnknownRun(address)
+    return status
+  }
+  return {
+    id,
+    status: getStatus,
+    async approvals() {
+      return listWaiting((await openRun(run.options, id)).get(agentRun))
+    },
+    async signal(topic, value) {
+      checkTopic(topic)
+      checkWaiting(await openRun(run.options, id), value)
+      const { callId, digest, approved, reason } = value
+      const answer: ApprovalAnswer = { callId, digest, approved, ...(reason !== undefined && { reason }) }
+      if (!(await engine.signal(address, { topic, key: digest, value: answer }))) throw createUsed(callId)
+    },
+    async resume() {
+      await engine.signal(address, { topic: 'resume', key: crypto.randomUUID(), value: null })
+    },
+    async cancel() {
+      await getStatus()
+      await retryConflicts(async () => {
+        const session = await openRun(run.options, id)
+        const { status } = session.get(agentRun)
+        if (status === 'completed' || status === 'cancelled') return
+        // The number of this event is the next that the machine at work would take: from now on it is refused.
+        session.dispatch(agentRun.events.cancelled())
+        await session.saved()
+      })
+      await engine.cancel(address)
+    },
+    async result({ signal } = {}) {
+      const status = await waitForEnd(getStatus, signal)
+      if (status.status === 'cancelled' || status.outcome === 'cancelled')
+        throw new FoldoutError('run-cancelled', `The run '${id}' was cancelled.`)
+      if (status.status === 'failed') throw new FoldoutError('run-failed', `The run '${id}' failed: ${status.error}`)
+      return readResult(run.options, id)
+    },
+  }
+}
+
+function checkTopic(topic: string): void {
+  if (topic === 'approval') return
+  throw new FoldoutError('approval-invalid', `A run does not wait for '${topic}'. Signal 'approval' with an answer.`)
+}
+
+/** Throws unless a call waits for this answer. The engine decides who was first; this gives clear words to everybody else. */
+function checkWaiting(session: KeptSession, { callId, digest }: ApprovalAnswer): void {
+  const held = session.get(agentRun).approvals.find((request) => request.callId === callId)
+  if (held?.digest === digest && !held.answer) return
+  if (held?.answer) throw createUsed(callId)
+  throw new FoldoutError(
+    'approval-unknown',
+    `No call '${callId}' waits for this answer: it was answered, belongs to another run, or was asked about again since. Answer what approvals() lists now.`,
+  )
+}
+
+function createUsed(callId: string): FoldoutError {
+  return new FoldoutError('approval-used', `The call '${callId}' was answered before, and an answer counts once.`)
+}
+
+const FIRST_POLL_MS = 20
+const LONGEST_POLL_MS = 1000
+
+async function waitForEnd(getStatus: () => Promise<RunStatus>, signal: AbortSignal | undefined): Promise<RunStatus> {
+  for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
+    signal?.throwIfAborted()
+    const status = await getStatus()
+    if (status.status !== 'active' && status.status !== 'waiting') return status
+    await new Promise((resolve) => setTimeout(resolve, pause))
+  }
+}
+
+async function readResult<Output>(options: DurableRunOptions<Output>, id: string): Promise<DurableResult<Output>> {
+  const session = await openRun(options, id)
+  const state = toRunState(session.get(agentRun))
+  const last = getLastMessage(state)
+  const text = state.answer ?? (last?.role === 'assistant' ? last.text : '')
+  const status = state.status === 'completed' ? 'completed' : 'stopped'
+  const { messages, usage, totalUsage } = state
+  const output =
+    status === 'completed' ? (await bindPrompt(options, id)).render({ session }).output?.parse(text) : undefined
+  return { status, text, output, messages, usage, totalUsage, state }
+}
