@@ -12,6 +12,7 @@ export type AdapterErrorCode = Extract<
   ErrorCode,
   | 'adapter-config'
   | 'adapter-refused'
+  | 'adapter-reply-invalid'
   | 'adapter-reply-too-large'
   | 'adapter-stream-cut'
   | 'adapter-unavailable'

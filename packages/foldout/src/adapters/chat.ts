@@ -12,6 +12,7 @@ import {
   type Usage,
 } from './contract.ts'
 import { MAX_PAUSES } from './limits.ts'
+import { readReply } from './read-reply.ts'
 
 /**
  * A request to an interface that keeps no state: the whole conversation goes with it.
@@ -106,7 +107,8 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         emit({ type: 'request/sent', messages: conversation.length, tools: offered })
         const request = { system, tools, addedTools: added, messages: conversation, output, signal, emit }
         // A model that does not look at its signal must not hold up a run that was cancelled.
-        const reply = await untilAborted(signal, () => chat.complete(request))
+        const given = await untilAborted(signal, () => chat.complete(request))
+        const reply = readReply(given, { adapter: chat.name, conversation })
         usage = addUsage(usage, reply.usage)
         const { message, isPaused = false } = reply
         emit({ type: 'reply/received', message, usage: reply.usage })

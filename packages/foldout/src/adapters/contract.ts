@@ -15,7 +15,8 @@ export interface ToolCall {
   /** Unique in its conversation; the result is matched by it. */
   readonly id: string
   readonly name: string
-  readonly arguments: unknown
+  /** JSON; absent if the model gave none, or none that can be read. */
+  readonly arguments?: unknown
   /** The arguments as the model wrote them, if they are not valid JSON. */
   readonly malformed?: string
 }

@@ -47,6 +47,15 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
     expect(read?.malformed ?? JSON.stringify(read?.arguments)).toBe(text)
   })
 
+  it('R39 numbers that JSON texts can have, but JavaScript cannot write back, do not reach the conversation', async () => {
+    const [zero, infinite] = await call(
+      { id: 'a', name: 'weather', text: '{"city":"Rome","days":-0,"of":[-0.0,1.5]}' },
+      { id: 'b', name: 'weather', text: '{"city":"Rome","days":1e999}' },
+    )
+    expect(zero).toEqual({ id: 'a', name: 'weather', arguments: { city: 'Rome', days: 0, of: [0, 1.5] } })
+    expect([infinite?.arguments, typeof infinite?.malformed]).toEqual([undefined, 'string'])
+  })
+
   it('R37 thousands of calls in one reply get unique ids', async () => {
     // The SDK needs a millisecond for each.
     const length = isSdk ? 1_000 : 10_000

@@ -1,3 +1,4 @@
+import { checkNumber } from '../core/check-number.ts'
 import { untilAborted } from '../core/abort.ts'
 import { AdapterError } from './adapter-error.ts'
 import type { ModelEvent } from './contract.ts'
@@ -69,6 +70,7 @@ const LONGEST_BACKOFF_MS = 8_000
  * ```
  */
 export async function withRetries<T>(work: Attempt<T>, options: RetryOptions): Promise<T> {
+  checkNumber('maxRetries', options.retries, { code: 'adapter-config' })
   const { retries = DEFAULT_RETRIES, signal, emit, computeDelay = getDelay, sleep = pause } = options
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted()

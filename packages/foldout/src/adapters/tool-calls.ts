@@ -1,3 +1,4 @@
+import { notJson, toJson } from '../core/json/json.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import type { ChatRequest } from './chat.ts'
 import type { Message, ToolCall, ToolMessage } from './contract.ts'
@@ -16,12 +17,12 @@ export interface WrittenCall {
 export function readToolCall({ id, name, text, isCut = false }: WrittenCall): ToolCall {
   if (text.trim() === '') {
     // Some models write nothing if a tool has no params. In a reply that was cut off, the arguments may not have come.
-    return isCut ? { id, name, arguments: undefined, malformed: text } : { id, name, arguments: {} }
+    return isCut ? { id, name, malformed: text } : { id, name, arguments: {} }
   }
   try {
     return toToolCall({ id, name, input: JSON.parse(text), text })
   } catch {
-    return { id, name, arguments: undefined, malformed: text }
+    return { id, name, malformed: text }
   }
 }
 
@@ -33,10 +34,16 @@ export function toToolCall(call: {
   readonly text?: string
 }): ToolCall {
   const { id, name, input, text } = call
-  if (!isDeeperThan(input, MAX_ARGUMENTS_DEPTH)) return { id, name, arguments: input }
-  // They could be neither checked nor sent back: both recurse.
-  const malformed = text ?? `(nested more than ${MAX_ARGUMENTS_DEPTH} levels deep)`
-  return { id, name, arguments: undefined, malformed }
+  if (isDeeperThan(input, MAX_ARGUMENTS_DEPTH)) {
+    // They could be neither checked nor sent back: both recurse.
+    const malformed = text ?? `(nested more than ${MAX_ARGUMENTS_DEPTH} levels deep)`
+    return { id, name, malformed }
+  }
+  if (input === undefined) return { id, name }
+  if (notJson(input) === undefined) return { id, name, arguments: input }
+  const kept = toJson(input)
+  if (kept !== undefined) return { id, name, arguments: kept }
+  return { id, name, malformed: text ?? '(arguments that JSON cannot represent)' }
 }
 
 /** Whether lists and objects are nested deeper than this, found without recursion. */

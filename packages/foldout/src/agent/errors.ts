@@ -1,5 +1,5 @@
 import type { Usage } from '../adapters/contract.ts'
-import { FoldoutError, getErrorMessage } from '../core/errors.ts'
+import { FoldoutError, getErrorMessage, isInstance, isReadableError } from '../core/errors.ts'
 import type { Visibility } from '../session/visibility.ts'
 import { toRunState, type RunState } from './loop/run-state.ts'
 
@@ -95,17 +95,20 @@ export function getRunState(error: unknown): RunState | undefined {
 
 /** An error with the state of its run on it. What is not an error, or cannot carry a state, is wrapped in one. */
 export function withRunState(thrown: unknown, state: RunState): Error {
-  if (thrown instanceof LimitReachedError || thrown instanceof RunAbortedError) return thrown
-  const error =
-    thrown instanceof Error && Object.isExtensible(thrown)
-      ? thrown
-      : new FoldoutError('run-failed', `The run failed: ${getErrorMessage(thrown)}`, { cause: thrown })
-  // Not enumerable: a log of the error should not print a whole conversation.
-  Object.defineProperty(error, 'state', {
-    value: toRunState(state),
-    configurable: true,
-    writable: true,
-    enumerable: false,
-  })
+  if (isInstance(thrown, LimitReachedError) || isInstance(thrown, RunAbortedError)) return thrown
+  if (isReadableError(thrown) && setState(thrown, state)) return thrown
+  const error = new FoldoutError('run-failed', `The run failed: ${getErrorMessage(thrown)}`, { cause: thrown })
+  setState(error, state)
   return error
+}
+
+/** Puts a state on an error, unless the error is frozen or has something else there. */
+function setState(error: Error, state: RunState): boolean {
+  // Not enumerable: a log of the error should not print a whole conversation.
+  const property = { value: toRunState(state), configurable: true, writable: true, enumerable: false }
+  try {
+    return Reflect.defineProperty(error, 'state', property)
+  } catch {
+    return false
+  }
 }

@@ -121,6 +121,14 @@ export interface RunStarted {
   readonly isResumed: boolean
   /** What the user says, if anything. Images and files are described by type and size. */
   readonly input?: string
+  /** The model that is asked. */
+  readonly model: {
+    /** The name of the adapter. */
+    readonly provider: string
+    readonly name: string
+    /** Tokens that input and output may have together, if known. */
+    readonly contextWindow?: number
+  }
 }
 
 // Dispatched in the session too, so that slices and logs can answer them.
@@ -198,6 +206,12 @@ export type AgentEvent =
       readonly type: 'prompt/rendered'
       readonly tokens: TokenCount
       readonly tokensIfAllOpen: TokenCount
+      /** The prompt, as `ns/key`. */
+      readonly prompt: string
+      /** What the model reads before the conversation. */
+      readonly text: string
+      /** Tools that are not offered yet, each with the path of the folded section that adds it when opened. */
+      readonly toolsInFolds: Readonly<Record<string, string>>
     } & PromptRendered)
   /** `target` is what it comes down to, for a tool that runs others. `isLeft`: an earlier run has told of it already. */
   | { readonly type: 'tool/called'; readonly call: ToolCall; readonly target?: CallTarget; readonly isLeft?: true }

@@ -90,9 +90,25 @@ export interface AgentOptions<Keys extends string = string> {
   readonly approvals?: readonly ApprovalAnswer[]
   /** How long a call can be approved once a person was asked. Then the next run asks again. Default: at any time. */
   readonly approvalTtlMs?: number
+  /**
+   * What becomes of a call that had begun when the process ended, and of which nobody knows whether it took effect. A tool that
+   * is read-only or idempotent runs again. For others: `'repeat'` runs them again too, `'tell'` tells the model that the outcome
+   * is unknown, `'ask'` asks a person. One that was approved before asks again. Default `'repeat'`; durable runs: `'tell'`.
+   */
+  readonly interruptedCalls?: InterruptedCalls
   /** Told of everything. What it throws or rejects with is ignored: watching a run must not change it. */
   readonly onEvent?: (event: AgentEvent) => unknown
 }
+
+/**
+ * What becomes of interrupted calls of tools that are neither read-only nor idempotent.
+ *
+ * @example
+ * ```ts
+ * const interruptedCalls: InterruptedCalls = 'ask'
+ * ```
+ */
+export type InterruptedCalls = 'repeat' | 'tell' | 'ask'
 
 /**
  * One reply of the model and what came of it.

@@ -1,4 +1,5 @@
-import { getErrorType } from '../core/errors.ts'
+import { getErrorType, isInstance } from '../core/errors.ts'
+import { isThenable, swallow } from '../core/promises.ts'
 import type { BoundPrompt } from '../prompt/prompt.ts'
 import { LimitReachedError, RunAbortedError, VisibilityExpansionRequired, withRunState } from './errors.ts'
 import type { AgentEvent } from './events.ts'
@@ -89,8 +90,9 @@ export async function evaluatePrompt<Params, Keys extends string, Output>(
     createTeller(options, () => undefined),
   )
   return guard<Output>(core, () =>
-    loop(core, (ended) => {
+    loop(core, async (ended) => {
       const { keys, paths, reason } = ended.expansion
+      await core.journal.saved()
       throw new VisibilityExpansionRequired({
         requestedOverrides: Object.fromEntries(paths.map((path) => [path, 'full' as const])),
         reason,
@@ -123,7 +125,7 @@ function start<Params, Keys extends string, Output>(
 /** Evaluates until the run has a result. */
 async function loop(
   core: RunCore,
-  onRestart: (ended: Parameters<typeof restart>[1]) => Promise<void> | never,
+  onRestart: (ended: Parameters<typeof restart>[1]) => Promise<void>,
 ): Promise<AgentResult> {
   checkAnswers(core)
   const stored = getStoredResult(core)
@@ -147,6 +149,8 @@ async function guard<Output>(core: RunCore, work: () => Promise<AgentResult>): P
   } catch (thrown) {
     const error = withRunState(explain(core, thrown), core.journal.state)
     core.tell({ type: 'run/failed', errorType: getErrorType(error) })
+    // The run has failed already, so errors of the store add nothing.
+    await core.journal.saved().catch(() => undefined)
     throw error
   } finally {
     core.release()
@@ -155,7 +159,7 @@ async function guard<Output>(core: RunCore, work: () => Promise<AgentResult>): P
 
 /** What ended a run is what its caller hears of, not what that led to. */
 function explain({ signal, journal }: RunCore, thrown: unknown): unknown {
-  const isExplained = thrown instanceof LimitReachedError || thrown instanceof RunAbortedError
+  const isExplained = isInstance(thrown, LimitReachedError) || isInstance(thrown, RunAbortedError)
   return signal.signal.aborted && !isExplained ? signal.getError(journal.state) : thrown
 }
 
@@ -165,13 +169,9 @@ function createTeller(options: AgentOptions, push: (event: AgentEvent) => void):
     push(event)
     try {
       const told = options.onEvent?.(event)
-      if (isThenable(told)) told.then(undefined, () => undefined)
+      if (isThenable(told)) swallow(told)
     } catch {
       // Watching a run must not change it.
     }
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

@@ -181,4 +181,16 @@ describe('R36 hints', () => {
       "There is no tool 'refund'. Did you mean refund_order? Open section 'refunds' to get it.",
     ])
   })
+  it('quote what a model wrote without what nobody can see', async () => {
+    const hidden = '\u{e0041}\u202e\u200b'
+    const { run, getResults } = prepare(
+      [calls(`fly${hidden}`), calls('read_section', { section_key: `moon${hidden}` }), says('Done.')],
+      { sections: [show('door', named('look')), fold('vault')] },
+    )
+    await run()
+    expect(getResults()).toEqual([
+      "There is no tool 'fly'. Call one of the tools in your list.",
+      "Section 'moon' does not exist in this prompt.",
+    ])
+  })
 })

@@ -109,8 +109,9 @@ const STOPPED_BY: ReadonlyMap<FinishReason, string> = new Map([
   ['content-filter', "the provider's content filter stopped it"],
 ])
 
-/** If a stream ends too early, the SDK adds a last part in which nothing is known. */
+/** If a stream ends too early, the SDK adds a last part in which nothing is known. Version 7 calls that `interrupted`. */
 function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean {
+  if ((finishReason as string) === 'interrupted') return true
   return (
     finishReason === 'other' &&
     rawFinishReason === undefined &&
@@ -122,7 +123,7 @@ function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean 
 function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>, id: string): ToolCall {
   const { toolName: name, input } = part
   // The SDK also calls a tool invalid that it does not know; then it has read the arguments.
-  if (part.invalid && typeof input === 'string') return { id, name, arguments: undefined, malformed: input }
+  if (part.invalid && typeof input === 'string') return { id, name, malformed: input }
   return toToolCall({ id, name, input })
 }
 
@@ -133,7 +134,7 @@ function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-
 function toCutCall(call: ToolCall): ToolCall {
   const { id, name, arguments: input } = call
   const isEmpty = isPlainObject(input) && Object.keys(input).length === 0
-  return isEmpty ? { id, name, arguments: undefined, malformed: '' } : call
+  return isEmpty ? { id, name, malformed: '' } : call
 }
 
 function toUsage({ inputTokens = 0, outputTokens = 0, inputTokenDetails: details }: LanguageModelUsage): Usage {

@@ -172,7 +172,7 @@ function readCall(
 ): ToolCall {
   if (json.trim() !== '') return readToolCall({ id, name, text: json })
   // A call without arguments streams nothing. A call that was cut off may not have reached its arguments.
-  return isCutOff ? { id, name, arguments: undefined, malformed: json } : toToolCall({ id, name, input })
+  return isCutOff ? { id, name, malformed: json } : toToolCall({ id, name, input })
 }
 
 function createRefusal({ stop_details: details }: MessageDelta['delta']): AdapterError {

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ToolCall, Usage } from '../contract.ts'
+import { toToolCall } from '../tool-calls.ts'
 import type { SdkAssistantMessage, SdkBlock, SdkStreamMessage, SdkUsage } from './sdk.ts'
 import { SERVER_NAME } from './tool-server.ts'
 import { mergeUsage, readUsage } from './usage.ts'
@@ -70,7 +71,7 @@ function toReply({ blocks, usage }: Draft): Reply {
 export function getCalls(blocks: readonly SdkBlock[]): readonly ToolCall[] {
   return blocks
     .filter(({ type }) => type === 'tool_use')
-    .map(({ id = '', name = '', input }) => ({ id, name: toPlainName(name), arguments: input ?? {} }))
+    .map(({ id = '', name = '', input }) => toToolCall({ id, name: toPlainName(name), input: input ?? {} }))
 }
 
 // The executable is told to leave the names as they are. Older versions put the server's name first.

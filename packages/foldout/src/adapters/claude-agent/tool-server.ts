@@ -1,3 +1,4 @@
+import { toTimerMs } from '../../core/timer.ts'
 import type { ToolImage } from '../../tools/result.ts'
 import type { AnyTool } from '../../tools/tool.ts'
 import { toToolParameters } from '../tool-schemas.ts'
@@ -68,7 +69,7 @@ export function createToolServer(
       let timer: NodeJS.Timeout | undefined
       const inTime = new Promise<boolean>((resolve) => {
         listed = () => resolve(true)
-        timer = setTimeout(() => resolve(false), timeoutMs)
+        timer = setTimeout(() => resolve(false), toTimerMs(timeoutMs))
       })
       try {
         await instance.sendToolListChanged()

@@ -1,5 +1,7 @@
 import type { Usage } from '../../adapters/contract.ts'
+import { checkNumber, describeGiven } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
+import { isThenable, swallow } from '../../core/promises.ts'
 import { LimitReachedError, type LimitKind } from '../errors.ts'
 import { DEFAULT_MAX_TURNS, type TokenLimits } from '../limits.ts'
 import type { AgentOptions, AgentTurn } from '../options.ts'
@@ -34,8 +36,8 @@ export function findStop(
   state: RunState,
 ): StopReason | undefined {
   const answer: unknown = stopWhen?.(turns)
-  if (answer instanceof Promise) {
-    answer.catch(() => undefined)
+  if (isThenable(answer)) {
+    swallow(answer)
     throw new FoldoutError(
       'stop-when-async',
       'stopWhen() returned a promise. It has to answer at once: return a boolean.',
@@ -43,4 +45,28 @@ export function findStop(
   }
   if (answer) return 'stop-when'
   return state.turns >= maxTurns ? 'max-turns' : undefined
+}
+
+const COUNTS = ['maxTurns', 'maxExpansions', 'maxRepairs', 'maxParallelCalls', 'maxCallsPerReply'] as const
+const AMOUNTS = ['toolTimeoutMs', 'contextWindow'] as const
+const LIMITS = ['inputTokens', 'outputTokens', 'totalTokens'] as const
+
+const CHOICES = {
+  opening: ['eager', 'conservative', 'batched'],
+  interruptedCalls: ['repeat', 'tell', 'ask'],
+} as const satisfies Partial<Record<keyof AgentOptions, readonly string[]>>
+
+/** Refuses bounds and choices that are none, before anything happens. */
+export function checkOptions(options: AgentOptions): void {
+  for (const name of COUNTS) checkNumber(name, options[name], { code: 'run-options' })
+  for (const name of AMOUNTS) checkNumber(name, options[name], { code: 'run-options', least: 1 })
+  for (const name of LIMITS) checkNumber(`limits.${name}`, options.limits?.[name], { code: 'run-options' })
+  for (const [name, choices] of Object.entries(CHOICES))
+    checkChoice(name, options[name as keyof typeof CHOICES], choices)
+}
+
+function checkChoice(name: string, given: unknown, choices: readonly string[]): void {
+  if (given === undefined || choices.includes(given as string)) return
+  const wanted = choices.map((choice) => `'${choice}'`).join(', ')
+  throw new FoldoutError('run-options', `${name} is ${describeGiven(given)}. Pass one of ${wanted}, or leave it out.`)
 }

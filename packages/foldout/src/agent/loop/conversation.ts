@@ -9,7 +9,8 @@ import type {
 import { describeUserMessage } from '../../adapters/user-parts.ts'
 import { describeNews, isApplied } from '../../disclosure/opening.ts'
 import type { AnyTool } from '../../tools/tool.ts'
-import { toolsInjected } from '../events.ts'
+import { toolsInjected, type RunStarted } from '../events.ts'
+import type { AgentOptions } from '../options.ts'
 import { mergeOpenings, type Expansion } from '../policy.ts'
 import { findStop, type StopReason } from './bounds.ts'
 import { getTarget } from './calls/call.ts'
@@ -55,7 +56,12 @@ export function beginConversation(core: RunCore): void {
     isResumed && status !== 'completed' ? undefined : { role: 'user', text: 'Begin.' }
   const input = given ?? begin
   const said: Message[] = input === undefined ? [] : [input]
-  tell({ type: 'run/started', isResumed, ...(given === undefined ? {} : { input: describeUserMessage(given) }) })
+  tell({
+    type: 'run/started',
+    isResumed,
+    model: describeModel(options),
+    ...(given === undefined ? {} : { input: describeUserMessage(given) }),
+  })
   if (isResumed) {
     resumeRun(journal, said.length > 0, options.state)
     takeAnswers(core, said.length > 0)
@@ -66,6 +72,11 @@ export function beginConversation(core: RunCore): void {
   journal.record(agentRun.events.started({ messages: said, id: crypto.randomUUID() }))
 }
 
+function describeModel({ adapter, contextWindow = adapter.contextWindow }: AgentOptions): RunStarted['model'] {
+  const { name: provider, model: name } = adapter
+  return { provider, name, ...(contextWindow === undefined ? {} : { contextWindow }) }
+}
+
 /** Finishes what another process has left, and says why the model need not be asked, if so. */
 export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   const { journal, scribe, held } = core
@@ -73,35 +84,35 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   const { finished } = journal.state
   const decision = calls.length > 0 ? await runCalls(core, calls, { finished, answered }) : undefined
   if (decision?.type === 'pause') return decision
-  for (const result of decision?.results ?? []) await scribe.say(result)
-  if (decision && decision.type !== 'restart') await sayAdded(core, decision.added)
+  for (const result of decision?.results ?? []) scribe.say(result)
+  if (decision && decision.type !== 'restart') sayAdded(core, decision.added)
   // Bounds are for one input: a new one is heard, whatever the turn before it came to.
   if (decision?.type === 'stop' && held.length === 0) return decision
   const ended = findRestartAfter(core, decision) ?? (held.length === 0 ? findAnswer(journal.state.messages) : undefined)
-  if (!ended) await tellNews(core)
-  for (const message of held.splice(0)) await scribe.say(message)
+  if (!ended) tellNews(core)
+  for (const message of held.splice(0)) scribe.say(message)
   return ended
 }
 
 /** Writes down from where on tools are offered. */
-export async function sayAdded({ scribe }: RunCore, added: readonly AnyTool[]): Promise<void> {
-  if (added.length > 0) await scribe.say({ role: 'tools', names: added.map(({ name }) => name) })
+export function sayAdded({ scribe }: RunCore, added: readonly AnyTool[]): void {
+  if (added.length > 0) scribe.say({ role: 'tools', names: added.map(({ name }) => name) })
 }
 
 /** Tells the model what has been opened or has changed since it was last asked, other than by its own calls. */
-async function tellNews(core: RunCore): Promise<void> {
+function tellNews(core: RunCore): void {
   const { journal, scribe, toolbox, turn } = core
   const now = core.render()
   const { text, sections } = now.text === core.offer.system ? NO_NEWS : findNews(now, journal.state)
   if (sections.length > 0) {
     journal.record(agentRun.events.shown({ sections }))
-    await scribe.say({ role: 'user', text: describeNews(text) })
+    scribe.say({ role: 'user', text: describeNews(text) })
   }
   const added = toolbox.findNew(now)
   if (added.length === 0 || !turn.canAddTools()) return
   const keys = new Set(added.flatMap(({ name }) => now.findSection(name) ?? []))
   addTools(core, { added, keys: [...keys] })
-  await sayAdded(core, added)
+  sayAdded(core, added)
 }
 
 const NO_NEWS: News = { text: '', sections: [] }
@@ -145,7 +156,7 @@ function findPending({ journal, session }: RunCore): Restart | undefined {
 
 /** Runs the calls of a reply and decides what follows from them. */
 export async function runCalls(core: RunCore, calls: readonly ToolCall[], left?: LeftTurn): Promise<TurnDecision> {
-  const { journal, toolbox, tell, turn } = core
+  const { toolbox, tell, turn } = core
   const isKnown = new Set(left?.finished.map(({ callId }) => callId))
   for (const call of calls.slice(0, turn.callsPerReply)) {
     if (isKnown.has(call.id)) continue
@@ -154,9 +165,7 @@ export async function runCalls(core: RunCore, calls: readonly ToolCall[], left?:
   }
   const running = runTurn(calls, turn, left)
   core.running = running
-  const end = await running
-  await journal.saved()
-  return decide(core, calls, end)
+  return decide(core, calls, await running)
 }
 
 function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDecision {

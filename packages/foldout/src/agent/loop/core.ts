@@ -9,7 +9,7 @@ import { approvalAsked, toolInvoked, type AgentEvent } from '../events.ts'
 import { assertAccepted, toUserMessage } from '../input.ts'
 import { DEFAULT_CALLS_PER_REPLY, DEFAULT_PARALLEL_CALLS } from '../limits.ts'
 import type { AgentOptions, AgentTurn } from '../options.ts'
-import { checkTokens } from './bounds.ts'
+import { checkOptions, checkTokens } from './bounds.ts'
 import { createScribe, type Scribe } from './evaluation.ts'
 import { createJournal, type RunJournal } from './journal.ts'
 import { claimSession, createQuietSession, isInTool } from './run-session.ts'
@@ -67,6 +67,7 @@ export function createCore(
   options: AgentOptions,
   tell: (event: AgentEvent) => void,
 ): RunCore {
+  checkOptions(options)
   const input = options.input === undefined ? undefined : toUserMessage(options.input)
   if (input) assertAccepted(input, options.adapter)
   const given = options.session ?? createSession()
@@ -182,6 +183,7 @@ function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
   return {
     getState: () => journal.state,
     needsApproval: options.needsApproval,
+    interruptedCalls: options.interruptedCalls ?? 'repeat',
     ttlMs: options.approvalTtlMs,
     findSection: (tool) => core.render().findSection(tool),
     refuseWait({ id, name }) {

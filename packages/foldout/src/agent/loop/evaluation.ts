@@ -9,6 +9,7 @@ import {
   type TurnOutcome,
   type Usage,
 } from '../../adapters/contract.ts'
+import { readMessage, readUsage } from '../../adapters/read-reply.ts'
 import { withoutRefused } from '../../adapters/user-parts.ts'
 import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 import type { AgentEvent } from '../events.ts'
@@ -21,11 +22,11 @@ import type { RunSignal } from './run-signal.ts'
 import { findAddedTools } from './take-render.ts'
 import type { Toolbox } from './calls/toolbox.ts'
 
-/** Writes messages of a conversation down. */
+/** Writes messages of a conversation down. They are stored before the next request is sent, a call begins or the run ends. */
 export interface Scribe {
   /** The model's last reply. */
   readonly lastReply: AssistantMessage | undefined
-  say(message: Message): Promise<void>
+  say(message: Message): void
 }
 
 export function createScribe(journal: RunJournal): Scribe {
@@ -34,10 +35,9 @@ export function createScribe(journal: RunJournal): Scribe {
     get lastReply() {
       return lastReply
     },
-    async say(message) {
+    say(message) {
       if (message.role === 'assistant') lastReply = message
       journal.record(agentRun.events.said({ message }))
-      await journal.saved()
     },
   }
 }
@@ -97,23 +97,24 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
       assertOpen()
       return parts.callTools(calls)
     },
-    record(message) {
+    async record(message) {
       assertOpen()
-      return scribe.say(message)
+      scribe.say(readMessage(message))
     },
     emit(event) {
       if (!isOpen) return
       if (event.type === 'reply/received') {
-        told = addUsage(told, event.usage)
-        journal.record(agentRun.events.used({ usage: event.usage }))
+        const usage = readUsage(event.usage)
+        told = addUsage(told, usage)
+        journal.record(agentRun.events.used({ usage }))
       }
       tell(event)
     },
   }
   return {
     evaluation,
-    count({ usage }) {
-      const rest = subtractUsage(usage, told)
+    count(result) {
+      const rest = subtractUsage(readUsage(result.usage), told)
       if (Object.values(rest).some((tokens) => tokens > 0)) journal.record(agentRun.events.used({ usage: rest }))
     },
     close() {
@@ -124,7 +125,7 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
 
 /** What is left of a usage, never less than nothing. */
 function subtractUsage(all: Usage, part: Usage): Usage {
-  const left = (field: keyof Usage): number => Math.max(0, (all[field] || 0) - part[field])
+  const left = (field: keyof Usage): number => Math.max(0, all[field] - part[field])
   return {
     inputTokens: left('inputTokens'),
     outputTokens: left('outputTokens'),

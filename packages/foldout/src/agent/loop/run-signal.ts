@@ -1,4 +1,5 @@
 import { FoldoutError } from '../../core/errors.ts'
+import { LONGEST_TIMER_MS, toTimerMs } from '../../core/timer.ts'
 import { LimitReachedError, RunAbortedError } from '../errors.ts'
 import type { RunState } from './run-state.ts'
 
@@ -26,9 +27,6 @@ export interface RunSignal {
   close(): void
 }
 
-/** The longest time that a timer takes. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
-
 export function createRunSignal(given: AbortSignal | undefined, deadline: Date | undefined): RunSignal {
   checkDeadline(deadline)
   const controller = new AbortController()
@@ -44,7 +42,7 @@ export function createRunSignal(given: AbortSignal | undefined, deadline: Date |
   const onAbort = (): void => abort(given?.reason)
   const watch = (until: Date): void => {
     const left = until.getTime() - Date.now()
-    if (left > 0) timer = setTimeout(() => watch(until), Math.min(left, LONGEST_TIMER_MS))
+    if (left > 0) timer = setTimeout(() => watch(until), toTimerMs(left))
     else {
       isLate = !controller.signal.aborted
       abort(createTimeout(describeDeadline(until)))
@@ -80,7 +78,7 @@ function createFork(parent: AbortSignal, forks: Set<AbortController>, timeoutMs:
   if (parent.aborted) fork.abort(parent.reason)
   else forks.add(fork)
   const timer =
-    timeoutMs === undefined
+    timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS
       ? undefined
       : setTimeout(() => fork.abort(createTimeout(`The call took longer than ${timeoutMs} ms.`)), timeoutMs)
   return {

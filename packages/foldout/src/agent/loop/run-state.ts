@@ -1,12 +1,13 @@
 import { NO_USAGE, addUsage, type Message, type ToolMessage, type Usage } from '../../adapters/contract.ts'
 import { FoldoutError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json/json.ts'
+import { shorten } from '../../core/text.ts'
 import type { Event } from '../../session/event.ts'
 import { freezeChanges } from '../../session/freeze.ts'
 import { Log } from '../../session/log.ts'
 import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
 import type { ApprovalAnswer, ApprovalRequest, HeldApproval, RunningCall } from '../approvals.ts'
+import { findStateFault } from './state-faults.ts'
 
 /**
  * An opening that was accepted and that the model has not been shown yet: the next render shows it.
@@ -77,8 +78,8 @@ export interface RunState {
   readonly version: 1
   /** Identifies the conversation among all others. Empty before it has begun. */
   readonly id: string
-  /** `'waiting'`: for a person to approve calls. */
-  readonly status: 'new' | 'running' | 'completed' | 'stopped' | 'waiting'
+  /** `'waiting'`: for a person to approve calls. `'cancelled'`: a durable run was ended; a new input goes on with it. */
+  readonly status: 'new' | 'running' | 'completed' | 'stopped' | 'waiting' | 'cancelled'
   readonly messages: readonly Message[]
   /** Results of the last turn's calls that have finished and are not messages yet. */
   readonly finished: readonly ToolMessage[]
@@ -296,6 +297,9 @@ const runSlice = defineSlice({
       update(state, { status: 'completed', answer: payload.answer }),
     stopped: (state): RunState => update(state, { status: 'stopped' }),
     paused: (state): RunState => update(state, { status: 'waiting' }),
+    /** A machine goes on with the run. Nothing changes, but no other machine can write any more. */
+    claimed: (state, _payload: { readonly by: string }): RunState => state,
+    cancelled: (state): RunState => update(state, { status: 'cancelled' }),
   },
   fromJson: readRunState,
 })
@@ -356,15 +360,19 @@ export function createRunState(): RunState {
 /** Reads a run's state that was written as JSON. */
 export function readRunState(json: unknown): RunState {
   if (json instanceof HeldState) return json
-  if (!isPlainObject(json) || json['version'] !== 1 || !Array.isArray(json['messages'])) {
+  const fault = findStateFault(json)
+  if (fault !== undefined) {
     throw new FoldoutError(
       'run-state-invalid',
-      'This is not the state of a run: it needs version 1 and messages. Pass the state of a result or an error, or that after JSON.parse.',
+      `This is not the state of a run: ${shorten(fault, MAX_FAULT)}. Pass the state of a result or an error, or that after JSON.parse.`,
     )
   }
-  const { messages, finished, ...fields } = { ...NEW_FIELDS, ...(json as unknown as RunState) }
+  const { messages, finished, ...fields } = { ...NEW_FIELDS, ...(json as RunState) }
   return createState(
-    { ...fields, finished: Object.values(finished) },
+    { ...fields, finished: Object.values(finished ?? []) },
     Log.of(messages.map((message) => freezeChanges(message))),
   )
 }
+
+/** Longest description of a fault, in characters: it may quote what the state has. */
+const MAX_FAULT = 300

@@ -1,4 +1,5 @@
 import type { AssistantMessage, EvaluationResult } from '../../adapters/contract.ts'
+import { readResult } from '../../adapters/read-reply.ts'
 import { untilAborted } from '../../core/abort.ts'
 import { applyOpening } from '../../disclosure/opening.ts'
 import { OutputParseError, type OutputSpec } from '../../prompt/output.ts'
@@ -42,10 +43,13 @@ async function ask(core: RunCore): Promise<Ended> {
     },
   })
   try {
-    const result = await untilAborted(signal.signal, () => options.adapter.evaluate(evaluation))
+    const result = readResult(
+      await untilAborted(signal.signal, () => options.adapter.evaluate(evaluation)),
+      options.adapter,
+    )
     count(result)
     // The adapter has written the results of the last turn; the tools that came with them are offered when the run goes on.
-    if (result.type === 'halted' && decision?.type === 'stop') await sayAdded(core, decision.added)
+    if (result.type === 'halted' && decision?.type === 'stop') sayAdded(core, decision.added)
     return getEnd(core, result, decision)
   } finally {
     close()
@@ -85,7 +89,7 @@ export async function restart(core: RunCore, { expansion, callIds }: Restart): P
   session.dispatch(runRestarted(event))
   tell({ type: 'run/expanded', ...event })
   if (getLastMessage(journal.state)?.role === 'assistant') {
-    await scribe.say({ role: 'user', text: `Now open: ${expansion.keys.join(', ')}. Go on.` })
+    scribe.say({ role: 'user', text: `Now open: ${expansion.keys.join(', ')}. Go on.` })
   }
   await journal.saved()
 }

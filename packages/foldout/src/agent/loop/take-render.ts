@@ -119,6 +119,15 @@ function tellRendered({ session, journal, toolbox, tell }: RunCore, rendered: Re
     get tokensIfAllOpen() {
       return rendered.tokensIfAllOpen
     },
+    get prompt() {
+      return `${rendered.descriptor.ns}/${rendered.descriptor.key}`
+    },
+    get text() {
+      return rendered.text
+    },
+    get toolsInFolds() {
+      return Object.fromEntries(rendered.toolsInFolds)
+    },
   })
   journal.record(agentRun.events.disclosed({ names: event.tools }))
 }

@@ -10,7 +10,7 @@ import { fail, type ToolFailure } from '../../../tools/result.ts'
 import { toolDefinition, type AnyTool, type ApprovalNeed, type FoundTarget } from '../../../tools/tool.ts'
 import type { ApprovalRequest, HeldApproval } from '../../approvals.ts'
 import { MAX_APPROVAL_REASON } from '../../limits.ts'
-import type { AgentOptions } from '../../options.ts'
+import type { AgentOptions, InterruptedCalls } from '../../options.ts'
 import type { RunState } from '../run-state.ts'
 import { createToolContext, findTarget, findTool, type CallContext } from './call.ts'
 
@@ -19,6 +19,7 @@ export interface ApprovalContext extends CallContext {
   readonly approval: {
     readonly getState: () => Pick<RunState, 'id' | 'approvals' | 'calling'>
     readonly needsApproval: AgentOptions['needsApproval']
+    readonly interruptedCalls: InterruptedCalls
     readonly ttlMs: number | undefined
     /** What to tell the model if a call cannot wait for a person; `undefined` if it can. */
     refuseWait(call: ToolCall): string | undefined
@@ -37,9 +38,14 @@ export type Clearance =
   | { readonly type: 'unknown'; readonly message: string }
   | { readonly type: 'refused'; readonly result: ToolFailure }
 
-/** The reason for asking again about a call that was approved and then interrupted. */
-const INTERRUPTED =
+/** The reason for asking about a call that was interrupted. */
+const INTERRUPTED = 'This call began, but the process ended before the call did. It may already have taken effect.'
+/** The same, for one that was approved before. */
+const INTERRUPTED_APPROVED =
   'This call was approved and began, but the process ended before the call did. It may already have taken effect.'
+/** What a model reads of a call that was interrupted. */
+const UNKNOWN_OUTCOME =
+  'The outcome of this call is unknown: it began, but the process ended before the call did. It may have taken effect. Find out before you call it again.'
 
 /** Decides whether a call runs, waits for a person, or is answered with a failure. */
 export async function clearCall(call: ToolCall, context: ApprovalContext): Promise<Clearance> {
@@ -51,12 +57,30 @@ export async function clearCall(call: ToolCall, context: ApprovalContext): Promi
   const { tool } = found
   try {
     const digest = hashCall(call.name, call.arguments)
-    if (!held && !needsApproval && !tool.needsApproval) return { type: 'run', digest, cleared: undefined }
-    return await decide({ call, digest, tool, target: findTarget(call, tool), held }, context)
+    const interrupted = getInterrupted(call, { tool, held }, context)
+    if (interrupted === 'tell' && !held) return { type: 'refused', result: fail(UNKNOWN_OUTCOME) }
+    if (!held && !needsApproval && !tool.needsApproval && !interrupted)
+      return { type: 'run', digest, cleared: undefined }
+    return await decide({ call, digest, tool, target: findTarget(call, tool), held, interrupted }, context)
   } catch (error) {
     // Nobody could say whether it may run, so it does not.
     return { type: 'refused', result: fail(`Tool '${call.name}' failed: ${getErrorMessage(error)}`) }
   }
+}
+
+/**
+ * What becomes of a call that had begun when another process ended. Nothing special if it had not, or if it may run again:
+ * because it only reads, or because it has the same effect twice. What a person has approved was approved once.
+ */
+function getInterrupted(
+  call: ToolCall,
+  { tool, held }: { readonly tool: AnyTool; readonly held: HeldApproval | undefined },
+  { approval }: ApprovalContext,
+): InterruptedCalls | undefined {
+  if (!approval.getState().calling.some(({ callId }) => callId === call.id)) return undefined
+  const { annotations = {} } = findTarget(call, tool) ?? tool
+  const mayRepeat = annotations.readOnlyHint === true || annotations.idempotentHint === true
+  return mayRepeat && !held ? undefined : approval.interruptedCalls
 }
 
 interface CallInQuestion {
@@ -65,19 +89,21 @@ interface CallInQuestion {
   readonly tool: AnyTool
   readonly target: FoundTarget | undefined
   readonly held: HeldApproval | undefined
+  /** Set if the call was interrupted and cannot simply run again. */
+  readonly interrupted: InterruptedCalls | undefined
 }
 
 async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<Clearance> {
-  const { call, digest, tool, target, held } = asked
+  const { call, digest, tool, target, held, interrupted } = asked
   const { getState, refuseWait, ttlMs } = context.approval
-  const { id, calling } = getState()
+  const { id } = getState()
   const cleared = hashCall(target?.name ?? tool.name, target?.arguments ?? call.arguments)
-  const isInterrupted = held?.answer !== undefined && calling.some(({ callId }) => callId === call.id)
-  if (held && !isInterrupted && hashRequest(held, { id, call, tool, target }) === held.digest) {
+  const isRevoked = held?.answer !== undefined && interrupted !== undefined
+  if (held && !isRevoked && hashRequest(held, { id, call, tool, target }) === held.digest) {
     if (held.answer) return { type: 'run', digest, cleared }
     if (!isExpired(held)) return { type: 'wait' }
   }
-  const need = isInterrupted ? INTERRUPTED : await findNeed(asked, context)
+  const need = getInterruptedNeed(asked) ?? (await findNeed(asked, context))
   if (need === false) return { type: 'run', digest, cleared }
   const refusal = refuseWait(call)
   if (refusal !== undefined) return { type: 'refused', result: fail(refusal) }
@@ -96,6 +122,12 @@ async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<
   }
   context.approval.asked({ ...request, digest: hashRequest(request, { id, call, tool, target }) })
   return { type: 'wait' }
+}
+
+/** Why a person has to look at a call that was interrupted; `undefined` if only for what the call is. */
+function getInterruptedNeed({ held, interrupted }: CallInQuestion): string | undefined {
+  if (held?.answer && interrupted) return INTERRUPTED_APPROVED
+  return interrupted === 'ask' ? INTERRUPTED : undefined
 }
 
 /** Whether the tool, or the run, wants a person to look at a call. One with wrong arguments fails without bothering anybody. */
@@ -132,7 +164,7 @@ async function findNeed({ call, tool, target }: CallInQuestion, context: Approva
 /** Hashes all that an answer is bound to: the conversation, the call, and the definitions of the tools that would run. */
 export function hashRequest(
   { askedAt, expiresAt }: Pick<ApprovalRequest, 'askedAt' | 'expiresAt'>,
-  { id, call, tool, target }: Omit<CallInQuestion, 'held' | 'digest'> & Pick<RunState, 'id'>,
+  { id, call, tool, target }: Omit<CallInQuestion, 'held' | 'digest' | 'interrupted'> & Pick<RunState, 'id'>,
 ): string {
   const definitions = [
     toolDefinition(tool),

@@ -1,4 +1,5 @@
 import type { ToolCall, ToolMessage } from '../../../adapters/contract.ts'
+import { getOpenedText } from '../../../disclosure/engine.ts'
 import { NOT_RUN, applyOpening, chooseAnswer, isApplied } from '../../../disclosure/opening.ts'
 import { readRequest } from '../../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
@@ -165,18 +166,26 @@ function describeTooMany(made: number, most: number): string {
 /** Runs a call of a disclosure tool and applies what it opens, or keeps it for the next render. */
 async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> {
   const now = context.render()
-  const request = readRequest(now.disclosure, call)
+  const request = readRequest(now.disclosure, { name: call.name, arguments: call.arguments })
   let pending: PendingOpening | undefined
   const review = (result: ToolResult): ToolResult => {
     if (!result.ok || !result.opening) return result
-    const refusal = context.refuseOpening(result.opening, result.message)
-    if (refusal !== undefined) return fail(refusal)
-    if (chooseAnswer(result.opening, context.canAddTools()) === 'in-place') return result
-    const accepted = acceptOpening(result.opening, context.policy, {
-      view: now.view,
-      isFirst: context.getPending().length === 0,
-    })
-    if (accepted.expansion) pending = { callId: call.id, ...accepted.expansion }
+    const { opening, message } = result
+    if (chooseAnswer(opening, context.canAddTools()) === 'in-place') {
+      const refusal = context.refuseOpening(opening, () => message)
+      return refusal === undefined ? result : fail(refusal)
+    }
+    const waiting = context.getPending()
+    const accepted = acceptOpening(opening, context.policy, { view: now.view, isFirst: waiting.length === 0 })
+    const { expansion } = accepted
+    if (expansion) {
+      // The next render shows the sections, and all that were opened before this one and wait for it.
+      const paths = [...waiting, expansion].flatMap((each) => each.paths)
+      const { keys, tools } = { ...opening, ...expansion }
+      const refusal = context.refuseOpening({ keys, tools }, () => getOpenedText(now.view, paths))
+      if (refusal !== undefined) return fail(refusal)
+      pending = { callId: call.id, ...expansion }
+    }
     return { ...result, message: accepted.text }
   }
   const describe = ({ result }: CallEnd): NonNullable<ToolInvoked['disclosure']> => {
@@ -215,7 +224,7 @@ async function runOther(call: ToolCall, context: TurnContext, clearance: ReadyCa
     onEnd(end) {
       context.settled(end, undefined)
       const opening = end.result.ok ? end.result.opening : undefined
-      if (!opening || !context.canAddTools() || context.refuseOpening(opening, '') !== undefined) return
+      if (!opening || !context.canAddTools() || context.refuseOpening(opening, () => '') !== undefined) return
       if (!isApplied(context.session, opening)) applyOpening(context.session, opening)
     },
   })

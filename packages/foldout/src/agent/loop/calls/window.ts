@@ -12,21 +12,22 @@ export interface WindowOptions {
   readonly getMessages: () => readonly Message[]
 }
 
-/** Says with the numbers why an opening does not fit the model's window, if it does not. */
-export type WindowCheck = (opening: Opening, text: string) => string | undefined
+/** Says with the numbers why an opening does not fit the model's window, if it does not. `getText` gives what the model will read. */
+export type WindowCheck = (opening: Pick<Opening, 'keys' | 'tools'>, getText: () => string) => string | undefined
 
 export function createWindowCheck({ size, counter, getSystem, getTools, getMessages }: WindowOptions): WindowCheck {
-  if (size === undefined) return () => undefined
+  // An adapter that does not know its window may say so with a number that is none.
+  if (size === undefined || Number.isNaN(size)) return () => undefined
   const counts = new WeakMap<Message, number>()
   const count = (message: Message): number => {
     const known = counts.get(message) ?? countMessage(message, counter)
     counts.set(message, known)
     return known
   }
-  return (opening, text) => {
+  return (opening, getText) => {
     const countTools = (tools: readonly AnyTool[]): number =>
       tools.reduce((sum, tool) => sum + toolTokens(tool, counter), 0)
-    const needed = counter.count(text) + countTools(opening.tools)
+    const needed = counter.count(getText()) + countTools(opening.tools)
     const offer = counter.count(getSystem()) + countTools(getTools())
     const used = offer + getMessages().reduce((sum, message) => sum + count(message), 0)
     if (used + needed <= size) return undefined

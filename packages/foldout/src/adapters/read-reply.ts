@@ -1,0 +1,122 @@
+import { isPlainObject, notJson, toJson, type Json } from '../core/json/json.ts'
+import { AdapterError } from './adapter-error.ts'
+import type { ChatReply } from './chat.ts'
+import type { AssistantMessage, EvaluationResult, Message, ToolCall, Usage } from './contract.ts'
+import { createCallIds, toToolCall } from './tool-calls.ts'
+
+// An adapter of one's own may pass on whatever its server sends. What it returns is stored, counted and sent back, so it has
+// to be what the types say: a usage that is not a number would switch off every limit, and a value that JSON cannot represent
+// could not be kept.
+
+/** Reads one reply of a chat model. Ids of calls are unique in the conversation. */
+export function readReply(
+  reply: unknown,
+  { adapter, conversation }: { readonly adapter: string; readonly conversation: readonly Message[] },
+): ChatReply {
+  if (!isPlainObject(reply) || !isPlainObject(reply['message'])) {
+    throw new AdapterError(
+      'adapter-reply-invalid',
+      `The adapter '${adapter}' returned no reply. complete() has to return { message, usage }.`,
+      { adapter },
+    )
+  }
+  const message = readAssistantMessage(reply['message'])
+  return {
+    message: message.toolCalls.length === 0 ? message : withUniqueIds(message, conversation),
+    usage: readUsage(reply['usage']),
+    ...(reply['isPaused'] === true ? { isPaused: true } : {}),
+  }
+}
+
+/** Reads what an adapter's evaluation came to. */
+export function readResult(result: unknown, { name: adapter }: { readonly name: string }): EvaluationResult {
+  const type = isPlainObject(result) ? result['type'] : undefined
+  if (!isPlainObject(result) || (type !== 'final' && type !== 'halted')) {
+    throw new AdapterError(
+      'adapter-reply-invalid',
+      `The adapter '${adapter}' returned no result. evaluate() has to return { type: 'final', text, usage } or { type: 'halted', usage }.`,
+      { adapter },
+    )
+  }
+  const usage = readUsage(result['usage'])
+  return type === 'final' ? { type, text: readText(result['text']), usage } : { type, usage }
+}
+
+/** Reads a usage. What is missing, negative or not a number counts as 0. */
+export function readUsage(usage: unknown): Usage {
+  const given = isPlainObject(usage) ? usage : {}
+  return {
+    inputTokens: readCount(given['inputTokens']),
+    outputTokens: readCount(given['outputTokens']),
+    cachedInputTokens: readCount(given['cachedInputTokens']),
+    cacheWriteTokens: readCount(given['cacheWriteTokens']),
+  }
+}
+
+function readCount(count: unknown): number {
+  return typeof count === 'number' && Number.isFinite(count) && count > 0 ? count : 0
+}
+
+function readText(text: unknown): string {
+  return typeof text === 'string' ? text : ''
+}
+
+/** Reads a message that an adapter wants to be kept. Only replies come from outside; the others are our own. */
+export function readMessage(message: Message): Message {
+  return message.role === 'assistant' && !read.has(message) ? readAssistantMessage(message) : message
+}
+
+/** Messages that have been read: the loop is given them once more. */
+const read = new WeakSet<Message>()
+
+function readAssistantMessage(message: AssistantMessage | Readonly<Record<string, unknown>>): AssistantMessage {
+  const { text, toolCalls, native } = message as Partial<AssistantMessage>
+  const calls: readonly unknown[] = Array.isArray(toolCalls) ? toolCalls : []
+  const kept = native === undefined ? undefined : readNative(native)
+  return markRead({
+    role: 'assistant',
+    text: readText(text),
+    toolCalls: calls.filter(isPlainObject).map(readCall),
+    ...(kept && { native: kept }),
+  })
+}
+
+function markRead(message: AssistantMessage): AssistantMessage {
+  read.add(message)
+  return message
+}
+
+function readCall(call: Readonly<Record<string, unknown>>): ToolCall {
+  const { id, name, arguments: input, malformed } = call
+  const known = { id: readText(id), name: readText(name) }
+  if (typeof malformed === 'string') return { ...known, malformed }
+  return toToolCall({ ...known, input })
+}
+
+/** What a provider wants back is dropped if it could not be kept until then. */
+function readNative(native: unknown): AssistantMessage['native'] {
+  if (!isPlainObject(native) || typeof native['adapter'] !== 'string') return undefined
+  const { adapter, content } = native
+  const kept = notJson(content) === undefined ? (content as Json) : toJson(content)
+  return kept === undefined ? undefined : { adapter, content: kept }
+}
+
+function withUniqueIds(message: AssistantMessage, conversation: readonly Message[]): AssistantMessage {
+  if (hasUniqueIds(message, conversation)) return message
+  const toId = createCallIds(conversation)
+  const toolCalls = message.toolCalls.map((call) => {
+    const id = toId(call.id)
+    return id === call.id ? call : { ...call, id }
+  })
+  return markRead({ ...message, toolCalls })
+}
+
+/** Almost always they are unique: this makes nothing and looks at each call once. */
+function hasUniqueIds({ toolCalls }: AssistantMessage, conversation: readonly Message[]): boolean {
+  const ids = new Set(toolCalls.map(({ id }) => id))
+  if (ids.size < toolCalls.length || ids.has('')) return false
+  for (const message of conversation) {
+    if (message.role === 'assistant' && message.toolCalls.some(({ id }) => ids.has(id))) return false
+  }
+  return true
+}
