@@ -13,6 +13,7 @@ import { cutWithCount } from './text.ts'
 export type ErrorCode =
   | 'adapter-config'
   | 'adapter-refused'
+  | 'adapter-reply-invalid'
   | 'adapter-reply-too-large'
   | 'adapter-stream-cut'
   | 'adapter-unavailable'
@@ -26,6 +27,7 @@ export type ErrorCode =
   | 'deadline-invalid'
   | 'dispatch-failed'
   | 'dispatch-in-reducer'
+  | 'engine-invalid'
   | 'event-invalid'
   | 'event-lossy'
   | 'expansion-required'
@@ -54,8 +56,11 @@ export type ErrorCode =
   | 'recording-invalid'
   | 'run-aborted'
   | 'run-busy'
+  | 'run-cancelled'
   | 'run-failed'
+  | 'run-options'
   | 'run-state-invalid'
+  | 'run-unknown'
   | 'sandbox-closed'
   | 'sandbox-crashed'
   | 'sandbox-invalid'
@@ -193,13 +198,25 @@ export function getErrorType(thrown: unknown): string {
 
 const MAX_ERROR_TYPE = 200
 
-/** `instanceof` runs foreign code if the value is a proxy. */
+/** Whether a thrown value is an instance of a class. Never throws: `instanceof` runs foreign code if the value is a proxy. */
+export function isInstance<Class extends abstract new (...args: never) => unknown>(
+  thrown: unknown,
+  type: Class,
+): thrown is InstanceType<Class> {
+  return attempt(() => thrown instanceof type) ?? false
+}
+
+/** Whether a thrown value is an error whose message can be read. Never throws. */
+export function isReadableError(thrown: unknown): thrown is Error {
+  return isInstance(thrown, Error) && typeof attempt(() => thrown.message) === 'string'
+}
+
 function isErrorLike(thrown: unknown): thrown is Error {
-  return attempt(() => thrown instanceof Error) ?? false
+  return isInstance(thrown, Error)
 }
 
 function describeUnprintable(thrown: unknown): string {
-  return `Something was thrown that cannot be shown (${thrown === null ? 'null' : typeof thrown}).`
+  return `something was thrown that cannot be shown (${thrown === null ? 'null' : typeof thrown})`
 }
 
 function attempt<Value>(work: () => Value): Value | undefined {

@@ -1,10 +1,21 @@
 /** Whether a value is a promise or another thenable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
-  return typeof (value as { readonly then?: unknown }).then === 'function'
+  try {
+    return typeof (value as { readonly then?: unknown }).then === 'function'
+  } catch {
+    // A proxy or a getter that throws: nothing can be awaited there.
+    return false
+  }
 }
 
 /** Handles the rejection of a promise that nothing awaits, so that it does not end the process. */
 export function swallow(promise: PromiseLike<unknown>): void {
-  promise.then(undefined, () => undefined)
+  const ignore = (): void => undefined
+  try {
+    // Two functions: a thenable that is not a promise may call either without looking.
+    promise.then(ignore, ignore)
+  } catch {
+    // Nobody waits for it.
+  }
 }

@@ -29,6 +29,26 @@ export function notJson(value: unknown): string | undefined {
   return loss && `${loss.what} at ${shortenPath(loss.path) || 'the top'}`
 }
 
+/**
+ * A value as JSON keeps it: without properties that are undefined, and with `-0`, which a valid JSON text can contain, as `0`.
+ * Returns `undefined` if anything else would be lost or changed.
+ */
+export function toJson(value: unknown): Json | undefined {
+  let isLost = false
+  try {
+    const text = JSON.stringify(value, (_key, inner: unknown) => {
+      isLost ||= typeof inner === 'number' ? !Number.isFinite(inner) : LOST_TYPES.has(typeof inner)
+      return inner
+    })
+    return isLost || text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch {
+    // A cycle, a bigint, a getter that throws, or too deep.
+    return undefined
+  }
+}
+
+const LOST_TYPES: ReadonlySet<string> = new Set(['bigint', 'function', 'symbol'])
+
 interface Loss {
   readonly what: string
   readonly path: string

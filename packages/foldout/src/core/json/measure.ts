@@ -18,7 +18,16 @@ const BYTES_PER_VALUE = 32
  * Why a value cannot be sent as JSON within limits; nothing if it can. It is walked without recursion, and only written to
  * be measured if it could be too large.
  */
-export function findSizeFault(value: unknown, { maxBytes, maxDepth }: SizeLimits): SizeFault | undefined {
+export function findSizeFault(value: unknown, limits: SizeLimits): SizeFault | undefined {
+  try {
+    return walk(value, limits)
+  } catch {
+    // A getter, a proxy or a toJSON() of somebody's object. Writing it would fail in the same way, and nobody would be told.
+    return { type: 'unwritable', what: 'something that fails when it is read' }
+  }
+}
+
+function walk(value: unknown, { maxBytes, maxDepth }: SizeLimits): SizeFault | undefined {
   const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }]
   let characters = 0
   let values = 0
@@ -29,6 +38,10 @@ export function findSizeFault(value: unknown, { maxBytes, maxDepth }: SizeLimits
     if (typeof found === 'bigint') return { type: 'unwritable', what: 'a bigint' }
     if (typeof found !== 'object' || found === null) continue
     if (depth >= maxDepth) return { type: 'deep' }
+    if ('toJSON' in found && typeof found.toJSON === 'function') {
+      waiting.push({ value: found.toJSON(''), depth: depth + 1 })
+      continue
+    }
     const inner: readonly unknown[] = Array.isArray(found) ? found : Object.values(found)
     if (!Array.isArray(found)) for (const key of Object.keys(found)) characters += key.length
     const least = characters + values + inner.length

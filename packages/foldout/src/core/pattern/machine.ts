@@ -11,7 +11,14 @@ interface State {
   readonly next: Map<number, State>
 }
 
-/** Counts down the steps of one match. */
+/**
+ * Counts down the steps of one match, or of several that share them.
+ *
+ * @example
+ * ```ts
+ * const steps: PatternSteps = { left: 1_000_000 }
+ * ```
+ */
 export interface Steps {
   left: number
 }

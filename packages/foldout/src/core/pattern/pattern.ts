@@ -4,7 +4,14 @@ import { Machine, OutOfSteps, type Steps } from './machine.ts'
 import { AT_BOUNDARY, AT_END, AT_START, FIRST_LOOK, compileProgram } from './program.ts'
 import { UnsupportedPattern, nativeTest, parsePattern, type CharacterTest } from './syntax.ts'
 
-/** A foreign regular expression that matches in linear time. */
+/**
+ * A foreign regular expression that matches in linear time.
+ *
+ * @example
+ * ```ts
+ * const hasMatch = (pattern: LinearPattern, lines: readonly string[]): boolean => lines.some((line) => pattern.test(line))
+ * ```
+ */
 export interface LinearPattern {
   /**
    * Whether the pattern matches anywhere in a text, or `undefined` if that takes more steps than are left. Several tests can
@@ -13,6 +20,14 @@ export interface LinearPattern {
   test(text: string, steps?: Steps): boolean | undefined
 }
 
+/**
+ * A regular expression that can be run, or why it cannot.
+ *
+ * @example
+ * ```ts
+ * const explain = (compiled: CompiledPatternResult): string => ('problem' in compiled ? compiled.message : 'It can be run.')
+ * ```
+ */
 export type CompiledPatternResult =
   | { readonly pattern: LinearPattern }
   /** `invalid`: not a regular expression. `unsupported`: a regular expression that cannot run in linear time here. */
@@ -20,13 +35,28 @@ export type CompiledPatternResult =
 
 export type { Steps }
 
+/**
+ * Options of `compilePattern`.
+ *
+ * @example
+ * ```ts
+ * const options: PatternOptions = { ignoreCase: true }
+ * ```
+ */
 export interface PatternOptions {
+  /** Whether uppercase and lowercase are the same. Default false. */
   readonly ignoreCase?: boolean
 }
 
 /**
  * Compiles a JavaScript regular expression so that no text can make it slow. Everything but back references is supported,
  * with the meaning it has in JavaScript. Patterns that only Unicode mode refuses are read without it, as browsers do.
+ *
+ * @example
+ * ```ts
+ * const compiled = compilePattern('(a+)+$')
+ * 'pattern' in compiled && compiled.pattern.test('a'.repeat(10_000) + 'b') // => false
+ * ```
  */
 export function compilePattern(source: string, options: PatternOptions = {}): CompiledPatternResult {
   if (source.length > MAX_PATTERN_LENGTH)

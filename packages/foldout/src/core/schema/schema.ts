@@ -131,7 +131,7 @@ export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): strin
 }
 
 function describeIssue(issue: StandardSchemaV1.Issue): string {
-  const message = issue.message.replace(/\.$/, '')
+  const message = typeof issue.message === 'string' ? issue.message.replace(/\.$/, '') : 'is invalid'
   if (message.startsWith('there is no ')) return message
   const path = issuePath(issue)
   if (/^(?:must|is|has|cannot) /.test(message)) return `${path || 'the value'} ${message}`

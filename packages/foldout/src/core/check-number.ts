@@ -1,0 +1,26 @@
+import { FoldoutError, type ErrorCode } from './errors.ts'
+import { shorten } from './text.ts'
+
+export interface NumberRule {
+  /** The code of the error. */
+  readonly code: ErrorCode
+  /** The smallest number. Default 0. */
+  readonly least?: number
+}
+
+/**
+ * Refuses an option that should be a number and is not. Every comparison with NaN is false, so that a limit computed from a
+ * missing setting would otherwise be no limit at all.
+ *
+ * @throws FoldoutError with the rule's code.
+ */
+export function checkNumber(name: string, given: unknown, { code, least = 0 }: NumberRule): void {
+  if (given === undefined || (typeof given === 'number' && given >= least)) return
+  throw new FoldoutError(code, `${name} is ${describeGiven(given)}. Pass a number, ${least} or more, or leave it out.`)
+}
+
+/** Describes the value of an option for a message. */
+export function describeGiven(given: unknown): string {
+  if (typeof given === 'string') return `'${shorten(given)}'`
+  return typeof given === 'number' || given === null ? String(given) : `of type ${typeof given}`
+}
