@@ -60,5 +60,5 @@ export function getApprovalSettings(
 
 function toRefusal(approval: Approval, { entry }: EntryCall): ToolFailure | undefined {
   if (approval === true) return undefined
-  return fail(approval || `Tool '${entry.name}' was not approved. Nothing was run.`)
+  return fail((typeof approval === 'string' && approval) || `Tool '${entry.name}' was not approved. Nothing was run.`)
 }

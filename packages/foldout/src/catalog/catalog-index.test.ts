@@ -52,3 +52,19 @@ describe('an index whose code is loaded later', () => {
     expect(await findNames(index, 'pay an invoice')).toEqual(['pay_invoice'])
   })
 })
+
+describe('an index that is made with the first search', () => {
+  it('is not made ahead, and finds the same', async () => {
+    const [whenLazy, whenAhead] = [vi.fn(() => true), vi.fn(() => true)]
+    const watch = (isDone: () => boolean) => ({ embed: false as const, preparation: { isDone, work: () => 1 } })
+    const lazy = createCatalogIndex<Searchable>(watch(whenLazy), 'search')
+    const ahead = createCatalogIndex<Searchable>(watch(whenAhead))
+    for (const index of [lazy, ahead]) {
+      index.add(tool('pay_invoice', 'Pays an invoice.'))
+      index.wake()
+    }
+    await vi.waitFor(() => expect(whenAhead).toHaveBeenCalled())
+    expect(whenLazy).not.toHaveBeenCalled()
+    expect(await findNames(lazy, 'pay an invoice')).toEqual(['pay_invoice'])
+  })
+})

@@ -1,8 +1,9 @@
+import type { CatalogOptions } from './contract.ts'
 import { MAX_REMEMBERED_SEARCHES } from './limits.ts'
 import type { Searchable, SearchIndex, SearchOptions, SearchOutcome } from './search/contract.ts'
 import type { EngineOptions } from './search/engine.ts'
 import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
-import { pause } from './search/slices.ts'
+import { hurry, pause } from './search/slices.ts'
 import { readQuery, refuseEmptyQuery } from './search/text/read-query.ts'
 
 /** What a catalog uses of its index. It calls `wake` whenever its tools change, which may be before they are added or removed. */
@@ -15,7 +16,10 @@ export type CatalogIndex<Tool extends Searchable> = Pick<
  * An index that remembers searches until its tools change. Its code is loaded with the first search, or in a pause after the first
  * tool: it is a large part of what a catalog consists of, and a program that has just started has other things to do.
  */
-export function createCatalogIndex<Tool extends Searchable>(options: EngineOptions): CatalogIndex<Tool> {
+export function createCatalogIndex<Tool extends Searchable>(
+  options: EngineOptions,
+  when: NonNullable<CatalogOptions['index']> = 'ahead',
+): CatalogIndex<Tool> {
   /** The tools that came before the code, by their qualified names. */
   const waiting = new Map<string, Tool>()
   const searches = new Map<string, Promise<SearchOutcome<Tool>>>()
@@ -25,6 +29,8 @@ export function createCatalogIndex<Tool extends Searchable>(options: EngineOptio
 
   const create = async (): Promise<SearchIndex<Tool>> => {
     const { createSearchIndex } = await import('./search/search-index.ts')
+    // Its code ran for the first time. That was enough for one turn.
+    await pause()
     index = createSearchIndex<Tool>(options)
     for (const tool of waiting.values()) index.add(tool)
     waiting.clear()
@@ -39,7 +45,7 @@ export function createCatalogIndex<Tool extends Searchable>(options: EngineOptio
     return loading
   }
   const beginAhead = (): void => {
-    if (isAhead) return
+    if (isAhead || when === 'search') return
     isAhead = true
     // If this fails, the next search fails the same way and reports it.
     pause()
@@ -64,7 +70,7 @@ export function createCatalogIndex<Tool extends Searchable>(options: EngineOptio
       const key = getSearchKey(query, search)
       const known = searches.get(key)
       if (known) return known
-      const outcome = load().then((loaded) => loaded.search(query, search))
+      const outcome = hurry(load).then((loaded) => loaded.search(query, search))
       const { value: oldest } = searches.keys().next()
       if (oldest !== undefined && searches.size >= MAX_REMEMBERED_SEARCHES) searches.delete(oldest)
       searches.set(key, outcome)
@@ -75,8 +81,8 @@ export function createCatalogIndex<Tool extends Searchable>(options: EngineOptio
       outcome.then(({ withoutEncoder }) => withoutEncoder !== undefined && forget(), forget)
       return outcome
     },
-    ready: async () => (await load()).ready(),
-    explain: async (query, qualified) => (await load()).explain(query, qualified),
+    ready: async () => (await hurry(load)).ready(),
+    explain: async (query, qualified) => (await hurry(load)).explain(query, qualified),
   }
 }
 

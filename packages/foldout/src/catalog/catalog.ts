@@ -55,11 +55,14 @@ class LiveCatalog implements Catalog {
 
   constructor(tools: readonly CatalogInput[], options: CatalogOptions) {
     this.#options = options
-    this.#index = createCatalogIndex<CatalogEntry>({
-      ...(options.embed === undefined ? {} : { embed: options.embed }),
-      preparation: this.#createPreparation(),
-      onProblem: (problem) => this.report({ type: 'search/problem', ...problem }),
-    })
+    this.#index = createCatalogIndex<CatalogEntry>(
+      {
+        ...(options.embed === undefined ? {} : { embed: options.embed }),
+        preparation: this.#createPreparation(),
+        onProblem: (problem) => this.report({ type: 'search/problem', ...problem }),
+      },
+      options.index,
+    )
     this.#reading = {
       metadata: (declared, qualified) => this.#metadata(declared, qualified),
       session: () => (this.#session ??= createSession()),
@@ -228,6 +231,8 @@ class LiveCatalog implements Catalog {
 
   /** The entries of all tools, with their current names. */
   #getEntries(): ReadonlyMap<string, CatalogEntry> {
+    // Even an empty set makes a new table when it is cleared, and this is asked for with every call.
+    if (this.#renamed.size === 0) return this.#entries
     for (const qualified of this.#renamed) this.#rename(qualified)
     this.#renamed.clear()
     return this.#entries

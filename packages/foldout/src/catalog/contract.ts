@@ -29,6 +29,11 @@ export interface CatalogOptions extends SearchIndexOptions, ApprovalOptions {
   readonly metadata?: Readonly<Record<string, ToolMetadata>>
   /** What each source is for, in a few words that the model reads. */
   readonly sources?: Readonly<Record<string, string>>
+  /**
+   * When the index for searches is made: `ahead`, in pauses of the program, so that the first search is quick; or with the first
+   * `search`, which saves about 25 MB in a program that is rarely searched. Default `ahead`.
+   */
+  readonly index?: 'ahead' | 'search'
 }
 
 /**

@@ -1,7 +1,7 @@
 import { deferPattern } from '../core/defer-pattern.ts'
 import { sha256Hex } from '../core/hash.ts'
 
-/** The names of the tools that exposures add. Models never see a tool of a catalog under one of them. */
+/** The names of the tools that exposures and the gateway add. Models never see a tool of a catalog under one of them. */
 export const META_TOOL_NAMES = Object.freeze([
   'search_tools',
   'use_tool',
@@ -11,6 +11,7 @@ export const META_TOOL_NAMES = Object.freeze([
   'run_code',
   'read_section',
   'open_sections',
+  'read_result',
 ] as const)
 
 const RESERVED: ReadonlySet<string> = new Set(META_TOOL_NAMES)

@@ -42,6 +42,11 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly peer?: CallPeer
   /** The `_meta` of an MCP request, passed on to the server that runs the call. */
   readonly meta?: Readonly<Record<string, unknown>>
+  /**
+   * There if a legacy client wants a task in place of the result. A tool that can do that gives back a result with `task`; others
+   * ignore it.
+   */
+  readonly task?: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -63,6 +68,8 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
 export interface CallClient {
   /** Different for each connection. Requests without a connection share one. */
   readonly id: string
+  /** Tells its connection from all others, also those to other machines; absent if its requests have none. */
+  readonly connection?: string
   /** Whether other clients have the same id, because their requests have no connection. */
   readonly isShared?: boolean
   /** As it calls itself. */
@@ -95,6 +102,8 @@ export interface CallPeer {
   readonly capabilities: Readonly<Record<string, unknown>>
   /** The least severe log messages that the client wants to have. */
   readonly logLevel?: string
+  /** The headers of its request, if that came over HTTP, with everything that is secret in them. */
+  readonly headers?: { get(name: string): string | null }
   /** Tells the client something, along with the request that it has made. */
   notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>
   /**
@@ -172,10 +181,24 @@ export interface RawTool extends ToolMetadata {
   readonly annotations?: ToolAnnotations
   /** Icons, as in MCP, passed on to clients. */
   readonly icons?: readonly unknown[]
+  /** How the tool can be run, as in MCP, passed on to clients. */
+  readonly execution?: ToolExecution
   /** The definition's `_meta`, passed on to clients. */
   readonly meta?: Readonly<Record<string, unknown>>
   /** Runs the tool with arguments that fit the schema. Without it, the tool can be found, and a call fails with an explanation. */
   readonly call?: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<CallResult>
+}
+
+/**
+ * How a tool can be run, as in MCP 2025-11-25: whether a call may, must or must not be a task, whose result is asked for later.
+ *
+ * @example
+ * ```ts
+ * const execution: ToolExecution = { taskSupport: 'optional' }
+ * ```
+ */
+export interface ToolExecution {
+  readonly taskSupport?: 'required' | 'optional' | 'forbidden'
 }
 
 /**
@@ -218,6 +241,7 @@ export interface CatalogEntry {
   readonly outputSchema: JsonSchema | undefined
   readonly annotations: ToolAnnotations | undefined
   readonly icons: readonly unknown[] | undefined
+  readonly execution: ToolExecution | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
   /** What is wrong with the definition of a tool that can still be called, such as a schema that does not compile. */
   readonly problem: string | undefined

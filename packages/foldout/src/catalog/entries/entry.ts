@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import { toVisibleText } from '../../core/visible-text.ts'
 import { shortenDescription } from '../signatures/short-description.ts'
-import type { CatalogEntry, ToolAnnotations } from '../tool.ts'
+import type { CatalogEntry, ToolAnnotations, ToolExecution } from '../tool.ts'
 import type { ToolFields } from './read-fields.ts'
 import type { ReadSchema } from './schemas.ts'
 
@@ -60,6 +60,7 @@ export class Entry implements CatalogEntry {
   readonly core: boolean
   readonly annotations: ToolAnnotations | undefined
   readonly icons: readonly unknown[] | undefined
+  readonly execution: ToolExecution | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
   declare readonly shortDescription: string
   declare readonly inputSchema: JsonSchema
@@ -81,6 +82,7 @@ export class Entry implements CatalogEntry {
     this.core = fields.core
     this.annotations = fields.annotations
     this.icons = fields.icons
+    this.execution = fields.execution
     this.meta = fields.meta
     // Fields of the entry itself, so that a copy by spreading has them, and one getter for all entries: if each entry had its
     // own, engines could not share their layout, and creating an entry would take several times as long.

@@ -4,6 +4,7 @@ import { callText, getText, tool } from '../catalog.fixtures.ts'
 import * as limits from '../limits.ts'
 import { schemaFragment } from '../signatures/schema/fragment.ts'
 import { formatStub } from '../signatures/stub.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
 const good = tool('good')
 const client = { id: 'c', takesListChanges: true }
@@ -154,7 +155,7 @@ describe('R43 malicious definitions', () => {
 
 describe('R43 definitions that are too large', () => {
   it('R43 a long name or source makes a tool broken, at once', () => {
-    const started = performance.now()
+    const getCpuMs = startCpuClock()
     const long = [20_000, 1_000_000].flatMap((length) =>
       ['a', '_', 'é', '天', 'a_', '/~'].map((part) => part.repeat(length)),
     )
@@ -164,7 +165,7 @@ describe('R43 definitions that are too large', () => {
     expect(catalog.broken[0]!.reason).toBe('Its name or source has 20000 characters. At most 256 are allowed.')
     for (const { name } of catalog.broken) expect(name.length).toBeLessThan(100)
     for (const name of long) expect(catalog.resolve(name)).toMatchObject({ isAmbiguous: false, near: [] })
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(getCpuMs()).toBeLessThan(3_000)
   })
 
   it('R43 long texts are cut, and reported', () => {
@@ -224,10 +225,10 @@ describe('R43 definitions that are too large', () => {
     ],
   ])('R45 signatures and stubs of many %s stay small', (_, schema) => {
     const [entry] = createCatalog([tool('big', { inputSchema: schema as RawTool['inputSchema'] & object })]).tools
-    const started = performance.now()
+    const getCpuMs = startCpuClock()
     expect(formatSignature(entry!).length).toBeLessThan(1_000)
     expect(formatStub(entry!).text.length).toBeLessThan(20_000)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(getCpuMs()).toBeLessThan(5_000)
   })
 
   it('R43 a schema is checked when its tool is called or its problem is read, not before', async () => {
@@ -235,11 +236,11 @@ describe('R43 definitions that are too large', () => {
     const inputSchema = { type: 'object', properties: Object.fromEntries(fields) as object }
     const tools = Array.from({ length: 200 }, (_, at) => tool(`tool_${at}`, { inputSchema }))
     const wrong = tool('wrong', { inputSchema: { ...inputSchema, required: 'f0' } })
-    const started = performance.now()
+    const getCpuMs = startCpuClock()
     const catalog = createCatalog([...tools, wrong])
-    const created = performance.now() - started
+    const created = getCpuMs()
     for (const entry of catalog.tools.slice(0, 50)) expect(entry.problem).toBeUndefined()
-    const checked = performance.now() - started - created
+    const checked = getCpuMs() - created
     expect(created).toBeLessThan(checked * 2)
     expect(catalog.resolve('wrong')).toMatchObject({ problem: expect.stringContaining('Arguments are passed on') })
     expect(getText(await catalog.call('tool_1', { f0: 5 }))).toContain('Wrong arguments')

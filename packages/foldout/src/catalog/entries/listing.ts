@@ -32,7 +32,8 @@ export function getListing(entry: CatalogEntry): ListedTool {
 }
 
 function createListing(entry: CatalogEntry): ListedTool {
-  const { name, title, description, shortDescription, inputSchema, outputSchema, annotations, icons, meta } = entry
+  const { name, title, description, shortDescription, inputSchema, outputSchema, annotations, icons, execution, meta } =
+    entry
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -42,6 +43,7 @@ function createListing(entry: CatalogEntry): ListedTool {
     ...(outputSchema?.['type'] === 'object' ? { outputSchema } : {}),
     ...(annotations === undefined ? {} : { annotations }),
     ...(icons === undefined ? {} : { icons }),
+    ...(execution === undefined ? {} : { execution }),
     ...(meta === undefined ? {} : { meta }),
   }
 }

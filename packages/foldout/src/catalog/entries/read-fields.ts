@@ -1,6 +1,6 @@
 import { toVisibleText } from '../../core/visible-text.ts'
 import { MAX_DESCRIPTION_LENGTH, MAX_LINE_LENGTH, MAX_TAGS } from '../limits.ts'
-import type { ToolAnnotations, ToolMetadata } from '../tool.ts'
+import type { ToolAnnotations, ToolExecution, ToolMetadata } from '../tool.ts'
 import { cleanCopy, copyJson } from './copy-json.ts'
 
 /** The fields of a definition except for its name and schemas, as a catalog keeps them. */
@@ -13,6 +13,7 @@ export interface ToolFields {
   readonly core: boolean
   readonly annotations: ToolAnnotations | undefined
   readonly icons: readonly unknown[] | undefined
+  readonly execution: ToolExecution | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -39,6 +40,7 @@ export function readFields(
     core: (known?.core ?? given['core']) === true,
     annotations: readAs(readAnnotations, 'annotations', given['annotations'], faults),
     icons: readAs(readIcons, 'icons', given['icons'], faults),
+    execution: readAs(readExecution, 'execution', given['execution'], faults),
     meta: readAs(readJsonObject, 'meta', given['meta'], faults),
   }
 }
@@ -82,6 +84,14 @@ function readTexts(value: unknown): readonly string[] | undefined {
 function readJsonObject(value: unknown): Record<string, unknown> | undefined {
   const copied = copyJson(value)
   return 'fault' in copied ? undefined : copied.copy
+}
+
+const TASK_SUPPORT: ReadonlySet<unknown> = new Set(['required', 'optional', 'forbidden', undefined])
+
+/** Reads how a tool is run: clients reject the whole list if it says something that they do not know. */
+function readExecution(value: unknown): ToolExecution | undefined {
+  const execution = readJsonObject(value)
+  return TASK_SUPPORT.has(execution?.['taskSupport']) ? execution : undefined
 }
 
 /** Reads icons: clients also reject the whole list if one icon has no source. */

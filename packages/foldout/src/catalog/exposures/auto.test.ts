@@ -186,6 +186,21 @@ describe('R44 auto', () => {
     expect(exposed.list().map(({ name }) => name)).toEqual([...META, second])
   })
 
+  it('R44 lists the meta tools until the catalog is complete, and answers them later too', async () => {
+    const [one, two] = manyTools(2) as [RawTool, RawTool]
+    let isComplete = false
+    const made = stage([one], { isComplete: () => isComplete })
+    expect(made.list()).toEqual(META)
+    expect(made.chosen).toEqual([
+      { exposure: 'hybrid', reason: 'The catalog has 1 tools so far, and more are to come.' },
+    ])
+    made.catalog.add([two])
+    isComplete = true
+    expect(await made.use(two.name)).toBe(true)
+    expect(made.list().toSorted()).toEqual([one.name, two.name].toSorted())
+    expect(await made.use(one.name)).toBe(true)
+  })
+
   it('R44 runs listed tools without a meta tool', async () => {
     const client = stage(manyTools(3))
     client.list()

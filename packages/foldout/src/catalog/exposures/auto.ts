@@ -1,9 +1,15 @@
 import { estimatedTokens } from '../../core/tokens/tokens.ts'
 import { toolTokens } from '../../tools/tool.ts'
 import type { Catalog } from '../contract.ts'
-import type { ExposedCatalog, Exposure, ExposureClient } from './exposure.ts'
+import {
+  createExposureMemory,
+  type ExposedCatalog,
+  type Exposure,
+  type ExposureClient,
+  type ExposureMemory,
+} from './exposure.ts'
 import { getListing } from '../entries/listing.ts'
-import { createSearchTool } from '../meta-tools/search-tools.ts'
+import { createSearchTool, SEARCH_TOOLS } from '../meta-tools/search-tools.ts'
 import { USE_TOOL } from '../meta-tools/run-tool.ts'
 import { createUseTool, SEARCH_FIRST } from '../meta-tools/use-tool.ts'
 import type { CatalogEntry } from '../tool.ts'
@@ -26,6 +32,11 @@ export interface AutoOptions extends SearchExposureOptions {
   readonly maxTools?: number
   /** A catalog whose definitions have fewer tokens than this, and that has fewer tools than `maxTools`, is listed in full. Default 5,000. */
   readonly maxTokens?: number
+  /**
+   * Whether the catalog has all its tools by now. Until then the meta tools are listed, because nobody knows how many there will
+   * be. By default it always has.
+   */
+  readonly isComplete?: () => boolean
 }
 
 /** After this many unanswered announcements, a client counts as one that does not list again. */
@@ -47,10 +58,28 @@ export function auto(options: AutoOptions = {}): Exposure {
   } satisfies Exposure)
 }
 
+const META_TOOLS: ReadonlySet<string> = new Set([SEARCH_TOOLS, USE_TOOL])
+
 /** At most this many tools are added to a list, so that its cost stays bounded. */
 const MAX_JOINED = 10
 
-function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptions): ExposedCatalog {
+/** Whether a client follows changes of its list, as far as that is known. */
+interface Following {
+  readonly follows: keyof typeof FOLLOWS
+  readonly unanswered: number
+  /** Whether the client has been given a list with the meta tools. */
+  readonly hasMetaTools?: boolean
+}
+const FOLLOWING = 'auto'
+const UNKNOWN: Following = { follows: 'unknown', unanswered: 0 }
+
+function readFollowing(memory: ExposureMemory): Following {
+  return (memory.getNote(FOLLOWING) as Following | undefined) ?? UNKNOWN
+}
+
+function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOptions): ExposedCatalog {
+  const memory = given.memory ?? createExposureMemory(given.joined)
+  const client = { ...given, memory }
   const scope = { catalog, client, core: () => getCoreTools(catalog, options) }
   const joined = createJoinedTools(scope, options)
   const everything = all().expose(catalog, client)
@@ -63,23 +92,15 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
     joined,
     hint: SEARCH_FIRST,
   })
-  let follows: 'unknown' | 'yes' | 'no' = 'unknown'
-  let unanswered = 0
+  const getFollowing = (): Following => readFollowing(memory)
+  const setFollowing = (change: Partial<Following>): void => memory.setNote(FOLLOWING, { ...getFollowing(), ...change })
   let told = ''
-
-  const describeChoice = (extent: string, cost: number | undefined): ExposedCatalog['choice'] => {
-    if (cost !== undefined) return { exposure: 'all', reason: `${extent} with ${cost} tokens are cheap to list.` }
-    if (!client.takesListChanges)
-      return { exposure: 'hybrid', reason: `${extent} are too many to list, and this client's list must not change.` }
-    const exposure = follows === 'yes' ? 'twoPhase' : 'hybrid'
-    return { exposure, reason: `${extent} are too many to list${FOLLOWS[follows]}.` }
-  }
 
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cost = computeListCost(catalog, options)
     const extent = `${catalog.tools.length} tools`
     const shown = cost === undefined ? folded : everything
-    const choice = describeChoice(extent, cost)
+    const choice = describeChoice(extent, cost, { client, options, following: getFollowing() })
     const news = `${choice.exposure}: ${choice.reason}`
     if (news !== told) {
       told = news
@@ -88,14 +109,22 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
     return { shown, ...choice }
   }
 
+  /** A client may have listed the meta tools when there was more to list, and may never list again. */
+  const chooseFor = (name: string): ExposedCatalog => {
+    const { shown } = choose()
+    const isOlder = shown === everything && META_TOOLS.has(name) && getFollowing().hasMetaTools === true
+    return isOlder && !everything.target(name, {}) ? folded : shown
+  }
+
   /** Adds a used tool to the list: it is likely to be used again, and then does not have to go through a meta tool. */
   const join = (entry: CatalogEntry): void => {
+    const { follows, unanswered } = getFollowing()
     if (!client.takesListChanges || follows === 'no' || joined.entries().length >= MAX_JOINED) return
     if (unanswered >= PATIENCE) {
-      follows = 'no'
+      setFollowing({ follows: 'no' })
       choose()
     } else if (joined.add(entry)) {
-      unanswered++
+      setFollowing({ unanswered: unanswered + 1 })
       folded.announce()
     }
   }
@@ -110,21 +139,43 @@ function createAuto(catalog: Catalog, client: ExposureClient, options: AutoOptio
     },
     list: () => choose().shown.list(),
     listed() {
-      if (unanswered > 0) follows = 'yes'
-      unanswered = 0
-      choose().shown.listed()
+      if (getFollowing().unanswered > 0) setFollowing({ follows: 'yes', unanswered: 0 })
+      const { shown } = choose()
+      if (shown === folded && !getFollowing().hasMetaTools) setFollowing({ hasMetaTools: true })
+      shown.listed()
     },
     async call(name, args, context) {
-      const { shown } = choose()
+      const shown = chooseFor(name)
       const result = await shown.call(name, args, context)
       const isInner = shown === folded && name === USE_TOOL && result.isError !== true
       const target = isInner ? folded.target(name, args) : undefined
       if (target) join(target.entry)
       return result
     },
-    target: (name, args) => choose().shown.target(name, args),
+    target: (name, args) => chooseFor(name).target(name, args),
     onListChanged: (listener) => folded.onListChanged(listener),
+    refresh: () => folded.announce(),
   }
+}
+
+interface Circumstances {
+  readonly client: ExposureClient
+  readonly options: AutoOptions
+  readonly following: Following
+}
+
+function describeChoice(
+  extent: string,
+  cost: number | undefined,
+  { client, options, following: { follows } }: Circumstances,
+): { readonly exposure: string; readonly reason: string } {
+  if (cost !== undefined) return { exposure: 'all', reason: `${extent} with ${cost} tokens are cheap to list.` }
+  if (options.isComplete?.() === false)
+    return { exposure: 'hybrid', reason: `The catalog has ${extent} so far, and more are to come.` }
+  if (!client.takesListChanges)
+    return { exposure: 'hybrid', reason: `${extent} are too many to list, and this client's list must not change.` }
+  const exposure = follows === 'yes' ? 'twoPhase' : 'hybrid'
+  return { exposure, reason: `${extent} are too many to list${FOLLOWS[follows]}.` }
 }
 
 const FOLLOWS = {
@@ -136,8 +187,9 @@ const FOLLOWS = {
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
 
 /** Computes what listing everything costs, or `undefined` if that is too much. Cached for each state of a catalog. */
-function computeListCost({ tools }: Catalog, { maxTools = 30, maxTokens = 5_000 }: AutoOptions): number | undefined {
-  if (tools.length >= maxTools) return undefined
+function computeListCost({ tools }: Catalog, options: AutoOptions): number | undefined {
+  const { maxTools = 30, maxTokens = 5_000, isComplete } = options
+  if (tools.length >= maxTools || isComplete?.() === false) return undefined
   let tokens = sizes.get(tools)
   if (tokens === undefined) {
     tokens = tools.reduce((sum, entry) => sum + toolTokens(getListing(entry), estimatedTokens), 0)

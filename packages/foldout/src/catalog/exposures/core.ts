@@ -3,7 +3,7 @@ import { shorten } from '../../core/text.ts'
 import type { Catalog } from '../contract.ts'
 import type { SearchDetailOptions } from '../meta-tools/search-tools.ts'
 import type { CatalogEntry } from '../tool.ts'
-import type { ExposureClient } from './exposure.ts'
+import { createExposureMemory, type ExposureClient } from './exposure.ts'
 import { isUnknown } from '../unknown-tool.ts'
 
 /**
@@ -91,15 +91,15 @@ export function createJoinedTools(
   { catalog, client }: { readonly catalog: Catalog; readonly client: ExposureClient },
   options: CoreOptions,
 ): JoinedTools {
-  const joined = new Set(client.joined)
+  const memory = client.memory ?? createExposureMemory(client.joined)
   return {
     entries() {
       const core = getCoreTools(catalog, options)
-      return findEntries(catalog, joined).filter((entry) => !core.has(entry))
+      return findEntries(catalog, memory.joined).filter((entry) => !core.has(entry))
     },
     add(entry) {
-      if (joined.has(entry.qualified) || getCoreTools(catalog, options).has(entry)) return false
-      joined.add(entry.qualified)
+      if (memory.joined.includes(entry.qualified) || getCoreTools(catalog, options).has(entry)) return false
+      memory.join(entry.qualified)
       return true
     },
   }

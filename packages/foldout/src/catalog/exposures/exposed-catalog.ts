@@ -136,6 +136,7 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
       return 'fault' in read ? undefined : meta.target?.(read.args)
     },
     announce,
+    refresh: announce,
     onListChanged(listener) {
       listeners.add(listener)
       unsubscribe ??= catalog.subscribe(({ type }) => {
@@ -148,5 +149,33 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
         unsubscribe = undefined
       }
     },
+  }
+}
+
+/**
+ * The same catalog as one client sees it, with another list or other calls. Use it to write an exposure that changes another one.
+ *
+ * @example
+ * const quiet = changeExposed(hybrid().expose(catalog, { id: 'chat-1', takesListChanges: true }), { list: () => [] })
+ * quiet.list() // => []
+ */
+export function changeExposed(
+  exposed: ExposedCatalog,
+  changes: Partial<Pick<ExposedCatalog, 'list' | 'call'>>,
+): ExposedCatalog {
+  return {
+    // They may change.
+    get choice() {
+      return exposed.choice
+    },
+    get instructions() {
+      return exposed.instructions
+    },
+    list: changes.list ?? (() => exposed.list()),
+    listed: () => exposed.listed(),
+    call: changes.call ?? ((name, args, context) => exposed.call(name, args, context)),
+    target: (name, args) => exposed.target(name, args),
+    onListChanged: (listener) => exposed.onListChanged(listener),
+    refresh: () => exposed.refresh?.(),
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../core/schema/schema.ts'
 import type { Catalog } from '../contract.ts'
-import type { CallContext, CallResult, CatalogEntry, ToolAnnotations } from '../tool.ts'
+import type { CallContext, CallResult, CatalogEntry, ToolAnnotations, ToolExecution } from '../tool.ts'
 
 /**
  * A tool as a client lists it.
@@ -19,6 +19,7 @@ export interface ListedTool {
   readonly outputSchema?: JsonSchema
   readonly annotations?: ToolAnnotations
   readonly icons?: readonly unknown[]
+  readonly execution?: ToolExecution
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
@@ -38,6 +39,51 @@ export interface ExposureClient {
   readonly takesListChanges: boolean
   /** Qualified names of tools that were already added to the client's list, such as earlier in a resumed conversation. */
   readonly joined?: readonly string[]
+  /** What is remembered of the client, if it outlives the exposed catalog, such as on several machines. Default: nothing else than `joined`. */
+  readonly memory?: ExposureMemory
+}
+
+/**
+ * What an exposure remembers of one client. Read it whenever it is needed: another machine that serves the same client may have
+ * changed it.
+ *
+ * @example
+ * ```ts
+ * const memory: ExposureMemory = createExposureMemory()
+ * memory.join('home/send_mail')
+ * memory.joined // => [ 'home/send_mail' ]
+ * ```
+ */
+export interface ExposureMemory {
+  /** Qualified names of the tools that were added to the client's list, in the order of their addition. */
+  readonly joined: readonly string[]
+  /** Adds a tool by its qualified name. */
+  join(tool: string): void
+  /** Something else that the exposure has noted, as plain JSON. */
+  getNote(name: string): unknown
+  setNote(name: string, value: unknown): void
+}
+
+/**
+ * Creates a memory that lives as long as the process.
+ *
+ * @example
+ * ```ts
+ * const memory = createExposureMemory(['home/send_mail'])
+ * twoPhase().expose(catalog, { id: 'chat-1', takesListChanges: true, memory })
+ * ```
+ */
+export function createExposureMemory(joined: readonly string[] = []): ExposureMemory {
+  const tools = new Set(joined)
+  const notes = new Map<string, unknown>()
+  return {
+    get joined() {
+      return [...tools]
+    },
+    join: (tool) => void tools.add(tool),
+    getNote: (name) => notes.get(name),
+    setNote: (name, value) => void notes.set(name, value),
+  }
 }
 
 /**
@@ -79,6 +125,8 @@ export interface ExposedCatalog {
   target(name: string, args: unknown): EntryCall | undefined
   /** Calls a listener whenever the list may have changed. Returns a function that stops it. */
   onListChanged(listener: () => void): () => void
+  /** Looks again at what is remembered of the client, because another machine has changed it. */
+  refresh?(): void
 }
 
 /**

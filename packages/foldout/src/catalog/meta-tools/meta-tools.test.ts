@@ -17,6 +17,7 @@ import { gptTokenizer } from '../../entries/gpt-tokenizer.ts'
 import { callText, failed, manyTools, said, getText, tool } from '../catalog.fixtures.ts'
 import { META_TOOL_NAMES } from '../names.ts'
 import { ANSWER_CEILING, formatSearchAnswer } from './search-answer.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
 const client = { id: 'c', takesListChanges: true }
 const expose = (catalog: Catalog, exposure: Exposure = hybrid()) => exposure.expose(catalog, client)
@@ -247,10 +248,10 @@ describe('R45 search_tools', () => {
     catalog.subscribe((event) => events.push(event))
     const exposed = expose(catalog)
     for (const query of ['water the garden '.repeat(200_000), 'a.'.repeat(1_000_000), '“'.repeat(1_000_000)]) {
-      const started = performance.now()
+      const getCpuMs = startCpuClock()
       const { content } = await exposed.call('search_tools', { query }, {})
       expect(content[0]?.['text']).toMatch(/^Only the first 2,000 characters of the query were read\.\n/)
-      expect(performance.now() - started).toBeLessThan(1_000)
+      expect(getCpuMs()).toBeLessThan(3_000)
     }
     const searches = events.filter(({ type }) => type === 'tools/searched')
     expect(searches).toHaveLength(3)
@@ -340,6 +341,34 @@ describe('R46 use_tool', () => {
     expect(getText(await use(JSON.parse('{"name":"send_letter","__proto__":{"a":1}}')))).toBe(
       'send_letter {"__proto__":{"a":1}}',
     )
+  })
+
+  it('R46 reads a call that uses the fields of another meta tool', async () => {
+    const answered = said('send_letter {"to":"you"}')
+    for (const field of ['args', 'input', 'params', 'parameters', 'tool_args'])
+      for (const given of [{ to: 'you' }, '{"to":"you"}'])
+        expect(await use({ name: 'send_letter', [field]: given })).toEqual(answered)
+    for (const field of ['tool', 'tool_name'])
+      expect(await use({ [field]: 'send_letter', arguments: { to: 'you' } })).toEqual(answered)
+    const discover = { action: 'execute', name: 'send_letter', arguments: { to: 'you' } }
+    expect(await expose(catalog, metaTool()).call('discover_and_use_tool', discover, {})).toEqual(answered)
+    // What a person approves is what runs.
+    for (const args of [
+      { name: 'send_letter', args: { to: 'you' } },
+      { tool: 'send_letter', to: 'you' },
+    ])
+      expect(expose(catalog).target('use_tool', args)).toMatchObject({
+        entry: { name: 'send_letter' },
+        arguments: { to: 'you' },
+      })
+  })
+
+  it('R46 leaves a param alone that is called like a field of another meta tool', async () => {
+    const call = async (args: unknown) => said(`run ${JSON.stringify(args)}`)
+    const inputSchema = { type: 'object', properties: { input: { type: 'object' } } }
+    const own = expose(createCatalog([{ name: 'run', description: 'Runs.', inputSchema, call }]))
+    expect(await own.call('use_tool', { name: 'run', input: { a: 1 } }, {})).toEqual(said('run {"input":{"a":1}}'))
+    expect(own.target('use_tool', { name: 'run', input: { a: 1 } })?.arguments).toEqual({ input: { a: 1 } })
   })
 
   it('R46 does not run meta tools, even if a server has a tool of that name', async () => {

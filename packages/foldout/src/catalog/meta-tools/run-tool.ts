@@ -6,7 +6,7 @@ import { createErrorResult } from '../../tools/call-result.ts'
 import { readArguments } from '../arguments.ts'
 import type { EntryCall } from '../exposures/exposure.ts'
 import { META_TOOL_NAMES } from '../names.ts'
-import type { CallContext, CallResult } from '../tool.ts'
+import type { CallContext, CallResult, CatalogEntry } from '../tool.ts'
 import { describeUnknownTool, isUnknown } from '../unknown-tool.ts'
 import { readText, type GivenArguments, type MetaScope } from './meta-tool.ts'
 
@@ -27,13 +27,16 @@ export interface InnerCall {
   readonly args: unknown
   /** Names of arguments that were given next to the tool's arguments instead of inside them. */
   readonly beside?: readonly string[]
+  /** Whether `args` are what was given next to the tool's name, because there was nothing where arguments belong. */
+  readonly isLifted?: boolean
 }
 
 /** The fields of the meta tools that run others. */
 const FIELDS = {
-  [USE_TOOL]: { name: 'name', args: 'arguments', own: [] },
+  [USE_TOOL]: { name: 'name', otherNames: ['tool_name', 'tool'], args: 'arguments', own: [] },
   [DISCOVER_AND_USE]: {
     name: 'tool_name',
+    otherNames: ['name', 'tool'],
     args: 'tool_args',
     own: ['action', 'query', 'category', 'limit', 'detail'],
   },
@@ -45,12 +48,30 @@ const FIELDS = {
  */
 export function readInnerCall(through: keyof typeof FIELDS, args: GivenArguments): InnerCall {
   const fields = FIELDS[through]
-  const { [fields.name]: name, [fields.args]: given, ...others } = args
+  const field = findNameField(fields, args)
+  const { [field]: name, [fields.args]: given, ...others } = args
   const own: readonly string[] = fields.own
-  const beside = Object.entries(others).filter(([key]) => !own.includes(key))
+  const beside = Object.entries(others).filter(([key]) => !own.includes(key) && key !== fields.name)
   if (beside.length === 0) return { name, args: given }
-  if (isNothing(given)) return { name, args: Object.fromEntries(beside) }
+  if (isNothing(given)) return { name, args: Object.fromEntries(beside), isLifted: true }
   return { name, args: given, beside: beside.map(([key]) => key) }
+}
+
+/** Models confuse the fields of the meta tools that they know. */
+function findNameField({ name, otherNames }: (typeof FIELDS)[keyof typeof FIELDS], args: GivenArguments): string {
+  const isGiven = (field: string): boolean => readText(args[field]) !== undefined
+  return isGiven(name) ? name : (otherNames.find(isGiven) ?? name)
+}
+
+/** Other names for the field with the arguments, unless the tool has a param of that name itself. */
+const WRAPPERS: ReadonlySet<string> = new Set(['args', 'arguments', 'input', 'parameters', 'params', 'tool_args'])
+
+/** The arguments that a call means. */
+function getMeant({ args, isLifted }: InnerCall, { inputSchema }: CatalogEntry): unknown {
+  const [field, ...others] = isLifted && isPlainObject(args) ? Object.entries(args) : []
+  if (!field || others.length > 0 || !WRAPPERS.has(field[0])) return args
+  const { properties } = inputSchema
+  return isPlainObject(properties) && Object.hasOwn(properties, field[0]) ? args : field[1]
 }
 
 function isNothing(given: unknown): boolean {
@@ -83,7 +104,7 @@ export interface ToolRun extends InnerCall {
  */
 export async function runTool(scope: MetaScope, run: ToolRun, context: CallContext): Promise<CallResult> {
   const { catalog, client } = scope
-  const { args, through, hint, beside } = run
+  const { through, hint, beside } = run
   const name = readText(run.name)
   if (name === undefined)
     return createErrorResult(`Say in '${through === DISCOVER_AND_USE ? 'tool_name' : 'name'}' which tool to run.`)
@@ -96,7 +117,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   const started = performance.now()
   let ok = false
   try {
-    const result = await catalog.call(found.name, args, context)
+    const result = await catalog.call(found.name, getMeant(run, found), context)
     ok = result.isError !== true
     return result
   } finally {
@@ -112,7 +133,7 @@ export async function runTool(scope: MetaScope, run: ToolRun, context: CallConte
   }
 }
 
-function isMetaTool(name: string): boolean {
+export function isMetaTool(name: string): boolean {
   return (META_TOOL_NAMES as readonly string[]).includes(name)
 }
 
@@ -128,11 +149,12 @@ function describeBeside(through: string, beside: readonly string[]): string {
  * @example
  * const target = getTarget({ catalog, client }, { name: 'send_mail', args: '{"to":"ada@example.com"}' })
  */
-export function getTarget({ catalog }: MetaScope, { name, args }: InnerCall): EntryCall | undefined {
-  if (typeof name !== 'string') return undefined
-  const found = catalog.resolve(name)
-  const read = readArguments(args)
-  return isUnknown(found) || 'fault' in read ? undefined : { entry: found, arguments: read.args }
+export function getTarget({ catalog }: MetaScope, call: InnerCall): EntryCall | undefined {
+  if (typeof call.name !== 'string') return undefined
+  const found = catalog.resolve(call.name)
+  if (isUnknown(found)) return undefined
+  const read = readArguments(getMeant(call, found))
+  return 'fault' in read ? undefined : { entry: found, arguments: read.args }
 }
 
 function countWrappingTokens(through: string, name: string): number {

@@ -38,9 +38,10 @@ export function createBacklog<Tool extends Searchable>(todo: BacklogWork<Tool>):
   const doOne = (): number => {
     const slot = leaving.pop()
     if (slot !== undefined) return empty(slot)
-    if (preparation?.isDone() === false) return preparation.work()
+    // What has arrived goes first, so that little is waiting: the garbage collector moves all of it, in pauses that nothing can interrupt.
     const arrival = takeArrival()
-    return arrival === undefined ? 0 : index(arrival[1])
+    if (arrival !== undefined) return index(arrival[1])
+    return preparation?.isDone() === false ? preparation.work() : 0
   }
   const isEmpty = (): boolean => arriving.size === 0 && leaving.length === 0 && preparation?.isDone() !== false
 

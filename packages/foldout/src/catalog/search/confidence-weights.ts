@@ -1,9 +1,8 @@
-/** Weights of a logistic model, by feature. `npm run bench:search -- --calibrate` computes them. */
-export interface ConfidenceModel {
+import type { ConfidenceFeatures } from './confidence.ts'
+
+/** Weights of a logistic model, by feature. `npm run bench:search -- --calibrate --encoder` computes them. */
+export interface ConfidenceModel extends ConfidenceFeatures {
   readonly bias: number
-  readonly coverage: number
-  readonly nearness: number
-  readonly nearest: number
   /** The least confidence with which a tool fits. Below it, tools are only guesses. */
   readonly fits: number
   /** The least confidence with which a tool is near enough for a guess. Below it, nothing fits. */
@@ -11,28 +10,37 @@ export interface ConfidenceModel {
 }
 
 export const WITH_WORD_VECTORS: ConfidenceModel = {
-  coverage: 1.575,
-  nearness: 6.469,
-  nearest: 8.469,
-  bias: -6.599,
-  fits: 0.14,
-  isNear: 0.004,
+  coverage: 3.124,
+  likeness: 1.995,
+  known: 0,
+  nearness: 5.897,
+  nearest: 9.583,
+  size: -0.584,
+  bias: -5.272,
+  fits: 0.133,
+  isNear: 0.005,
 }
 
 export const WITH_ENCODER: ConfidenceModel = {
-  coverage: 0.825,
-  nearness: 9.113,
-  nearest: 11.681,
-  bias: -7.739,
-  fits: 0.12,
-  isNear: 0.01,
+  coverage: 0.125,
+  likeness: 0,
+  known: 0,
+  nearness: 12.377,
+  nearest: 9.204,
+  size: 0,
+  bias: -7.659,
+  fits: 0.136,
+  isNear: 0.018,
 }
 
 export const WORDS_ONLY: ConfidenceModel = {
-  coverage: 5.294,
+  coverage: 2.19,
+  likeness: 0,
+  known: 4.822,
   nearness: 0,
   nearest: 0,
-  bias: -1.95,
-  fits: 0.168,
-  isNear: 0.128,
+  size: 0,
+  bias: -3.32,
+  fits: 0.131,
+  isNear: 0.1,
 }

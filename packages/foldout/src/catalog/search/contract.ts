@@ -49,10 +49,10 @@ export interface Explanation {
     readonly fields: readonly SearchField[]
     readonly score: number
     /**
-     * The same stem, the nearest spelling of a word that matched nothing, a part of it or two words as one (`worldbank`), or another
-     * word for the same action.
+     * The same stem, the nearest spelling of a word that matched nothing, a part of it or two words as one (`worldbank`), another
+     * word for the same action, or the word of the tool that means most nearly the same.
      */
-    readonly how: 'stem' | 'spelling' | 'part' | 'action'
+    readonly how: 'stem' | 'spelling' | 'part' | 'action' | 'meaning'
   }[]
   /** How much nearness of meaning added to the score. */
   readonly meaning: number

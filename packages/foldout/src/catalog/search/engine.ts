@@ -4,7 +4,7 @@ import type { Searchable, SearchIndexOptions, SearchProblem, SearchReadiness } f
 import type { Postings } from './lexical/postings.ts'
 import { createShelf, type Found, type Shelf, type ShelfRequest } from './shelf.ts'
 import type { Signal } from './join.ts'
-import { hurry, pause, startSlice } from './slices.ts'
+import { hurry, pause, runSteps, runStepsInSlices, startSlice, type Steps } from './slices.ts'
 import { getParts } from './text/parts.ts'
 import { TUNING, type Tuning } from './tuning.ts'
 import { createEncoderMeaning, type EncoderMeaning } from './vectors/encoder-meaning.ts'
@@ -24,6 +24,9 @@ export interface EngineOptions extends SearchIndexOptions {
 /** What an engine found, and with which vectors. */
 export interface EngineFound<Tool extends Searchable> extends Found<Tool>, SearchReadiness {}
 
+/** Reads what was found. It starts over if tools were added or removed between its steps. */
+export type ReadFound<Tool extends Searchable, Result> = (found: EngineFound<Tool>) => Steps<Result>
+
 /** An index of tools that is filled in slices. A search waits until it is complete. */
 export interface Engine<Tool extends Searchable> {
   readonly size: number
@@ -33,9 +36,12 @@ export interface Engine<Tool extends Searchable> {
   wake(): void
   /** Resolves when everything is indexed, and embedded if there is an encoder that works. */
   ready(): Promise<SearchReadiness>
-  /** Searches, and reads the result at once, because tools may be removed later. */
-  find<Result>(query: string, category: string | undefined, read: (found: EngineFound<Tool>) => Result): Promise<Result>
+  /** Searches, and reads the result in the same steps, because tools may be removed later. */
+  find<Result>(query: string, category: string | undefined, read: ReadFound<Tool, Result>): Promise<Result>
 }
+
+/** How often a search starts over because tools were added or removed while it ranked them. After that, it ranks them at once. */
+const MAX_INTERRUPTED_RANKINGS = 3
 
 /** The cost of removing a word of a tool, in characters of indexing. */
 const FORGOTTEN_WORD_COST = 10
@@ -48,9 +54,13 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
   const backlog = createBacklog(createBacklogWork(shelf, vectors, options))
   let settling: Promise<void> | undefined
   let isAhead = false
+  /** How often a tool was added or removed. */
+  let changes = 0
 
   const isSettled = (): boolean => backlog.isEmpty && (words?.isReady ?? true)
   const work = async (): Promise<void> => {
+    // The caller has done something in this turn already.
+    await pause()
     const slice = startSlice(onSlice)
     while (!isSettled()) {
       await backlog.work(slice)
@@ -64,13 +74,13 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
     if (isAhead || settling) return
     isAhead = true
     // If this fails, the next search fails the same way and reports it.
-    pause()
-      .then(settle)
+    settle()
       .catch(() => undefined)
       .finally(() => (isAhead = false))
   }
 
   const remove = (qualified: string): boolean => {
+    changes++
     if (backlog.cancel(qualified)) return true
     const slot = shelf.take(qualified)
     if (slot === undefined) return false
@@ -97,14 +107,32 @@ export function createEngine<Tool extends Searchable>(options: EngineOptions = {
     },
     find: (query, category, read) =>
       hurry(async () => {
-        await settle()
+        if (!isSettled()) await settle().then(pause)
         const compare = await encodeTexts(getTexts(query), vectors)
-        // Tools may have been added or removed meanwhile. From here on nothing is awaited, so that none changes during the ranking.
-        while (!isSettled()) await settle()
-        const { request, ...kind } = compare()
-        return read({ ...shelf.rank({ ...request, category }), ...kind })
+        for (let attempt = 1; ; attempt++) {
+          // Tools may have been added or removed meanwhile.
+          while (!isSettled()) await settle()
+          const steps = rankInSteps(shelf, compare, category, read)
+          if (attempt > MAX_INTERRUPTED_RANKINGS) return runSteps(steps)
+          const began = changes
+          const ranked = await runStepsInSlices(steps, () => changes !== began || !isSettled())
+          if (ranked) return ranked.result
+        }
       }),
   }
+}
+
+function* rankInSteps<Tool extends Searchable, Result>(
+  shelf: Shelf<Tool>,
+  compare: () => Steps<Compared>,
+  category: string | undefined,
+  read: ReadFound<Tool, Result>,
+): Steps<Result> {
+  const { request, ...kind } = yield* compare()
+  yield
+  const found = yield* shelf.rank({ ...request, category })
+  yield
+  return yield* read({ ...found, ...kind })
 }
 
 function createBacklogWork<Tool extends Searchable>(
@@ -119,7 +147,6 @@ function createBacklogWork<Tool extends Searchable>(
         const { slot, characters } = shelf.put(tool)
         words?.add(slot, tool)
         encoder?.add(slot, tool)
-        rehearse(shelf, tool)
         return characters
       } catch (error) {
         onProblem?.(describeUnreadable(tool, error))
@@ -132,22 +159,6 @@ function createBacklogWork<Tool extends Searchable>(
       return shelf.empty(slot) * FORGOTTEN_WORD_COST
     },
   }
-}
-
-/** The sizes of an index, times two each, at which the ranking is rehearsed while it is filled. */
-const FIRST_REHEARSAL = 32
-let rehearsals = 8
-
-/**
- * Ranks the tools that an index has so far. The first search of a process would otherwise run code that is not compiled yet over
- * all tools at once, which takes ten times as long as usual and keeps others waiting. With a few tools it does not matter.
- */
-function rehearse<Tool extends Searchable>(shelf: Shelf<Tool>, { name }: Tool): void {
-  const { size } = shelf
-  // The powers of two have one bit.
-  if (rehearsals === 0 || size < FIRST_REHEARSAL || (size & (size - 1)) !== 0) return
-  rehearsals--
-  shelf.rank({ text: { text: name, signals: [] }, parts: [], category: undefined, isWord: () => false }).takeBest(1)
 }
 
 /** Gets a request, followed by its parts if it has several. */
@@ -176,22 +187,25 @@ interface Compared extends SearchReadiness {
  * Computes the vectors of a request and of its parts, and returns a function that compares them with all tools. The encoder gets the
  * request as a whole only: embedding its parts would take several times as long, and gains nothing.
  */
-async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<() => Compared> {
+async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<() => Steps<Compared>> {
   const { words, encoder } = vectors
   const [whole = '', ...parts] = texts
   encoder?.begin()
   const encoded = await encoder?.encode(whole)
   const [vector, ...ofParts] = (await words?.computeVectors(texts)) ?? []
-  return () => {
+  const hasWords = words !== undefined && words.kind !== 'none'
+  return function* compare() {
     const { withoutEncoder } = getReadiness(vectors)
-    const signals = [...getSignals(vector, words, words?.allCosinesWith)]
+    const signals: Signal[] = []
+    if (hasWords && vector) signals.push({ kind: words.kind, cosineAt: yield* words.allCosinesWith(vector) })
     const isEncoded = encoded !== undefined && withoutEncoder === undefined
-    if (encoder && isEncoded) signals.push(encoder.compare(encoded))
+    if (encoder && isEncoded) signals.push(yield* encoder.compare(encoded))
     return {
       request: {
         text: { text: whole, signals },
-        parts: parts.map((text, at) => ({ text, signals: getSignals(ofParts[at], words, words?.cosinesWith) })),
+        parts: parts.map((text, at) => ({ text, signals: getSignals(ofParts[at], words) })),
         isWord: (term) => words?.isWord(term) ?? false,
+        comparison: words?.comparison,
       },
       meaning: isEncoded ? 'encoder' : (words?.kind ?? 'none'),
       withoutEncoder,
@@ -200,13 +214,9 @@ async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<
 }
 
 /** Gets what vectors say about a text: nothing if its words are all unknown to them. */
-function getSignals(
-  vector: Vector | undefined,
-  meaning: Meaning | undefined,
-  compare: Meaning['cosinesWith'] | undefined,
-): readonly Signal[] {
-  if (!vector || !compare || !meaning || meaning.kind === 'none') return []
-  return [{ kind: meaning.kind, cosineAt: compare(vector) }]
+function getSignals(vector: Vector | undefined, words: Meaning | undefined): readonly Signal[] {
+  if (!vector || !words || words.kind === 'none') return []
+  return [{ kind: words.kind, cosineAt: words.cosinesWith(vector) }]
 }
 
 function createMeaning({ embed, onProblem }: EngineOptions, postings: Postings): Meaning | undefined {

@@ -1,7 +1,7 @@
 import { findActionWord } from './text/actions.ts'
 import type { Explanation, Searchable } from './contract.ts'
 import { countIn, countsIn, type Postings } from './lexical/postings.ts'
-import type { ParsedQuery, QueryTerm } from './text/query.ts'
+import type { ParsedQuery } from './text/query.ts'
 import type { Score } from './ranking.ts'
 import { FIELDS, getFieldTexts } from './text/tool-text.ts'
 import { getStem, getWords } from './text/words.ts'
@@ -10,13 +10,15 @@ const NAME = FIELDS.indexOf('name')
 
 type ExplainedWord = Explanation['words'][number]
 
+/** A word of the query, and the tool's word that matched. */
 interface FoundWord {
-  readonly term: QueryTerm
+  readonly word: string
   /** The stem that the tool's word has. */
   readonly stem: string
   /** Its packed counts in all fields. */
   readonly counts: number
   readonly share: number
+  readonly how: ExplainedWord['how']
 }
 
 /**
@@ -27,23 +29,18 @@ export function createExplainer(
   tool: Searchable,
   slot: number,
   score: Score,
-  { terms, isAsked }: ParsedQuery,
+  query: ParsedQuery,
   postings: Postings,
 ): () => Explanation {
-  const counts = countsIn(slot, isAsked, postings)
-  const found: FoundWord[] = []
-  for (const [id, share] of score.words) {
-    const term = terms.get(id)
-    if (term) found.push({ term, stem: postings.getTerm(id), counts: counts.get(id) ?? 0, share })
-  }
+  const found = findWords(slot, score, query, postings)
   return () => {
     const surfaces = getSurfaces(tool)
-    const words: ExplainedWord[] = found.map(({ term, stem, counts, share }) => ({
-      word: term.word,
+    const words: ExplainedWord[] = found.map(({ word, stem, counts, share, how }) => ({
+      word,
       matched: surfaces.get(stem) ?? stem,
       fields: FIELDS.filter((_, field) => countIn(field, counts) > 0),
       score: share,
-      how: term.how,
+      how,
     }))
     if (score.action) words.push(explainAction(tool, score.action))
     return {
@@ -53,6 +50,38 @@ export function createExplainer(
       named: score.named > 0,
     }
   }
+}
+
+/** Finds the words that the tool has, and then those that it has only in words of the same meaning. */
+function findWords(
+  slot: number,
+  { words, look }: Score,
+  { terms, isAsked }: ParsedQuery,
+  postings: Postings,
+): readonly FoundWord[] {
+  const shares = new Map(words)
+  const like = (look?.words ?? []).filter(({ matched, share }) => {
+    const own = shares.get(matched)
+    if (own === undefined || !terms.has(matched)) return true
+    shares.set(matched, own + share)
+    return false
+  })
+  const isRead = isAsked.slice()
+  for (const { matched } of like) isRead[matched] = 1
+  const counts = countsIn(slot, isRead, postings)
+  const describe = (id: number): Pick<FoundWord, 'stem' | 'counts'> => ({
+    stem: postings.getTerm(id),
+    counts: counts.get(id) ?? 0,
+  })
+  const found: FoundWord[] = []
+  for (const [id, share] of shares) {
+    const term = terms.get(id)
+    if (term) found.push({ word: term.word, ...describe(id), share, how: term.how })
+  }
+  for (const { word, matched, share } of like) {
+    found.push({ word: word.word, ...describe(matched), share, how: 'meaning' })
+  }
+  return found
 }
 
 function explainAction(tool: Searchable, { asked, share }: NonNullable<Score['action']>): ExplainedWord {

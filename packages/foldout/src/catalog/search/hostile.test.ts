@@ -9,6 +9,7 @@ import { getFieldTexts } from './text/tool-text.ts'
 import { getArgumentWords } from './text/arguments.ts'
 import { getStem, getTerms, getWords } from './text/words.ts'
 import { HOUSEHOLD, toolNamed } from './tools.fixtures.ts'
+import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
 /** What a text may be made of to make a careless reader look at it over and over. */
 const UNITS = [
@@ -68,7 +69,7 @@ describe('R45 hostile text', () => {
 
   it.each(UNITS)('R45 is read in time that grows with its length: %j', (unit) => {
     const text = repeated(unit)
-    const start = performance.now()
+    const getCpuMs = startCpuClock()
     getWords(text)
     getTerms(text)
     getStem(text)
@@ -77,7 +78,7 @@ describe('R45 hostile text', () => {
     names.findNamed(text)
     spellings.nearest(text, () => 1)
     getFieldTexts(toolNamed(text, { description: text, title: text, tags: [text] }))
-    expect(performance.now() - start).toBeLessThan(MOST_MS)
+    expect(getCpuMs()).toBeLessThan(MOST_MS)
   })
 
   it('R45 in a query is read as far as a limit, and the outcome says how much was not', async () => {
@@ -134,10 +135,10 @@ describe('R45 a hostile tool', () => {
   ])('R45 costs only itself if it %s', async (_, tool) => {
     const index = createSearchIndex()
     for (const other of [tool as ReturnType<typeof toolNamed>, ...HOUSEHOLD]) index.add(other)
-    const start = performance.now()
+    const getCpuMs = startCpuClock()
     expect((await index.search('weather forecast')).hits[0]?.tool.name).toBe('get_weather_forecast')
     expect((await index.search('book a flight')).hits[0]?.tool.name).toBe('book_flight')
-    expect(performance.now() - start).toBeLessThan(MOST_MS)
+    expect(getCpuMs()).toBeLessThan(MOST_MS)
   })
 
   it.each(['description', 'declared', 'tags', 'inputSchema', 'title', 'name'])(

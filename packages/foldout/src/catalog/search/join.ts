@@ -19,9 +19,9 @@ export interface WeighedSignal extends Signal {
 const SMALL = 30
 
 /**
- * Decides how much each signal counts: the more, the less of a text the best tool's words cover, and word vectors the more, the fewer
- * tools there are, because among many some are near by chance. Word vectors count less beside an encoder. This and `joinScore` are the
- * only places where words and vectors meet.
+ * Decides how much each signal counts: the more, the less of a text the best tool's words cover, and the fewer tools there are, because
+ * among many some are near by chance. Word vectors count less beside an encoder. This and `joinScore` are the only places where words
+ * and vectors meet.
  */
 export function weighSignals(
   signals: readonly Signal[],
@@ -37,13 +37,16 @@ export function weighSignals(
 }
 
 function getWeights(kind: SignalKind, isEncoded: boolean, size: number, tuning: Tuning): readonly [number, number] {
-  if (!isEncoded) {
-    const bySize = tuning.meaningBySize / Math.log(Math.max(size, SMALL))
-    return [bySize * tuning.meaningIfSure, bySize * tuning.meaningIfUnsure]
-  }
-  const { wordVectors, meaningIfSure, meaningIfUnsure } = tuning.encoder
-  const share = kind === 'encoder' ? 1 - wordVectors : wordVectors
+  const { wordVectors, ...besideEncoder } = tuning.encoder
+  const { meaningIfSure, meaningIfUnsure } = isEncoded ? besideEncoder : tuning
+  const bySize = tuning.meaningBySize / Math.log(Math.max(size, SMALL))
+  const share = bySize * getShare(kind, isEncoded, wordVectors)
   return [share * meaningIfSure, share * meaningIfUnsure]
+}
+
+function getShare(kind: SignalKind, isEncoded: boolean, wordVectors: number): number {
+  if (!isEncoded) return 1
+  return kind === 'encoder' ? 1 - wordVectors : wordVectors
 }
 
 /** Joins what the words of a tool score with what signals say about it. */

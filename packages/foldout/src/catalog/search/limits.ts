@@ -4,6 +4,9 @@ export const MAX_QUERY_CHARACTERS = 2_000
 /** How many different words of a query that no tool has are looked up in other spellings. */
 export const MAX_RESPELLED_WORDS = 64
 
+/** How many words of a query are compared with the words of single tools by their meaning. */
+export const MAX_LIKENED_WORDS = 64
+
 /** How many characters of a tool's description are indexed, and how many of its parameters' names and descriptions. */
 export const MAX_LONG_FIELD_CHARACTERS = 8_000
 
@@ -26,7 +29,7 @@ export const MAX_CACHED_CHARACTERS = 2_000_000
 export const MAX_CACHED_WORD_LENGTH = 64
 
 /** How long indexing may keep the event loop before it lets others run, in milliseconds. */
-export const MAX_SLICE_MS = 4
+export const MAX_SLICE_MS = 3
 
 /** How many characters are indexed before others may run, however quick that was. */
 export const MAX_SLICE_CHARACTERS = 50_000

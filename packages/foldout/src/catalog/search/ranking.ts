@@ -1,3 +1,4 @@
+import { createCloserLook, type CloserLook, type CloserLookSources } from './closer-look.ts'
 import { findAskedAction } from './text/actions.ts'
 import { joinScore, weighSignals, type Signal, type WeighedSignal } from './join.ts'
 import { takeBest } from './lexical/best.ts'
@@ -10,6 +11,7 @@ import {
   type LexicalSources,
   type Shares,
 } from './lexical/lexical.ts'
+import { PASSED_AT_ONCE, type Steps } from './slices.ts'
 import { parseQuery, type ParsedQuery, type Vocabulary } from './text/query.ts'
 
 /** More than words and meaning can add together. */
@@ -17,7 +19,7 @@ const NAMED_SCORE = 10
 /** How many of the best tools for a part are examined closely. */
 const CANDIDATES_OF_PART = 50
 
-export interface RankingSources extends LexicalSources {
+export interface RankingSources extends LexicalSources, CloserLookSources {
   readonly vocabulary: Vocabulary
   /** What the tool in a slot does, with one bit for each action. */
   actionsAt(slot: number): number
@@ -62,10 +64,14 @@ export interface Ranking {
   /** The slots of the tools that were also scored for the parts. */
   readonly candidates: ReadonlySet<number>
   readonly asked: readonly Asked[]
+  /** What a closer look at the best tools found, by slot. */
+  readonly looks: ReadonlyMap<number, CloserLook>
   /** By slot; 0 for tools that are unrelated to the request. */
   readonly scores: Float64Array
   /** The slots whose score is not 0. */
   readonly found: Int32Array
+  /** How near the nearest of them is, from 0 to 1, as the deciding signal says. */
+  readonly nearest: number
 }
 
 /** What a tool's score is made of. */
@@ -73,18 +79,21 @@ export interface Score {
   readonly words: Shares
   readonly meaning: number
   readonly action: { readonly asked: Asked; readonly share: number } | undefined
+  readonly look: CloserLook | undefined
   readonly named: number
 }
 
 /**
- * Ranks all tools for a request. A tool's score adds up how well its words match, how near it is in meaning and whether it does
- * what is asked for. If the request has parts, the part that the tool answers best is added, so the tools for each part end up
- * near the top. The less of a text any tool's words cover, the more meaning counts.
+ * Ranks all tools for a request, in steps: code that runs for the first time is slow, and others are waiting. A tool's score adds up
+ * how well its words match, how near it is in meaning and whether it does what is asked for. If the request has parts, the part that
+ * the tool answers best is added, so the tools for each part end up near the top. The less of a text any tool's words cover, the more
+ * meaning counts. The best tools are then compared with the request word by word.
  */
-export function rankRequest(request: Request, sources: RankingSources): Ranking {
-  const { postings, tuning, isAllowed, isBefore, actionsAt } = sources
-  const whole = rankText(request, 1, tuning.candidates, sources)
-  const parts = request.parts.map((part) => rankText(part, tuning.part, CANDIDATES_OF_PART, sources))
+export function* rankRequest(request: Request, sources: RankingSources): Steps<Ranking> {
+  const { postings, tuning, isBefore } = sources
+  const whole = yield* rankText(request, 1, tuning.candidates, sources)
+  const parts: RankedText[] = []
+  for (const part of request.parts) parts.push(yield* rankText(part, tuning.part, CANDIDATES_OF_PART, sources))
   const most = Math.max(...parts.map(({ words }) => words.best))
   const scores = new Float64Array(postings.slots)
   const slots = new Int32Array(postings.slots)
@@ -93,45 +102,80 @@ export function rankRequest(request: Request, sources: RankingSources): Ranking 
     .map(({ text }) => findAskedAction(text))
     .filter((one) => one !== undefined)
   const actions = asked.reduce((all, one) => all | one.actions, 0)
+  const computeWholeScore = createScorer(whole, request.named, actions, sources)
+  const deciding = getDecidingSignal(whole)
+  let nearest = 0
   for (let slot = 0; slot < scores.length; slot++) {
-    if (!isAllowed(slot)) continue
-    let score = joinScore(whole.words.scores[slot] ?? 0, whole.signals, slot)
-    if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
-    if (request.named.has(slot)) score += NAMED_SCORE
+    if (slot % PASSED_AT_ONCE === 0) yield
+    const score = computeWholeScore(slot)
     if (score === 0) continue
     scores[slot] = score
     slots[count++] = slot
+    if (deciding) nearest = Math.max(nearest, deciding.cosineAt(slot))
   }
+  yield
   const ranking = {
     request,
     whole,
     parts: parts.map((part) => ({ ...part, weight: part.weight * Math.sqrt(part.words.best / most) || 0 })),
     candidates: new Set<number>(),
     asked,
+    looks: new Map<number, CloserLook>(),
     scores,
     found: slots.subarray(0, count),
+    nearest,
   }
   if (parts.length > 0) {
-    for (const slot of takeBest(ranking.found, tuning.candidates, createOrder(scores, isBefore)))
+    for (const slot of yield* takeBest(ranking.found, tuning.candidates, createOrder(scores, isBefore)))
       ranking.candidates.add(slot)
     for (const { words } of parts) for (const slot of words.candidates) ranking.candidates.add(slot)
     for (const slot of ranking.candidates) {
+      yield
       const part = ranking.parts[getPart(ranking, slot)]
       if (part) scores[slot] = (scores[slot] ?? 0) + computePartScore(part, slot)
     }
   }
+  const look = createCloserLook(whole.query, sources)
+  for (const slot of yield* takeBest(ranking.found, tuning.finalists, createOrder(scores, isBefore))) {
+    yield
+    const seen = look(slot)
+    ranking.looks.set(slot, seen)
+    scores[slot] = (scores[slot] ?? 0) + seen.score
+  }
   return ranking
 }
 
-function rankText(
+/** An encoder says more about a request than word vectors do, so it decides alone. It comes last. */
+export function getDecidingSignal({ signals }: RankedText): Signal | undefined {
+  return signals.at(-1)
+}
+
+/** Scores tools for the whole request: 0 for one that is unrelated to it, or must not be found. */
+function createScorer(
+  { words, signals }: RankedText,
+  named: ReadonlySet<number>,
+  actions: number,
+  { tuning, isAllowed, actionsAt }: RankingSources,
+): (slot: number) => number {
+  return (slot) => {
+    if (!isAllowed(slot)) return 0
+    let score = joinScore(words.scores[slot] ?? 0, signals, slot)
+    if (score > 0 && (actionsAt(slot) & actions) !== 0) score += tuning.action
+    return named.has(slot) ? score + NAMED_SCORE : score
+  }
+}
+
+function* rankText(
   { text, signals }: AskedText,
   weight: number,
   candidates: number,
   sources: RankingSources,
-): RankedText {
+): Steps<RankedText> {
   const { postings, tuning, vocabulary } = sources
-  const query = parseQuery(text, vocabulary)
-  const words = rankByWords(query, candidates, sources)
+  const query = yield* parseQuery(text, vocabulary)
+  yield
+  const words = yield* rankByWords(query, candidates, sources)
+  yield
   const coverage = computeCoverage(query, words.top, postings)
   return { text, signals: weighSignals(signals, coverage, postings.size, tuning), query, words, coverage, weight }
 }
@@ -170,6 +214,7 @@ export function computeScore(ranking: Ranking, slot: number, sources: RankingSou
     words,
     meaning,
     action: asked && (words.size > 0 || meaning > 0) ? { asked, share: sources.tuning.action } : undefined,
+    look: ranking.looks.get(slot),
     named: request.named.has(slot) ? NAMED_SCORE : 0,
   }
 }

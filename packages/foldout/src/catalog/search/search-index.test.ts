@@ -199,6 +199,12 @@ describe('nothing fits', () => {
     expect((await indexOf(reports).search('send the owners an email')).hits).toHaveLength(4)
   })
 
+  it('R45 doubts a request most of whose words no tool has, without vectors', async () => {
+    const index = indexOf(HOUSEHOLD, { embed: false })
+    expect((await index.search('sing opera arias to rows of tulips in the city')).fit).not.toBe('good')
+    expect((await index.search('the forecast of rain in the city')).fit).toBe('good')
+  })
+
   it('R45 is surer of what fits than of what does not', async () => {
     const index = indexOf(HOUSEHOLD)
     const sure = await index.search('weather forecast for a city')
@@ -242,6 +248,19 @@ describe('explanations', () => {
       matched: 'delete',
       fields: ['name'],
       how: 'action',
+      score: expect.any(Number) as number,
+    })
+  })
+
+  it('R45 says which word of a tool means nearly the same', async () => {
+    const index = indexOf([toolNamed('list_directory', { description: 'All files in it' }), ...HOUSEHOLD])
+    const { hits } = await index.search('what is in this folder')
+    expect(hits[0]!.tool.name).toBe('list_directory')
+    expect(hits[0]!.explain().words).toContainEqual({
+      word: 'folder',
+      matched: 'directory',
+      fields: ['name'],
+      how: 'meaning',
       score: expect.any(Number) as number,
     })
   })
@@ -349,7 +368,7 @@ describe('index', () => {
     const index = indexOf([toolNamed('lamp', { description: 'shines' })])
     index.add(toolNamed('lamp', { description: 'glows' }))
     expect(index.size).toBe(1)
-    expect((await index.explain('shines', 'lamp'))!.words).toEqual([])
+    expect((await index.explain('shines', 'lamp'))!.words).toMatchObject([{ matched: 'glows', how: 'meaning' }])
   })
 
   it('R45 finds a tool whose definition says next to nothing', async () => {

@@ -2,14 +2,16 @@ import { computeConfidence } from './confidence.ts'
 import type { Hit, Searchable, SearchIndex, SearchOutcome } from './contract.ts'
 import { createEngine, type EngineFound, type EngineOptions } from './engine.ts'
 import { createExplainer } from './explanation.ts'
+import { computeCoverage } from './lexical/lexical.ts'
 import { getPart } from './ranking.ts'
+import { PASSED_AT_ONCE, type Steps } from './slices.ts'
 import { readQuery, refuseEmptyQuery } from './text/read-query.ts'
 import { getGroup } from './text/tool-text.ts'
 
 const DEFAULT_LIMIT = 5
 /** A tool fits as well as the best one if its score is at least this share of the best score. */
-const FITS_AS_WELL = 0.5
-/** If the best tool's words cover this much of the request, tools that do not fit as well only fill the answer, and are left out. */
+const FITS_AS_WELL = 0.6
+/** If the best tool's words cover this much of the whole request, tools that do not fit as well only fill the answer, and are left out. */
 const MOST_OF_IT = 0.65
 /** How many tools are offered as guesses if none fits well. */
 const MAX_GUESSES = 3
@@ -34,12 +36,15 @@ export function createSearchIndex<Tool extends Searchable = Searchable>(
       refuseEmptyQuery(query)
       const { text, ignoredCharacters } = readQuery(query)
       const most = Number.isNaN(limit) ? DEFAULT_LIMIT : limit
-      return engine.find(text, category, (found) => ({ ...toOutcome(found, most), ignoredCharacters }))
+      return engine.find(text, category, function* read(found) {
+        return { ...(yield* toOutcome(found, most)), ignoredCharacters }
+      })
     },
     async explain(query, qualified) {
       refuseEmptyQuery(query)
       const { text } = readQuery(query)
-      return engine.find(text, undefined, (found) => {
+      // oxlint-disable-next-line require-yield -- there is only one tool to look at
+      return engine.find(text, undefined, function* read(found) {
         const slot = found.getSlot(qualified)
         return slot === undefined ? undefined : toHit(found, slot).explain()
       })
@@ -47,28 +52,38 @@ export function createSearchIndex<Tool extends Searchable = Searchable>(
   }
 }
 
-function toOutcome<Tool extends Searchable>(
+function* toOutcome<Tool extends Searchable>(
   found: EngineFound<Tool>,
   limit: number,
-): Omit<SearchOutcome<Tool>, 'ignoredCharacters'> {
-  const { request, scores } = found.ranking
-  const best = found.takeBest(Math.max(1, limit))
+): Steps<Omit<SearchOutcome<Tool>, 'ignoredCharacters'>> {
+  const { request, scores, found: slots } = found.ranking
+  const best = yield* found.takeBest(Math.max(1, limit))
+  yield
   const [top] = best
-  const { confidence, fit, coverage } = computeConfidence(found, top)
+  const { confidence, fit } = computeConfidence(found, top)
   const enough = (top === undefined ? 0 : (scores[top] ?? 0)) * FITS_AS_WELL
   const fitsAsWell = (slot: number): boolean => (scores[slot] ?? 0) >= enough
   let asGood = 0
-  for (const slot of found.ranking.found) if (fitsAsWell(slot)) asGood++
+  for (let at = 0; at < slots.length; at++) {
+    if (at % PASSED_AT_ONCE === 0) yield
+    if (fitsAsWell(slots[at] ?? 0)) asGood++
+  }
+  const coverage = computeCoverage(found.ranking.whole.query, top ?? -1, found.postings)
   const hasGap = coverage >= MOST_OF_IT && request.named.size === 0
   const hits = { good: hasGap ? best.filter(fitsAsWell) : best, weak: best.slice(0, MAX_GUESSES), none: [] }[fit]
   const shown = hits.slice(0, limit)
+  const shownHits: Hit<Tool>[] = []
+  for (const slot of shown) {
+    yield
+    shownHits.push(toHit(found, slot))
+  }
   return {
-    hits: shown.map((slot) => toHit(found, slot)),
+    hits: shownHits,
     fit,
     more: fit === 'good' ? Math.max(0, asGood - shown.length) : 0,
     parts: request.parts.length > 0 ? request.parts.map(({ text }) => text) : [request.text],
     confidence,
-    nearestCategories: fit === 'good' ? [] : getNearestCategories(found),
+    nearestCategories: fit === 'good' ? [] : yield* getNearestCategories(found),
     meaning: found.meaning,
     withoutEncoder: found.withoutEncoder,
   }
@@ -85,7 +100,8 @@ function toHit<Tool extends Searchable>(found: EngineFound<Tool>, slot: number):
   }
 }
 
-function getNearestCategories<Tool extends Searchable>(found: EngineFound<Tool>): readonly string[] {
-  const categories = found.takeBest(NEAREST_TOOLS).map((slot) => getGroup(found.getTool(slot)))
+function* getNearestCategories<Tool extends Searchable>(found: EngineFound<Tool>): Steps<readonly string[]> {
+  const nearest = yield* found.takeBest(NEAREST_TOOLS)
+  const categories = nearest.map((slot) => getGroup(found.getTool(slot)))
   return [...new Set(categories)].filter((category) => category !== undefined).slice(0, MOST_CATEGORIES)
 }

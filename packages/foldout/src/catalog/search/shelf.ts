@@ -5,8 +5,10 @@ import { createNameIndex } from './lexical/named.ts'
 import { createPostings, type Postings } from './lexical/postings.ts'
 import { createSpellings } from './lexical/spelling.ts'
 import { rankRequest, computeScore, type AskedText, type Ranking, type RankingSources, type Score } from './ranking.ts'
+import type { Steps } from './slices.ts'
 import { readToolTerms } from './text/tool-terms.ts'
 import type { Tuning } from './tuning.ts'
+import type { WordComparison } from './vectors/vectors.ts'
 
 /** The result of one search. It must be read before any tool is added or removed. */
 export interface Found<Tool extends Searchable> {
@@ -15,7 +17,7 @@ export interface Found<Tool extends Searchable> {
   getTool(slot: number): Tool
   getSlot(qualified: string): number | undefined
   /** The best slots, best first, and at most `limit` of them. */
-  takeBest(limit: number): readonly number[]
+  takeBest(limit: number): Steps<readonly number[]>
   computeScore(slot: number): Score
 }
 
@@ -27,6 +29,8 @@ export interface ShelfRequest {
   readonly category: string | undefined
   /** Whether a term is a word of the language, and not misspelled. */
   isWord(term: string): boolean
+  /** Compares words by their meaning; `undefined` if that is not possible. */
+  readonly comparison: WordComparison | undefined
 }
 
 /** Tools by slot, with an index of their words and names. */
@@ -40,7 +44,8 @@ export interface Shelf<Tool extends Searchable> {
   take(qualified: string): number | undefined
   /** Forgets the words of a removed tool, and returns how many there were. */
   empty(slot: number): number
-  rank(request: ShelfRequest): Found<Tool>
+  /** Ranks all tools. None may be added or removed between two steps. */
+  rank(request: ShelfRequest): Steps<Found<Tool>>
 }
 
 export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool> {
@@ -59,7 +64,7 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
     return tool
   }
   const isBefore = (a: number, b: number): boolean => getTool(a).qualified < getTool(b).qualified
-  const sources: Omit<RankingSources, 'isAllowed' | 'vocabulary'> = {
+  const sources: Omit<RankingSources, 'isAllowed' | 'vocabulary' | 'comparison'> = {
     postings,
     tuning,
     isBefore,
@@ -94,11 +99,13 @@ export function createShelf<Tool extends Searchable>(tuning: Tuning): Shelf<Tool
       postings.remove(slot)
       return words
     },
-    rank({ text, parts, category, isWord }) {
+    *rank({ text, parts, category, isWord, comparison }) {
       const { spelling, argument } = tuning
       const vocabulary = { postings, spellings, spelling, argument, isWord }
-      const all = { ...sources, vocabulary, isAllowed: createFilter(tools, category) }
-      const ranking = rankRequest({ ...text, parts, named: names.findNamed(text.text) }, all)
+      const all = { ...sources, vocabulary, comparison, isAllowed: createFilter(tools, category) }
+      const named = names.findNamed(text.text)
+      yield
+      const ranking = yield* rankRequest({ ...text, parts, named }, all)
       const isBetter = createOrder(ranking.scores, isBefore)
       return {
         ranking,

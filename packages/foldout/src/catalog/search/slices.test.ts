@@ -3,6 +3,7 @@ import { createTaker } from './backlog.ts'
 import type { Searchable } from './contract.ts'
 import { MAX_LONG_FIELD_CHARACTERS, MAX_SHORT_FIELD_CHARACTERS, MAX_SLICE_CHARACTERS } from './limits.ts'
 import { createSearchIndex } from './search-index.ts'
+import { PASSED_AT_ONCE } from './slices.ts'
 import { toolNamed } from './tools.fixtures.ts'
 
 /** A tool can have two long fields and four short ones. */
@@ -21,7 +22,10 @@ function createTools(count: number, source = 's'): Searchable[] {
 const told = (outcome: object): string => JSON.stringify(outcome)
 
 describe('R45 indexing in slices', () => {
-  afterEach(() => void vi.useRealTimers())
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
 
   it('R45 does not wait for a clock that a test has stopped', async () => {
     vi.useFakeTimers()
@@ -104,6 +108,56 @@ describe('R45 indexing in slices', () => {
     for (const tool of kept) fresh.add(tool)
     expect(index.size).toBe(kept.length)
     expect(told(await index.search('delete a lamp'))).toBe(told(await fresh.search('delete a lamp')))
+  })
+
+  it('R45 ranks in slices, and starts over if tools come or go in between', async () => {
+    const tools = createTools(3_000)
+    const index = createSearchIndex({ embed: false })
+    for (const tool of tools) index.add(tool)
+    await index.ready()
+    // From here on, every step takes longer than a slice.
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000))
+    let turns = 0
+    let isDone = false
+    const change = (): void => {
+      if (isDone) return
+      const tool = tools[turns++ % 100]
+      if (tool && !index.remove(tool.qualified)) index.add(tool)
+      setImmediate(change)
+    }
+    setImmediate(change)
+    const { hits } = await index.search('delete a lamp')
+    isDone = true
+    vi.restoreAllMocks()
+    expect(turns).toBeGreaterThan(3)
+    expect(hits).toHaveLength(5)
+  })
+
+  it('R45 passes over a bounded number of tools in one step of a search', async () => {
+    const countTurns = async (count: number): Promise<number> => {
+      const index = createSearchIndex()
+      for (const tool of createTools(count)) index.add(tool)
+      await index.ready()
+      // From here on, every step takes longer than a slice, so that there is a turn for each.
+      let now = 0
+      vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000))
+      let turns = 0
+      let isDone = false
+      const watch = (): void => {
+        turns++
+        if (!isDone) setImmediate(watch)
+      }
+      setImmediate(watch)
+      await index.search('lamp')
+      isDone = true
+      vi.restoreAllMocks()
+      return turns
+    }
+    const few = await countTurns(500)
+    const many = await countTurns(500 + 6 * PASSED_AT_ONCE)
+    // The vectors, the score of every tool, the best for a closer look, the best of those, and how many are as good.
+    expect(many - few).toBeGreaterThanOrEqual(6 * 5)
   })
 
   it('R45 answers many searches at once while it is at work, all with the same bytes', async () => {

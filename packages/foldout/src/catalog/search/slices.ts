@@ -113,3 +113,32 @@ export function startSlice(onEnd?: (characters: number) => void): Slice {
     },
   }
 }
+
+/** Work that can be interrupted between its steps. */
+export type Steps<Result> = Generator<undefined, Result, undefined>
+
+/** How many tools are passed over in one step. Code that runs for the first time takes a microsecond for each. */
+export const PASSED_AT_ONCE = 1_024
+
+/** Does all steps at once. */
+export function runSteps<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Does steps in slices. Returns `undefined` if what they work on has changed between two slices. */
+export async function runStepsInSlices<Result>(
+  steps: Steps<Result>,
+  hasChanged: () => boolean,
+): Promise<{ readonly result: Result } | undefined> {
+  const slice = startSlice()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return { result: step.value }
+    if (!slice.spend(0)) continue
+    await slice.next()
+    if (hasChanged()) return undefined
+  }
+}

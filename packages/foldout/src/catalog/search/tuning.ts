@@ -20,6 +20,10 @@ export interface Tuning extends MeaningWeights {
   readonly nameCoverage: number
   /** How much it adds if the tool performs the first action that the request, or a part of it, asks for. */
   readonly action: number
+  /** How much it adds if the tool has every word of the query, or a word that means the same. */
+  readonly likeness: number
+  /** How much it adds if every word of the query is in the tool's name. */
+  readonly nameWords: number
   /** How much it adds if the query names the tool's source. */
   readonly sourceCoverage: number
   /** How much a word counts that was found only in another spelling, or in parts. */
@@ -30,10 +34,12 @@ export interface Tuning extends MeaningWeights {
   readonly part: number
   /** How much nearness counts where an encoder took part, and what share of it the word vectors have. */
   readonly encoder: MeaningWeights & { readonly wordVectors: number }
-  /** Without an encoder, nearness counts in full among tools whose number has this natural logarithm: more among fewer, less among more. */
+  /** Nearness counts in full among tools whose number has this natural logarithm: more among fewer, less among more. */
   readonly meaningBySize: number
   /** How many of the best tools by words are examined closely. */
   readonly candidates: number
+  /** How many of the best tools are compared with the query word by word. */
+  readonly finalists: number
 }
 
 export const TUNING: Tuning = {
@@ -42,14 +48,17 @@ export const TUNING: Tuning = {
   lengthPenalties: [0.5, 0.6, 0.6, 0.6, 0.6, 0.5],
   adjacency: 0.5,
   nameCoverage: 0.1,
-  action: 0.15,
+  action: 0.19,
+  likeness: 1,
+  nameWords: 0.125,
   sourceCoverage: 0.1,
   spelling: 0.6,
   argument: 0.4,
   part: 0.5,
-  meaningIfSure: 0.5,
-  meaningIfUnsure: 1.6,
-  encoder: { wordVectors: 0.25, meaningIfSure: 4, meaningIfUnsure: 8 },
+  meaningIfSure: 0.625,
+  meaningIfUnsure: 2,
+  encoder: { wordVectors: 0.35, meaningIfSure: 4, meaningIfUnsure: 8 },
   meaningBySize: 6,
   candidates: 60,
+  finalists: 20,
 }

@@ -404,7 +404,7 @@ describe('R45 broken schemas', () => {
     ['a text', { type: 'string' }, 'f(string)'],
     ['a list of texts', { type: 'array', items: { type: 'string' } }, 'f(string[])'],
     ['unknown required fields', { type: 'object', properties: {}, required: ['a', 7] }, 'f(a: any)'],
-    ['required that is no list', { type: 'object', properties: { a: {} }, required: 'a' }, 'f(a?: any)'],
+    ['required that is not a list', { type: 'object', properties: { a: {} }, required: 'a' }, 'f(a?: any)'],
     [
       'required at the field',
       { type: 'object', properties: { a: { type: 'string', required: true } } },
@@ -432,14 +432,14 @@ describe('R45 broken schemas', () => {
       'f(a?: file, b?: any, c?: any)',
     ],
     [
-      'fields that are no schemas',
+      'fields that are not schemas',
       { properties: { a: 'string', b: null, c: 7, d: [] } },
       'f(a?: string, b?: any, c?: any, d?: any)',
     ],
     ['a field that must not be', { properties: { a: false, b: true } }, 'f(b?: any)'],
-    ['an enum that is no list', { properties: { a: { type: 'string', enum: 'a|b' } } }, 'f(a?: string)'],
+    ['an enum that is not a list', { properties: { a: { type: 'string', enum: 'a|b' } } }, 'f(a?: string)'],
     ['an empty enum', { properties: { a: { type: 'string', enum: [] } } }, 'f(a?: string)'],
-    ['alternatives that are no list', { properties: { a: { anyOf: 'x', type: 'string' } } }, 'f(a?: string)'],
+    ['alternatives that are not a list', { properties: { a: { anyOf: 'x', type: 'string' } } }, 'f(a?: string)'],
     [
       'the whole schema in view of its fields',
       { type: 'object', properties: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },

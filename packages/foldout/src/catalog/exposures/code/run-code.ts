@@ -1,7 +1,7 @@
 import { untilAborted } from '../../../core/abort.ts'
 import { createErrorResult } from '../../../tools/call-result.ts'
 import type { MetaScope, MetaTool } from '../../meta-tools/meta-tool.ts'
-import type { CallContext, CatalogEntry } from '../../tool.ts'
+import type { CallContext, CallPeer, CatalogEntry } from '../../tool.ts'
 import { createAttachments, getText, type Attachments } from './attachments.ts'
 import { getFolder } from './function-folder.ts'
 import { formatRun } from './run-answer.ts'
@@ -85,10 +85,17 @@ function getFunction(
 
 /** The context of a call that a program makes, with ids of its own. */
 function numberCall(context: CallContext, call: number): CallContext {
-  const { callId, idempotencyKey } = context
+  const { callId, idempotencyKey, peer } = context
   return {
     ...context,
+    // A modern client is asked by the result of its request, and a program cannot pass that on.
+    ...(peer?.era === 'modern' && { peer: toProgramPeer(peer) }),
     ...(callId !== undefined && { callId: `${callId}/${call}` }),
     ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}/${call}` }),
   }
+}
+
+function toProgramPeer(peer: CallPeer): CallPeer {
+  const { input: _, ...others } = peer
+  return { ...others, capabilities: {} }
 }

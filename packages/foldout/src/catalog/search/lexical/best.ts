@@ -1,15 +1,18 @@
+import { PASSED_AT_ONCE, type Steps } from '../slices.ts'
+
 /**
  * Takes the best slots, at most `limit`, best first. `isBefore` must order every two slots. This keeps a heap with the worst slot
  * on top: most slots are worse than that one and cost a single comparison.
  */
-export function takeBest(
+export function* takeBest(
   slots: ArrayLike<number>,
   limit: number,
   isBefore: (a: number, b: number) => boolean,
-): number[] {
+): Steps<number[]> {
   const heap: number[] = []
   if (limit < 1) return heap
   for (let i = 0; i < slots.length; i++) {
+    if (i % PASSED_AT_ONCE === PASSED_AT_ONCE - 1) yield
     const slot = slots[i] ?? 0
     if (heap.length < limit) {
       heap.push(slot)

@@ -1,5 +1,6 @@
 import { takeBest } from './best.ts'
 import { countIn, countsIn, FIELD_END, type Postings } from './postings.ts'
+import { PASSED_AT_ONCE, type Steps } from '../slices.ts'
 import { computeRarity, toPairKey, type ParsedQuery } from '../text/query.ts'
 import { FIELDS } from '../text/tool-text.ts'
 import type { Tuning } from '../tuning.ts'
@@ -36,7 +37,7 @@ export interface LexicalSources {
  * Scores all tools with BM25 over their fields. The best ones, as many as `closely` says, are then examined for adjacent words
  * and for names that the query has.
  */
-export function rankByWords(query: ParsedQuery, closely: number, sources: LexicalSources): LexicalRanking {
+export function* rankByWords(query: ParsedQuery, closely: number, sources: LexicalSources): Steps<LexicalRanking> {
   const { postings, isBefore, isAllowed } = sources
   const scores = new Float64Array(postings.slots)
   const found: number[] = []
@@ -45,6 +46,7 @@ export function rankByWords(query: ParsedQuery, closely: number, sources: Lexica
     const documents = postings.documentsWith(id)
     const counts = postings.getCounts(id)
     for (let i = 0; i < documents.length; i++) {
+      if (i % PASSED_AT_ONCE === PASSED_AT_ONCE - 1) yield
       const slot = documents[i] ?? 0
       const score = scores[slot] ?? 0
       if (score === 0) {
@@ -53,14 +55,18 @@ export function rankByWords(query: ParsedQuery, closely: number, sources: Lexica
       }
       scores[slot] = score + weight * weigh(counts[i] ?? 0, slot)
     }
+    yield
   }
   let best = 0
   for (const slot of found) best = Math.max(best, scores[slot] ?? 0)
+  yield
   for (const slot of found) scores[slot] = (scores[slot] ?? 0) / best
+  yield
   const better = createOrder(scores, isBefore)
-  const candidates = takeBest(found, closely, better)
+  const candidates = yield* takeBest(found, closely, better)
   let top = -1
   for (const slot of candidates) {
+    yield
     scores[slot] = (scores[slot] ?? 0) + computeCloseness(slot, query, sources, best)
     if (top < 0 || better(slot, top)) top = slot
   }
@@ -85,7 +91,8 @@ export function computeCoverage({ terms, isAsked, mass }: ParsedQuery, slot: num
   const counts = countsIn(slot, isAsked, postings)
   let covered = 0
   for (const { id, weight } of terms.values()) if (counts.has(id)) covered += weight
-  return covered / mass
+  // Two words that are also one word are covered twice.
+  return Math.min(1, covered / mass)
 }
 
 /** Splits the score of one tool by word. */

@@ -20,30 +20,33 @@ export interface NameIndex {
 }
 
 export function createNameIndex(): NameIndex {
-  const slotsByKey = new Map<string, Set<number>>()
-  const keysBySlot = new Map<number, readonly string[]>()
+  // Most names belong to one tool, and a set for each would take much memory.
+  const slotsByKey = new Map<string, number | Set<number>>()
+  const keysBySlot: (readonly string[])[] = []
   return {
     add(slot, keys) {
       const added = [...keys]
-      keysBySlot.set(slot, added)
+      keysBySlot[slot] = added
       for (const key of added) {
         const slots = slotsByKey.get(key)
-        if (slots) slots.add(slot)
-        else slotsByKey.set(key, new Set([slot]))
+        if (slots === undefined) slotsByKey.set(key, slot)
+        else if (typeof slots === 'number') slotsByKey.set(key, new Set([slots, slot]))
+        else slots.add(slot)
       }
     },
     remove(slot) {
-      for (const key of keysBySlot.get(slot) ?? []) {
+      for (const key of keysBySlot[slot] ?? []) {
         const slots = slotsByKey.get(key)
-        slots?.delete(slot)
-        if (slots?.size === 0) slotsByKey.delete(key)
+        if (typeof slots === 'object') slots.delete(slot)
+        if (slots === slot || (typeof slots === 'object' && slots.size === 0)) slotsByKey.delete(key)
       }
-      keysBySlot.delete(slot)
+      keysBySlot[slot] = []
     },
     findNamed(query) {
       const named = new Set<number>()
       for (const mention of getMentions(query)) {
-        for (const slot of slotsByKey.get(toNameKey(mention)) ?? []) named.add(slot)
+        const slots = slotsByKey.get(toNameKey(mention)) ?? []
+        for (const slot of typeof slots === 'number' ? [slots] : slots) named.add(slot)
       }
       return named
     },

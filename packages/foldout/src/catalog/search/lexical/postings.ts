@@ -1,4 +1,5 @@
 import { FIELDS } from '../text/tool-text.ts'
+import { createSequences } from './sequences.ts'
 
 /** The counts of a word in all fields of a tool are packed into one small integer, with this many bits for each field. */
 const BITS = 5
@@ -47,8 +48,8 @@ interface Terms {
 interface Term {
   readonly id: number
   readonly name: string
-  readonly documents: number[]
-  readonly counts: number[]
+  documents: number[]
+  counts: number[]
   /** How often it occurs in the tool that is being added. */
   tally: number
 }
@@ -64,7 +65,7 @@ function createTerms({ onTerm }: PostingsEvents): Terms {
       const known = entries[ids.get(name) ?? -1]
       if (known) return known
       const id = free.pop() ?? entries.length
-      const term = { id, name, documents: [], counts: [], tally: 0 }
+      const term = { id, name, documents: NONE, counts: NONE, tally: 0 }
       ids.set(name, id)
       entries[id] = term
       onTerm?.(name, true)
@@ -81,7 +82,7 @@ function createTerms({ onTerm }: PostingsEvents): Terms {
 export function createPostings(events: PostingsEvents = {}): Postings {
   const terms = createTerms(events)
   const { ids, entries } = terms
-  const sequences: Int32Array[] = []
+  const sequences = createSequences()
   const freeSlots: number[] = []
   const fieldLengths = FIELDS.map((): FieldLengths => ({ bySlot: [], total: 0 }))
   let size = 0
@@ -91,7 +92,7 @@ export function createPostings(events: PostingsEvents = {}): Postings {
       return size
     },
     get slots() {
-      return sequences.length
+      return sequences.slots
     },
     get ids() {
       return entries.length
@@ -100,15 +101,14 @@ export function createPostings(events: PostingsEvents = {}): Postings {
     getTerm: (id) => entries[id]?.name ?? '',
     documentsWith: (id) => entries[id]?.documents ?? NONE,
     getCounts: (id) => entries[id]?.counts ?? NONE,
-    wordsIn: (slot) => sequences[slot] ?? NO_WORDS,
+    wordsIn: sequences.get,
     getLength: (field, slot) => fieldLengths[field]?.bySlot[slot] ?? 0,
     averageLength: (field) => (size === 0 ? 1 : (fieldLengths[field]?.total ?? 0) / size || 1),
 
     add(fields) {
-      const slot = freeSlots.pop() ?? sequences.length
-      const sequence = new Int32Array(fields.reduce((sum, words) => sum + words.length + 1, 0))
+      const slot = freeSlots.pop() ?? sequences.slots
+      const sequence: number[] = []
       const seen: Term[] = []
-      let at = 0
       fieldLengths.forEach((lengths, field) => {
         const words = fields[field] ?? []
         const one = 1 << (field * BITS)
@@ -117,24 +117,23 @@ export function createPostings(events: PostingsEvents = {}): Postings {
           const term = terms.intern(word)
           if (term.tally === 0) seen.push(term)
           if ((term.tally & full) !== full) term.tally += one
-          sequence[at++] = term.id
+          sequence.push(term.id)
         }
-        sequence[at++] = FIELD_END
+        sequence.push(FIELD_END)
         lengths.bySlot[slot] = words.length
         lengths.total += words.length
       })
       for (const term of seen) {
-        term.documents.push(slot)
-        term.counts.push(term.tally)
+        addDocument(slot, term)
         term.tally = 0
       }
-      sequences[slot] = sequence
+      sequences.set(slot, sequence)
       size++
       return slot
     },
 
     remove(slot) {
-      for (const id of new Set(sequences[slot])) {
+      for (const id of new Set(sequences.get(slot))) {
         const term = entries[id]
         if (!term) continue
         removeDocument(slot, term)
@@ -144,7 +143,7 @@ export function createPostings(events: PostingsEvents = {}): Postings {
         lengths.total -= lengths.bySlot[slot] ?? 0
         lengths.bySlot[slot] = 0
       }
-      sequences[slot] = new Int32Array(0)
+      sequences.remove(slot)
       freeSlots.push(slot)
       size--
     },
@@ -157,8 +156,19 @@ interface FieldLengths {
   total: number
 }
 
-const NONE: readonly number[] = []
-const NO_WORDS = new Int32Array(0)
+/** Never modified. */
+const NONE: number[] = []
+
+/** Adds a tool to a word's lists. Most words are in one tool only, and a list that begins with one element takes the least memory. */
+function addDocument(slot: number, term: Term): void {
+  if (term.documents.length === 0) {
+    term.documents = [slot]
+    term.counts = [term.tally]
+  } else {
+    term.documents.push(slot)
+    term.counts.push(term.tally)
+  }
+}
 
 /** Removes a tool from a word's lists, and moves the last tool into its place. */
 function removeDocument(slot: number, { documents, counts }: Term): void {

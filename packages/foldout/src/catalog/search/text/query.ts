@@ -1,6 +1,7 @@
 import type { Postings } from '../lexical/postings.ts'
 import type { Spellings } from '../lexical/spelling.ts'
 import { MAX_RESPELLED_WORDS } from '../limits.ts'
+import type { Steps } from '../slices.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { getArgumentWords } from './arguments.ts'
 import { getStem, getWords } from './words.ts'
@@ -33,8 +34,18 @@ export interface ParsedQuery {
   readonly pairs: ReadonlyMap<number, QueryPair>
   /** The weight of all words, including those that no tool has unless they look like values. */
   readonly mass: number
-  /** The stems of all words except stop words, in order, known or not. */
-  readonly stems: readonly string[]
+  /** Each word once, in the query's order, except stop words, and values that no tool has. */
+  readonly words: readonly QueryWord[]
+}
+
+/** A word of a query, whether or not some tool has it. */
+export interface QueryWord {
+  /** The word in the query, in lower case. */
+  readonly word: string
+  readonly stem: string
+  readonly weight: number
+  /** The ids of its terms: none if no tool has the word, several if tools have the words that it is made of. */
+  readonly ids: readonly number[]
 }
 
 export interface Vocabulary {
@@ -61,22 +72,35 @@ export function computeRarity(documents: number, having: number): number {
   return Math.log(1 + (documents - having + 0.5) / (having + 0.5))
 }
 
-export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
+/** Reads a query word by word: looking up other spellings of a word takes time. */
+export function* parseQuery(text: string, vocabulary: Vocabulary): Steps<ParsedQuery> {
   const terms = new Map<number, QueryTerm>()
-  const unknown = new Set<string>()
+  const words = new Map<string, QueryWord & { readonly ids: number[] }>()
+  let mass = 0
   const { values, weak } = getArgumentWords(text)
+  yield
   const pairs = new Map<number, QueryPair>()
-  const stems: string[] = []
+  const unknown = computeRarity(vocabulary.postings.size, 0)
   const find = createTermFinder(vocabulary)
   let before: QueryTerm | undefined
   let wordBefore: string | undefined
   for (const word of getTellingWords(text)) {
     const stem = getStem(word)
-    stems.push(stem)
+    yield
     const found = find(word, stem, weak.has(word) ? vocabulary.argument : 1)
-    if (found.length === 0 && !values.has(word)) unknown.add(stem)
+    if (!words.has(stem) && (found.length > 0 || !values.has(word))) {
+      const weight = found.reduce((most, term) => Math.max(most, term.weight), found.length > 0 ? 0 : unknown)
+      words.set(stem, { word, stem, weight, ids: found.map(({ id }) => id) })
+      if (found.length === 0) mass += weight
+    }
     const joined = wordBefore === undefined ? undefined : find.joined(wordBefore, word)
     for (const term of joined ? [...found, joined] : found) if (!terms.has(term.id)) terms.set(term.id, term)
+    if (joined && wordBefore !== undefined) {
+      for (const half of [getStem(wordBefore), stem]) {
+        const ids = words.get(half)?.ids
+        if (ids?.length === 0) ids.push(joined.id)
+      }
+    }
     for (const [at, term] of found.entries()) {
       if (before && before.id !== term.id) {
         // The two words of a compound mean little apart.
@@ -90,14 +114,13 @@ export function parseQuery(text: string, vocabulary: Vocabulary): ParsedQuery {
   }
   const isAsked = new Uint8Array(vocabulary.postings.ids)
   for (const id of terms.keys()) isAsked[id] = 1
-  const mass = unknown.size * computeRarity(vocabulary.postings.size, 0)
   return {
     terms,
     isAsked,
     pairs,
     // A joined word repeats what its two words ask for.
     mass: [...terms.values()].reduce((sum, { weight, isJoined }) => (isJoined ? sum : sum + weight), mass),
-    stems,
+    words: [...words.values()],
   }
 }
 

@@ -21,6 +21,17 @@ describe('words', () => {
     expect(getWords(text)).toEqual(words)
   })
 
+  it('R45 splits ASCII as other scripts with cases and digits are split', () => {
+    const toCyrillic = (text: string): string =>
+      text.replaceAll('a', 'а').replaceAll('b', 'б').replaceAll('A', 'А').replaceAll('B', 'Б')
+    fc.assert(
+      fc.property(fc.stringMatching(/^[abAB17]{1,12}$/), (run) => {
+        expect(getWords(run).map(toCyrillic)).toEqual(getWords(toCyrillic(run)))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
   it('R45 leaves out what does not tell what a request is about, and stems the rest', () => {
     expect(getTerms('Could you please show me the weather forecasts?')).toEqual(['show', 'weather', 'forecast'])
   })

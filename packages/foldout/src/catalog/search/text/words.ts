@@ -18,14 +18,17 @@ const LONGEST_STEMMED = 64
 const UNSPACED =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
 
+/** Most runs are one word, for which a list would take more memory than the word. */
+type Words = string | readonly string[]
+
 /** The same few thousand words make up most texts. */
 const CACHE_LIMITS = {
   entries: MAX_CACHED_WORDS,
   characters: MAX_CACHED_CHARACTERS,
   keyLength: MAX_CACHED_WORD_LENGTH,
 }
-const wordsByRun = createWordCache<readonly string[]>(CACHE_LIMITS)
-const termsByRun = createWordCache<readonly string[]>(CACHE_LIMITS)
+const wordsByRun = createWordCache<Words>(CACHE_LIMITS)
+const termsByRun = createWordCache<Words>(CACHE_LIMITS)
 const stemByWord = createWordCache<string>(CACHE_LIMITS)
 
 /**
@@ -50,11 +53,15 @@ export function getStem(word: string): string {
   return stemByWord.set(word, word.length > 2 && PLAIN.test(word) ? stemmer(word) : toOwnText(word))
 }
 
-function collectParts(text: string, getParts: (run: string) => readonly string[]): string[] {
+function collectParts(text: string, getParts: (run: string) => Words): string[] {
   const found: string[] = []
   const plain = text.includes("'") || text.includes('’') ? text.replace(CONTRACTION, '') : text
   const runs = NOT_ASCII.test(plain) ? getRunsOfAnyScript(plain) : getAsciiRuns(plain)
-  for (const run of runs) for (const part of getParts(run)) found.push(part)
+  for (const run of runs) {
+    const parts = getParts(run)
+    if (typeof parts === 'string') found.push(parts)
+    else for (const part of parts) found.push(part)
+  }
   return found
 }
 
@@ -80,19 +87,34 @@ function getAsciiRuns(text: string): readonly string[] {
   return runs
 }
 
-function splitIntoTerms(run: string): readonly string[] {
+function splitIntoTerms(run: string): Words {
   const known = termsByRun.get(run)
-  if (known) return known
-  const telling = splitIntoWords(run).filter((word) => !STOP_WORDS.has(word))
-  return termsByRun.set(run, telling.map(getStem))
+  if (known !== undefined) return known
+  const words = splitIntoWords(run)
+  if (typeof words === 'string') return termsByRun.set(run, STOP_WORDS.has(words) ? NO_WORDS : getStem(words))
+  return termsByRun.set(run, toWords(words.filter((word) => !STOP_WORDS.has(word)).map(getStem)))
 }
 
-function splitIntoWords(run: string): readonly string[] {
-  return wordsByRun.get(run) ?? wordsByRun.set(run, PLAIN.test(run) ? [toOwnText(run)] : splitRun(run))
+function splitIntoWords(run: string): Words {
+  const known = wordsByRun.get(run)
+  if (known !== undefined) return known
+  return wordsByRun.set(run, PLAIN.test(run) ? toOwnText(run) : toWords(splitRun(run)))
+}
+
+const NO_WORDS: readonly string[] = []
+
+function toWords(words: readonly string[]): Words {
+  const [first] = words
+  if (first === undefined) return NO_WORDS
+  return words.length === 1 ? first : words
 }
 
 function splitRun(run: string): readonly string[] {
   const words: string[] = []
+  if (!NOT_ASCII.test(run)) {
+    addParts(words, run, splitAscii(run))
+    return words
+  }
   let end = 0
   for (const { 0: unspaced, index } of run.matchAll(UNSPACED)) {
     addSpaced(words, run.slice(end, index))
@@ -105,10 +127,41 @@ function splitRun(run: string): readonly string[] {
 
 /** Adds the words of a run in a script with spaces. */
 function addSpaced(words: string[], run: string): void {
-  if (run === '') return
-  const parts = run.split(BOUNDARY).map((part) => part.toLowerCase())
-  for (const part of parts) words.push(part)
-  if (parts.length === 2 && SEVERAL_CAPITALIZED.test(run)) words.push(parts.join(''))
+  if (run !== '') addParts(words, run, run.split(BOUNDARY))
+}
+
+function addParts(words: string[], run: string, parts: readonly string[]): void {
+  const small = parts.map((part) => part.toLowerCase())
+  for (const part of small) words.push(part)
+  if (small.length === 2 && SEVERAL_CAPITALIZED.test(run)) words.push(small.join(''))
+}
+
+/** Splits letters and digits of ASCII at the same boundaries as the expression, which takes milliseconds to compile. */
+function splitAscii(run: string): readonly string[] {
+  const parts: string[] = []
+  let start = 0
+  for (let at = 1; at < run.length; at++) {
+    if (!isBoundary(run, at)) continue
+    parts.push(run.slice(start, at))
+    start = at
+  }
+  parts.push(run.slice(start))
+  return parts
+}
+
+function isBoundary(run: string, at: number): boolean {
+  const before = getKind(run.charCodeAt(at - 1))
+  const after = getKind(run.charCodeAt(at))
+  if (before === 'digit' || after === 'digit') return before !== after
+  if (after === 'small') return false
+  const isSmall = (index: number): boolean => getKind(run.charCodeAt(index)) === 'small'
+  return before === 'small' ? isSmall(at - 2) : isSmall(at + 1) && isSmall(at + 2)
+}
+
+function getKind(code: number): 'digit' | 'capital' | 'small' | 'none' {
+  if (code >= 97 && code <= 122) return 'small'
+  if (code >= 65 && code <= 90) return 'capital'
+  return code >= 48 && code <= 57 ? 'digit' : 'none'
 }
 
 /** Adds each two neighboring characters of a run. */

@@ -1,3 +1,4 @@
+import { toTimerMs } from '../../../core/timer.ts'
 import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { untilAborted } from '../../../core/abort.ts'
 import type { Embed, EmbeddedText } from './encoder.ts'
@@ -60,7 +61,7 @@ export async function finishWithin<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(new Error(`it did not answer within ${ms} ms`)), ms)
+  const timer = setTimeout(() => controller.abort(new Error(`it did not answer within ${ms} ms`)), toTimerMs(ms))
   if (!keepsAlive && typeof timer === 'object') timer.unref()
   try {
     return await untilAborted(controller.signal, async () => work(controller.signal))

@@ -286,5 +286,5 @@ describe('an encoder that does not work', () => {
       1,
       'The embedding function given to the search failed: it did not answer within 3000 ms',
     ])
-  }, 20_000)
+  })
 })

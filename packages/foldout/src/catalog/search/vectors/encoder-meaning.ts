@@ -2,7 +2,7 @@ import type { FoldoutError } from '../../../core/errors.ts'
 import type { Searchable } from '../contract.ts'
 import type { Signal } from '../join.ts'
 import { MAX_EMBEDDED_AT_ONCE, MAX_EMBEDDING_MS, MAX_ENCODER_REST_MS, MAX_QUERY_EMBEDDING_MS } from '../limits.ts'
-import { pause, startSlice } from '../slices.ts'
+import { pause, startSlice, type Steps } from '../slices.ts'
 import { getEncoderText } from '../text/tool-text.ts'
 import type { Embed, Encoder } from './encoder.ts'
 import { createCheckedEmbed, type CheckedEmbed } from './encoder-calls.ts'
@@ -27,7 +27,7 @@ export interface EncoderMeaning {
   /** Embeds a query; `undefined` if that is not possible now. */
   encode(query: string): Promise<Vector | undefined>
   /** Compares a query with every tool. A tool without a vector is as near as an unrelated one. */
-  compare(vector: Vector): Signal
+  compare(vector: Vector): Steps<Signal>
 }
 
 /** Called once for each new problem, with the tool if a single one cannot be embedded. */
@@ -100,7 +100,9 @@ export function createEncoderMeaning({ encoder, onProblem }: EncoderMeaningOptio
       }
       return undefined
     },
-    compare: (vector) => ({ kind: 'encoder', cosineAt: tools.compare(vector) }),
+    *compare(vector) {
+      return { kind: 'encoder', cosineAt: yield* tools.compare(vector) }
+    },
   }
 }
 
@@ -184,7 +186,7 @@ interface ToolVectors {
   /** Forgets all vectors. */
   startOver(): void
   canCompare(vector: Vector): boolean
-  compare(vector: Vector): (slot: number) => number
+  compare(vector: Vector): Steps<(slot: number) => number>
 }
 
 interface EmbeddedTool {
@@ -256,6 +258,8 @@ function createToolVectors(kept: KeptVectors): ToolVectors {
     },
     startOver,
     canCompare: (vector) => !block || vector.length === dimensions,
-    compare: (vector) => block?.allCosinesWith(vector) ?? (() => 0),
+    *compare(vector) {
+      return block ? yield* block.allCosinesWith(vector) : () => 0
+    },
   }
 }

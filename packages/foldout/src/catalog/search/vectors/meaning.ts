@@ -1,9 +1,9 @@
 import type { Searchable, SearchField } from '../contract.ts'
 import { FIELD_END, type Postings } from '../lexical/postings.ts'
-import type { Slice } from '../slices.ts'
+import type { Slice, Steps } from '../slices.ts'
 import { FIELDS } from '../text/tool-text.ts'
 import { createVectorBlock, type VectorBlock } from './vector-block.ts'
-import type { WordVectors } from './vectors.ts'
+import type { WordComparison, WordVectors } from './vectors.ts'
 import { getTerms } from '../text/words.ts'
 
 /** Only the first words of a field are used: they say what it is about, and more of them take time. */
@@ -25,12 +25,14 @@ export interface Meaning {
   prepare(slice: Slice): Promise<void>
   /** Whether a term is a word that the vectors know, and not misspelled. */
   isWord(term: string): boolean
+  /** Compares single words; `undefined` if there are no vectors. */
+  readonly comparison: WordComparison | undefined
   /** Computes the vectors of texts; `undefined` for a text that has only unknown words. */
   computeVectors(texts: readonly string[]): Promise<readonly (Vector | undefined)[]>
   /** How near each tool is, by slot: 1 for the same meaning, 0 for an unrelated or unknown tool. */
   cosinesWith(vector: Vector): (slot: number) => number
   /** The same, faster for a caller that reads most slots. */
-  allCosinesWith(vector: Vector): (slot: number) => number
+  allCosinesWith(vector: Vector): Steps<(slot: number) => number>
 }
 
 export interface WordMeaningOptions {
@@ -75,20 +77,26 @@ export function createWordMeaning({ postings, load, onUnavailable }: WordMeaning
       const vectors = await tryLoad()
       if (!vectors) return waiting.clear()
       block ??= createVectorBlock(vectors.dimensions)
+      const written = new Float32Array(vectors.dimensions)
       for (const slot of waiting) {
         waiting.delete(slot)
-        const vector = vectors.computeToolVector(getWordsByField(slot, postings))
+        const vector = vectors.computeToolVector(getWordsByField(slot, postings), written)
         if (vector) block.set(slot, vector)
         if (slice.spend(VECTOR_COST)) await slice.next()
       }
     },
     isWord: (term) => table?.has(term) ?? false,
+    get comparison() {
+      return table?.comparison
+    },
     async computeVectors(texts) {
       const vectors = await tryLoad()
       return texts.map((text) => vectors?.computeVector(getTerms(text)))
     },
     cosinesWith: (vector) => block?.cosinesWith(vector) ?? (() => 0),
-    allCosinesWith: (vector) => block?.allCosinesWith(vector) ?? (() => 0),
+    *allCosinesWith(vector) {
+      return block ? yield* block.allCosinesWith(vector) : () => 0
+    },
   }
 }
 

