@@ -43,8 +43,24 @@ export const STDIO_UNREAD_BYTES = 4 * MIB
 export const MAX_SESSIONS = 2_000
 /** Sessions of one peer: a principal where there is `authorize`, otherwise an address. Option `sessions.perPeer` of `serveMcp`. */
 export const SESSIONS_PER_PEER = 500
+/** How long a call over HTTP may run before its client gets a stream of events in place of plain JSON. */
+export const JSON_ANSWER_MS = SECOND
 /** How long a session without requests and open streams lives. Option `sessions.idleMs` of `serveMcp`. */
 export const SESSION_IDLE_MS = 30 * MINUTE
+/** Bytes that a client may say of itself in `initialize` where its session is kept in a store. Longer ones are refused. */
+export const MAX_KEPT_CLIENT_BYTES = 64 * KIB
+/** Answers and notices of one client that wait for the machine that they are for. One more makes room by dropping the oldest. */
+export const MAX_LETTERS = 16
+/** Bytes of one of these. A longer answer is refused where it reaches another machine than the one that asked. */
+export const MAX_LETTER_BYTES = MIB
+/** Bytes of all of these together. More make room by dropping the oldest. */
+export const MAX_LETTERS_BYTES = 2 * MIB
+/** How often a machine looks for the answer to a question, which may reach another machine. */
+export const LETTER_MS = 250
+/** How often a machine looks for changes of a session while it has an open request or stream, unless it has many of them. */
+export const FOLLOW_MS = SECOND
+/** How many sessions a machine looks at in a second for that reason. With more of them it looks less often. */
+export const FOLLOWED_PER_SECOND = 200
 /** How long a session must have been idle before it may make room for another one. Option `sessions.keepMs` of `serveMcp`. */
 export const SESSION_KEEP_MS = MINUTE
 /** How long a client may take from `initialize` to its next request before its session may make room for another one. */
@@ -79,6 +95,12 @@ export const LONGEST_ANSWER_MS = 60 * MINUTE
 export const CALL_SILENCE_MS = 10 * MINUTE
 /** How long a call may take, whatever progress it reports. Option `maxCallMs` of `toolsFromMcp`. */
 export const CALL_MS = 60 * MINUTE
+/** The time between two questions for the state of a task, if its server says nothing else. */
+export const POLL_MS = SECOND
+/** The least time between two questions for the state of a task, whatever its server says. */
+export const SHORTEST_POLL_MS = 50
+/** The most time between them. */
+export const LONGEST_POLL_MS = 30 * SECOND
 /** How long a page of a tool list may take. */
 export const LIST_TIMEOUT_MS = MINUTE
 /** Tools of one server. Option `maxTools` of `toolsFromMcp`. */

@@ -1,6 +1,6 @@
 import { cutWithCount } from '../../core/text.ts'
 import { createErrorResult } from '../../tools/call-result.ts'
-import type { CallContext, CallInput, CallResult, ToolContent } from '../../catalog/tool.ts'
+import type { CallContext, CallInput, CallPeer, CallResult, ToolContent } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { ERROR_RESULT_CHARACTERS, MAX_DEPTH, MAX_TIMER_MS, PROGRESS_CHARACTERS } from '../limits.ts'
 import { isDeeperThan } from '../../core/json/measure.ts'
@@ -10,7 +10,8 @@ import { callFailure } from './failure.ts'
 import { passMeta } from './meta.ts'
 import { answerQuestions, isQuestion } from './questions.ts'
 import { createFollower } from './signal.ts'
-import { markWanted, type Wanted } from './wire.ts'
+import { chooseTask, isModernTask, requiresTasks, takesTasks, waitForTask, withTasks } from './tasks.ts'
+import { markWanted, requestOnWire, WireError, type Wanted } from './wire.ts'
 
 export interface Upstream {
   readonly client: McpClient
@@ -25,10 +26,52 @@ export interface Upstream {
 export interface Callee {
   readonly name: string
   readonly inputSchema: unknown
+  /** How the server says that it can be run. */
+  readonly execution: unknown
 }
 
 /** Runs a tool of a server. Rejects only if the call is aborted. */
-export async function callTool(
+export function callTool(
+  upstream: Upstream,
+  tool: Callee,
+  args: Readonly<Record<string, unknown>>,
+  context: CallContext,
+): Promise<CallResult> {
+  const { client } = upstream
+  // Without a transport, the client says what is wrong.
+  const isDirect =
+    client.transport !== undefined && !isModern(client) && !chooseTask(client, tool.execution, context.task)
+  return isDirect ? callDirectly(upstream, tool, args, context) : callByClient(upstream, tool, args, context)
+}
+
+async function callDirectly(
+  { client, server, timeoutMs, maxCallMs }: Upstream,
+  { name }: Callee,
+  args: Readonly<Record<string, unknown>>,
+  context: CallContext,
+): Promise<CallResult> {
+  const { signal, onProgress, peer } = context
+  signal?.throwIfAborted()
+  const params = { name, arguments: args, ...passMeta(client, getMeta(context), peer) }
+  try {
+    const report = onProgress && progressReporter(onProgress)
+    const options = { signal, timeoutMs, maxMs: maxCallMs, onProgress: report }
+    return getAnswer(await requestOnWire(client, 'tools/call', params, options), server)
+  } catch (error) {
+    signal?.throwIfAborted()
+    return callFailure(error, {
+      server,
+      tool: name,
+      timeoutMs,
+      maxCallMs,
+      isOverdue: error instanceof WireError && error.code === 'OVERDUE',
+      isPassedOn: peer !== undefined,
+      isCutOff: client.transport === undefined,
+    })
+  }
+}
+
+async function callByClient(
   { client, server, timeoutMs, maxCallMs }: Upstream,
   tool: Callee,
   args: Readonly<Record<string, unknown>>,
@@ -47,13 +90,15 @@ export async function callTool(
   )
   const report = progressReporter(onProgress)
   const isRead = client.transport !== undefined
-  const sendOnce = async (input: CallInput | undefined): Promise<unknown> => {
+  const task = chooseTask(client, tool.execution, context.task)
+  const sendOnce = async (input: CallInput | undefined, as: CallPeer | undefined = peer): Promise<unknown> => {
     const wanted: Wanted = { onProgress: report }
     const request = {
       name: tool.name,
       arguments: args,
+      ...(task ? { task: task.params } : {}),
       ...toFields(input),
-      ...passMeta(client, getMeta(context), peer),
+      ...passMeta(client, getMeta(context), as),
     }
     const { params, release } = markWanted(client, request, wanted)
     try {
@@ -71,8 +116,16 @@ export async function callTool(
     }
   }
   try {
-    const result = await sendOnce(isModern(client) ? peer?.input : undefined)
-    return getAnswer(await answerQuestions(result, peer, own.signal, sendOnce), server)
+    const input = isModern(client) ? peer?.input : undefined
+    const first = await sendOnce(input).catch((error: unknown) => {
+      // A modern server says by an error that it only runs the tool as a task, which then is waited for here.
+      if (!peer || !requiresTasks(error)) throw error
+      return sendOnce(input, withTasks(peer))
+    })
+    const answered = await answerQuestions(first, peer, own.signal, sendOnce)
+    const isOurs = task?.isOurs === true || (isModernTask(answered) && !takesTasks(peer))
+    const result = isOurs ? await waitForTask(client, answered, { peer, signal: own.signal }) : answered
+    return getAnswer(result, server)
   } catch (error) {
     signal?.throwIfAborted()
     return callFailure(error, {
@@ -135,7 +188,7 @@ function getAnswer(result: unknown, server: string): CallResult {
   if (!isPlainObject(result)) return createErrorResult(`The server '${server}' gave an answer that is not an object.`)
   if (isDeeperThan(result, MAX_DEPTH))
     return createErrorResult(`The server '${server}' gave an answer that is nested deeper than ${MAX_DEPTH} levels.`)
-  if (isQuestion(result)) return { ...result, content: [] }
+  if (isQuestion(result) || isModernTask(result)) return { ...result, content: [] }
   const { resultType: _era, content, ...rest } = result
   const pieces = toContent(content)
   return { ...rest, content: rest['isError'] === true ? pieces.map(cutPiece) : pieces }

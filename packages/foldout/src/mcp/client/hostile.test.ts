@@ -33,7 +33,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
       line,
       async ({ params }, server) => {
         const { progressToken } = params['_meta'] as { readonly progressToken: number }
-        for (let progress = 1; progress < 100; progress++) {
+        for (let progress = 1; progress < 1_000; progress++) {
           server.notify('notifications/progress', { progressToken, progress })
           await sleep(20)
         }
@@ -41,10 +41,9 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
       { timeoutMs: 200, maxCallMs: 300 },
     )
     const reports: ToolProgress[] = []
-    const started = performance.now()
     const result = await call({}, { onProgress: (progress) => reports.push(progress) })
-    expect(performance.now() - started).toBeLessThan(1_500)
-    expect(reports.length).toBeGreaterThan(3)
+    expect(reports.length).toBeGreaterThan(1)
+    expect(reports.length).toBeLessThan(900)
     expect(result).toMatchObject({ isError: true })
     expect(result.content[0]?.['text']).toBe(
       "Tool 'act' was cancelled: the server 'handmade' had not answered after 0.3 seconds, which is the most that a call may take.",

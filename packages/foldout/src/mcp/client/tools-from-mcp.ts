@@ -1,3 +1,4 @@
+import { checkNumber } from '../../core/check-number.ts'
 import type { RawTool } from '../../catalog/tool.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
@@ -40,6 +41,8 @@ export interface ToolsFromMcpOptions {
  */
 export async function toolsFromMcp(client: McpClient, options: ToolsFromMcpOptions = {}): Promise<readonly RawTool[]> {
   const { server = getServerName(client), signal } = options
+  for (const name of ['timeoutMs', 'maxCallMs', 'maxTools'] as const)
+    checkNumber(name, options[name], { code: 'mcp-options', least: 1 })
   const { timeoutMs = CALL_SILENCE_MS, maxCallMs = CALL_MS, maxTools = MAX_TOOLS } = options
   signal?.throwIfAborted()
   if (!client.getServerCapabilities()?.tools) return []
@@ -128,10 +131,10 @@ function readDefinition(definition: unknown, upstream: Upstream): RawTool {
   const source = upstream.server
   // Without a name, it is listed as broken under the text it has in place of one.
   if (!isPlainObject(definition)) return { name: '', source, title: JSON.stringify(definition).slice(0, 60) }
-  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta: meta } = definition
-  const known = { name, title, description, inputSchema, outputSchema, annotations, icons, meta }
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta: meta } = definition
+  const known = { name, title, description, inputSchema, outputSchema, annotations, icons, execution, meta }
   const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined))
   const call: NonNullable<RawTool['call']> = (args, context) =>
-    callTool(upstream, { name: String(name), inputSchema }, args, context)
+    callTool(upstream, { name: String(name), inputSchema, execution }, args, context)
   return Object.freeze({ ...given, source, call }) as unknown as RawTool
 }

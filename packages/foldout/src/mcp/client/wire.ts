@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../core/json/json.ts'
+import { MAX_TIMER_MS } from '../limits.ts'
 import type { McpClient } from './client.ts'
 
 /** A request whose result is wanted as the server wrote it. */
@@ -10,10 +11,13 @@ export interface Wanted {
 interface Transport {
   send(message: unknown, ...rest: readonly unknown[]): unknown
   onmessage?: ((message: unknown, ...rest: readonly unknown[]) => void) | undefined
+  onclose?: (() => void) | undefined
 }
 
 interface Wire {
   readonly pending: Map<unknown, Wanted>
+  /** Requests that the client does not know of. */
+  readonly direct: Map<unknown, DirectRequest>
   readonly listeners: Set<() => void>
 }
 
@@ -72,7 +76,7 @@ export function onToolsChanged(client: McpClient, listener: () => void): () => v
 
 function toWire(client: McpClient): Wire {
   let wire = wires.get(client)
-  if (!wire) wires.set(client, (wire = { pending: new Map(), listeners: new Set() }))
+  if (!wire) wires.set(client, (wire = { pending: new Map(), direct: new Map(), listeners: new Set() }))
   const transport = client.transport as Transport | undefined
   // A client may have been connected again.
   if (transport && tapped.get(transport) !== client) {
@@ -82,8 +86,8 @@ function toWire(client: McpClient): Wire {
   return wire
 }
 
-function tap(transport: Transport, { pending, listeners }: Wire): void {
-  const { send, onmessage } = transport
+function tap(transport: Transport, { pending, direct, listeners }: Wire): void {
+  const { send, onmessage, onclose } = transport
   const tapping: Transport = {
     send(message, ...rest) {
       const wanted = getWanted(message)
@@ -91,8 +95,13 @@ function tap(transport: Transport, { pending, listeners }: Wire): void {
       return send.call(transport, message, ...rest)
     },
     onmessage(message, ...rest) {
+      if (takeDirect(message, direct)) return
       const forClient = isPlainObject(message) ? read(message, pending, listeners) : message
       onmessage?.call(transport, forClient, ...rest)
+    },
+    onclose() {
+      for (const request of Array.from(direct.values())) request.fail(new WireError('CONNECTION_CLOSED'))
+      onclose?.call(transport)
     },
   }
   Object.assign(transport, tapping)
@@ -118,8 +127,136 @@ function read(
   const wanted = method === undefined ? pending.get(id) : undefined
   if (!wanted) return message
   pending.delete(id)
-  // Anything but a complete result is a question to the client.
-  if (!isPlainObject(result) || (result['resultType'] ?? 'complete') !== 'complete') return message
+  // Anything but a result, or a task that will have it, is a question to the client.
+  if (!isPlainObject(result) || !RESULT_TYPES.has(result['resultType'])) return message
   wanted.result = result
   return { ...message, result: STAND_IN }
+}
+
+/** Servers of the older protocol do not name the type. */
+const RESULT_TYPES: ReadonlySet<unknown> = new Set([undefined, 'complete', 'task'])
+
+/** Why a request that was sent beside the client has failed, by the codes that clients use. */
+export class WireError extends Error {
+  override readonly name = 'WireError'
+  readonly code: 'CONNECTION_CLOSED' | 'REQUEST_TIMEOUT' | 'OVERDUE' | number
+  readonly data: unknown
+
+  constructor(code: WireError['code'], message: string = String(code), data?: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+export interface DirectOptions {
+  readonly signal: AbortSignal | undefined
+  /** How long the server may go without an answer or progress. */
+  readonly timeoutMs: number
+  /** How long it may take, whatever progress it reports. */
+  readonly maxMs: number
+  readonly onProgress: ((progress: Readonly<Record<string, unknown>>) => void) | undefined
+}
+
+interface DirectRequest {
+  /** Called with whatever has the id of the request. */
+  settle(message: Readonly<Record<string, unknown>>): void
+  fail(error: Error): void
+  hear(progress: Readonly<Record<string, unknown>>): void
+}
+
+/** Far from the ids that a client gives. */
+const FIRST_ID = 2 ** 40
+let lastId = FIRST_ID
+
+/**
+ * Sends a request of the legacy era beside the client. The client would check the answer by schemas, twice, and keep timers and
+ * listeners for it, which is most of the time that a call through a gateway takes.
+ */
+export function requestOnWire(
+  client: McpClient,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  { signal, timeoutMs, maxMs, onProgress }: DirectOptions,
+): Promise<unknown> {
+  const { direct } = toWire(client)
+  const transport = client.transport as Transport
+  const id = ++lastId
+  const meta = isPlainObject(params['_meta']) ? params['_meta'] : {}
+  const start = performance.now()
+  let heardAt = start
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      direct.delete(id)
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const fail = (error: Error): void => {
+      end()
+      reject(error)
+    }
+    const cancel = (why: Error): void => {
+      fail(why)
+      void sendCancellation(transport, id, why)
+    }
+    const onAbort = (): void => cancel(toError(signal?.reason))
+    const watch = (): void => {
+      const now = performance.now()
+      const left = Math.min(heardAt + timeoutMs, start + maxMs) - now
+      if (left > 0) timer = setTimeout(watch, Math.min(Math.ceil(left), MAX_TIMER_MS))
+      else cancel(new WireError(now - start >= maxMs ? 'OVERDUE' : 'REQUEST_TIMEOUT'))
+    }
+    direct.set(id, {
+      settle({ result, error }) {
+        end()
+        if (error === undefined) return resolve(result)
+        const { code, message, data } = isPlainObject(error) ? error : {}
+        reject(new WireError(typeof code === 'number' ? code : -32_603, String(message), data))
+      },
+      fail,
+      hear(progress) {
+        heardAt = performance.now()
+        onProgress?.(progress)
+      },
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+    watch()
+    const message = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: id } } }
+    send(transport, message).catch(fail)
+  })
+}
+
+async function send(transport: Transport, message: object): Promise<void> {
+  await transport.send(message)
+}
+
+/** A server that cannot be told will notice by itself. */
+async function sendCancellation(transport: Transport, requestId: number, { message: reason }: Error): Promise<void> {
+  const params = { requestId, reason }
+  await send(transport, { jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => undefined)
+}
+
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason))
+}
+
+/** Takes a message about a request that the client does not know of. The request may have ended: some answers come too late. */
+function takeDirect(message: unknown, direct: ReadonlyMap<unknown, DirectRequest>): boolean {
+  if (!isPlainObject(message)) return false
+  const { id, method, params } = message
+  if (method === undefined) {
+    if (!isDirect(id)) return false
+    direct.get(id)?.settle(message)
+    return true
+  }
+  if (method !== 'notifications/progress' || !isPlainObject(params)) return false
+  const { progressToken, ...progress } = params
+  if (!isDirect(progressToken)) return false
+  direct.get(progressToken)?.hear(progress)
+  return true
+}
+
+function isDirect(id: unknown): boolean {
+  return typeof id === 'number' && id > FIRST_ID
 }

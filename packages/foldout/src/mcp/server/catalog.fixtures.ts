@@ -43,9 +43,12 @@ const countVisits = defineTool({
 })
 
 /** Tools of every kind; `hidden` more that only a search finds. */
-export function manyKinds(options: { readonly hidden?: number; readonly seen?: Seen } = {}): Catalog {
-  const { hidden = 40, seen } = options
+export function manyKinds(
+  options: { readonly hidden?: number; readonly seen?: Seen; readonly more?: readonly RawTool[] } = {},
+): Catalog {
+  const { hidden = 40, seen, more = [] } = options
   return createCatalog([
+    ...more,
     {
       name: 'get_states',
       description: 'Tells the state of every device.',

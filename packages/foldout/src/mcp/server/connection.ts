@@ -1,6 +1,7 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, JSONRPCRequest, Transport } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../core/json/json.ts'
 import { readIdentity, NOBODY, type ClientIdentity } from './client.ts'
+import { DirectCalls, isPlainCall } from './direct-calls.ts'
 import { readWatched } from './features.ts'
 import { MAX_MESSAGE_BYTES } from '../limits.ts'
 import type { ServeMcpOptions } from './options.ts'
@@ -29,24 +30,62 @@ export async function connectClient(
 ): Promise<McpConnection> {
   const [sdk, { serveStdio }] = await Promise.all([loadServerSdk(), loadStdioSdk()])
   const maxResultBytes = options.maxResultBytes ?? MAX_MESSAGE_BYTES
+  const reporting = reportOnce(options.onError)
   let identity: ClientIdentity = NOBODY
   let view: ClientView | undefined
+  let calls: DirectCalls | undefined
   const listening = new Listening(() => view)
   const { wire, closed, started } = watchTransport(transport, (message) => {
+    if (calls && isPlainCall(message)) {
+      void answerCall(calls, message, transport, options)
+      return true
+    }
     identity = readIdentity(message) ?? identity
     listening.hear(message)
+    return calls?.cancel(message) ?? false
   })
   void closed.then(() => listening.stopAll())
+  void closed.then(() => calls?.stopAll())
   // Made for stdio, it serves any transport that has one client.
   const handle = serveStdio(
     ({ era }) => {
       view = era === 'legacy' ? views.legacy(identity) : views.connection(identity)
-      return createMcpServer({ sdk, options, view }, { isLasting: true, maxResultBytes })
+      const served = { ...options, ...reporting }
+      const { server } = createMcpServer({ sdk, options: served, view }, { isLasting: true, maxResultBytes })
+      if (era === 'legacy') calls = new DirectCalls(server)
+      return server
     },
-    { transport: wire, ...(options.onError ? { onerror: options.onError } : {}) },
+    { transport: wire, ...(reporting.onError ? { onerror: reporting.onError } : {}) },
   )
   await started
   return { closed, close: () => handle.close() }
+}
+
+/** The SDK tells both the connection and the server of an error. */
+function reportOnce(onError: ServeMcpOptions['onError']): Pick<ServeMcpOptions, 'onError'> {
+  if (!onError) return {}
+  const known = new WeakSet<Error>()
+  return {
+    onError(error) {
+      if (known.has(error)) return
+      known.add(error)
+      onError(error)
+    },
+  }
+}
+
+async function answerCall(
+  calls: DirectCalls,
+  request: JSONRPCRequest,
+  transport: Transport,
+  { onError }: ServeMcpOptions,
+): Promise<void> {
+  try {
+    const answer = await calls.answer(request)
+    if (answer) await transport.send(answer)
+  } catch (error) {
+    onError?.(new Error(`An answer was not sent: ${(error as Error).message}`, { cause: error }))
+  }
 }
 
 /** The resources that a modern client listens for. The SDK keeps these requests to itself. */
@@ -91,8 +130,8 @@ interface WatchedTransport {
   readonly closed: Promise<void>
 }
 
-/** A transport that shows each message before it is handled, and says when it is open and when it has closed. */
-function watchTransport(inner: Transport, onMessage: (message: JSONRPCMessage) => void): WatchedTransport {
+/** A transport that shows each message before it is handled, unless it is taken, and says when it is open and when it has closed. */
+function watchTransport(inner: Transport, take: (message: JSONRPCMessage) => boolean): WatchedTransport {
   let onStart: (start: Promise<void>) => void
   let onClose: () => void
   const started = new Promise<void>((resolve) => (onStart = resolve))
@@ -101,8 +140,7 @@ function watchTransport(inner: Transport, onMessage: (message: JSONRPCMessage) =
     start() {
       Object.assign(inner, {
         onmessage(message, extra) {
-          onMessage(message)
-          wire.onmessage?.(message, extra)
+          if (!take(message)) wire.onmessage?.(message, extra)
         },
         onerror: (error) => wire.onerror?.(error),
         onclose() {

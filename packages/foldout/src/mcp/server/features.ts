@@ -90,9 +90,10 @@ const ANY_ANSWER = {
 export function createPeer(
   server: Server,
   era: CallPeer['era'],
-  { mcpReq }: ServerContext,
+  { mcpReq, http }: ServerContext,
   logLevel: string | undefined,
 ): CallPeer {
+  const sent = http?.req ? { headers: http.req.headers } : {}
   const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, unknown>>
   const notify: CallPeer['notify'] = (method, params) => mcpReq.notify({ method, params })
   if (era === 'legacy') {
@@ -100,6 +101,7 @@ export function createPeer(
       era,
       capabilities: { ...server.getClientCapabilities() },
       notify,
+      ...sent,
       ...(logLevel === undefined ? {} : { logLevel }),
       ask: async (method, params, signal) =>
         (await mcpReq.send({ method, params }, ANY_ANSWER, {
@@ -116,6 +118,7 @@ export function createPeer(
     era,
     capabilities: { ...(envelope[CLIENT_CAPABILITIES] as object | undefined) },
     notify,
+    ...sent,
     ...(typeof level === 'string' ? { logLevel: level } : {}),
     ...(hasInput
       ? { input: { responses: mcpReq.inputResponses ?? {}, state: typeof state === 'string' ? state : undefined } }

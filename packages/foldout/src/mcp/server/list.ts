@@ -1,6 +1,11 @@
 import type { Tool } from '@modelcontextprotocol/server'
-import type { ListedTool } from '../../catalog/exposures/exposure.ts'
-import { PAGE_BYTES } from '../limits.ts'
+import type { Catalog } from '../../catalog/contract.ts'
+import { getLoadedListing } from '../../catalog/entries/listing.ts'
+import { changeExposed } from '../../catalog/exposures/exposed-catalog.ts'
+import type { ExposedCatalog, ListedTool } from '../../catalog/exposures/exposure.ts'
+import type { CatalogEntry } from '../../catalog/tool.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { PAGE_BYTES, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault } from '../../core/json/measure.ts'
 
 /** A tool as MCP lists it. */
@@ -10,6 +15,14 @@ export function toMcpTool({ meta, ...tool }: ListedTool): Tool {
 
 const PAGE_LIMITS = { maxBytes: PAGE_BYTES, maxDepth: Infinity }
 
+/**
+ * A page of a list, and where the next one begins.
+ *
+ * @example
+ * ```ts
+ * const page: Page<string> = { items: ['a', 'b'], nextCursor: '1:b' }
+ * ```
+ */
 export interface Page<Item> {
   readonly items: readonly Item[]
   readonly nextCursor?: string
@@ -17,14 +30,22 @@ export interface Page<Item> {
 
 /**
  * The part of a list that follows a cursor; nothing if the cursor is not valid. A cursor has the name of the last item, so that
- * nothing is repeated or skipped when others come or go, and its place, in case that item itself has gone.
+ * nothing is repeated or skipped when others come or go, and its place, in case that item itself has gone. A page is no longer
+ * than a message may be.
+ *
+ * @example
+ * ```ts
+ * const getName = (name: string) => name
+ * formatPage(['a', 'b', 'c'], undefined, { size: 2, getName }) // => { items: [ 'a', 'b' ], nextCursor: '1:b' }
+ * formatPage(['a', 'b', 'c'], '1:b', { size: 2, getName }) // => { items: [ 'c' ] }
+ * ```
  */
 export function formatPage<Item>(
   all: readonly Item[],
   cursor: string | undefined,
-  options: { readonly size: number; readonly getName: (item: Item) => string },
+  options: { readonly size?: number; readonly getName: (item: Item) => string },
 ): Page<Item> | undefined {
-  const { size, getName } = options
+  const { size = PAGE_SIZE, getName } = options
   const start = cursor === undefined ? 0 : startBehind(cursor, all, getName)
   if (start === undefined) return undefined
   const items = fitPage(all.slice(start, start + size))
@@ -57,4 +78,35 @@ export function isSameList(one: readonly ListedTool[], other: readonly ListedToo
     one.length === other.length &&
     one.every((tool, i) => tool === other[i] || JSON.stringify(tool) === JSON.stringify(other[i]))
   )
+}
+
+/** The extension by which clients say that they show the pages of tools (MCP Apps). */
+const APPS = 'io.modelcontextprotocol/ui'
+
+/** Whether a client shows the pages that tools have. */
+export function takesApps(capabilities: Readonly<Record<string, unknown>> | undefined): boolean {
+  // Clients declared it as experimental before there were extensions.
+  return ['extensions', 'experimental'].some((field) => {
+    const declared = capabilities?.[field]
+    return isPlainObject(declared) && isPlainObject(declared[APPS])
+  })
+}
+
+/** Whether a tool has a page, or is there for one. */
+function hasPage({ meta }: CatalogEntry): boolean {
+  return isPlainObject(meta?.['ui']) || typeof meta?.['ui/resourceUri'] === 'string'
+}
+
+/**
+ * The same catalog with all tools that have a page listed. A client finds the page of a tool in its list, so one that is
+ * called through another tool would never be shown.
+ */
+export function listApps(exposed: ExposedCatalog, catalog: Catalog): ExposedCatalog {
+  const listApp = (listed: readonly ListedTool[]): readonly ListedTool[] => {
+    const apps = catalog.tools.filter(hasPage)
+    if (apps.length === 0) return listed
+    const names = new Set(listed.map(({ name }) => name))
+    return [...listed, ...apps.filter(({ name }) => !names.has(name)).map(getLoadedListing)]
+  }
+  return changeExposed(exposed, { list: () => listApp(exposed.list()) })
 }

@@ -1,7 +1,11 @@
+import type { Catalog } from '../../catalog/contract.ts'
 import type { Exposure } from '../../catalog/exposures/exposure.ts'
+import { checkNumber } from '../../core/check-number.ts'
 import { FoldoutError } from '../../core/errors.ts'
 import type { BoundPrompt } from '../../prompt/prompt.ts'
 import type { Session } from '../../session/session.ts'
+import type { AnySlice } from '../../session/slice.ts'
+import type { SessionStore } from '../../session/stores/store.ts'
 import type { ServedClient } from './client.ts'
 import type { McpFeatures } from './features.ts'
 import type { Authorize } from './http/authorize.ts'
@@ -22,6 +26,12 @@ export interface ServeMcpOptions {
   readonly expose?: Exposure
   /** Lists everything, for clients that expect that: for all of them, or for those that the function returns true for. Default false. */
   readonly everything?: boolean | ((client: ServedClient) => boolean)
+  /**
+   * What a client gets in place of the catalog, such as one without the tools that it may not use. It is asked for each connection,
+   * and for each request without one. Return the same catalog for clients that are served alike: those without a connection
+   * then share their `features`, too. Default: the catalog.
+   */
+  readonly catalogFor?: (client: ServedClient) => Catalog
   /** What models should know about the server. It stands before the explanation of how to find tools. */
   readonly instructions?: string
   /** A prompt whose sections are served beside the catalog: reading one gives its text and its tools. */
@@ -36,7 +46,7 @@ export interface ServeMcpOptions {
   readonly cache?: {
     /** Default one minute. */
     readonly ttlMs?: number
-    /** Default `public`, or `private` where `everything` depends on the client. */
+    /** Default `public`, or `private` where `everything` or the catalog depends on the client. */
     readonly scope?: 'public' | 'private'
   }
   /** Decides who sent a request over HTTP, or refuses it. Required on addresses that other machines reach, unless `allowedHosts` is given. */
@@ -66,6 +76,15 @@ export interface ServeMcpOptions {
  */
 export interface HttpSessionOptions {
   /**
+   * Where the sessions of legacy clients are kept. Every machine with the same store and `namespace` goes on with them, so a load
+   * balancer needs no sticky sessions, and a restart loses none. Default: in the memory of the process.
+   */
+  readonly store?: SessionStore
+  /** Tells the sessions of this server from others in the store. Default: the server's name. */
+  readonly namespace?: string
+  /** The slices of the sessions that tools work with, where they are kept in `store`. Not used if there is a `session` function. */
+  readonly slices?: readonly AnySlice[]
+  /**
    * How many sessions legacy clients may have together. Beyond it, a peer with more than a fair share loses the session that
    * it has not used for longest; if none can be ended, the client is refused with 503. Default 2,000.
    */
@@ -89,16 +108,41 @@ export interface HttpSessionOptions {
 
 /** @throws FoldoutError if an option cannot be right. */
 export function checkOptions(options: ServeMcpOptions): void {
-  const { name, version, pageSize, sessions, authorize, prompt, features } = options
+  const { name, version, pageSize, sessions, authorize, prompt, features, catalogFor } = options
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw new FoldoutError('mcp-options', 'An MCP server needs a name and a version, which its clients are told.')
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0))
     throw new FoldoutError('mcp-options', `A page cannot have ${pageSize} tools. Give pageSize a whole number from 1.`)
+  checkNumbers(options)
   if (prompt && features)
     throw new FoldoutError(
       'mcp-options',
       'A server has a prompt or features, because both may have resources and prompts.',
     )
+  if (prompt && catalogFor)
+    throw new FoldoutError(
+      'mcp-options',
+      'A server with a prompt has one catalog, because its sections show the tools of that one.',
+    )
   if (sessions?.modern === 'principal' && !authorize)
     throw new FoldoutError('mcp-options', "sessions.modern: 'principal' needs an authorize hook that says who asks.")
+}
+
+function checkNumbers({ cache, sessions, streams, maxBodyBytes, maxResultBytes }: ServeMcpOptions): void {
+  const atLeast = (least: number, named: Readonly<Record<string, unknown>>): void => {
+    for (const [name, given] of Object.entries(named)) checkNumber(name, given, { code: 'mcp-options', least })
+  }
+  atLeast(1, {
+    maxBodyBytes,
+    maxResultBytes,
+    'sessions.max': sessions?.max,
+    'sessions.perPeer': sessions?.perPeer,
+    'sessions.idleMs': sessions?.idleMs,
+  })
+  atLeast(0, {
+    'sessions.keepMs': sessions?.keepMs,
+    'streams.max': streams?.max,
+    'streams.perPeer': streams?.perPeer,
+    'cache.ttlMs': cache?.ttlMs,
+  })
 }

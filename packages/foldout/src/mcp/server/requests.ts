@@ -6,7 +6,9 @@ import { IDEMPOTENCY_KEY, REFUSED_WITH } from '../keys.ts'
 import { LIST_TTL_MS, MAX_CALL_KEY, MAX_RESULT_DEPTH, PAGE_SIZE } from '../limits.ts'
 import { findSizeFault, formatBytes } from '../../core/json/measure.ts'
 import { formatPage, toMcpTool } from './list.ts'
+import { FeatureState } from './feature-state.ts'
 import { createPeer } from './features.ts'
+import { createClientMemory, type ClientMemory } from './memory.ts'
 import type { ServeMcpOptions } from './options.ts'
 import { getRefusal } from '../refusal.ts'
 import { createProgressReports } from './progress.ts'
@@ -29,14 +31,20 @@ export interface ServerUse {
   readonly method?: string
 }
 
-/** A server of the SDK that answers one client, or one request, with what a view shows. */
-export function createMcpServer({ sdk, options, view }: ServerParts, use: ServerUse): Server {
-  const { exposed, library, features } = view
+export interface ClientServer {
+  readonly server: Server
+  /** Takes over what another machine has noted of the client. */
+  refresh(): Promise<void>
+}
+
+function createServer({ sdk, options, view }: ServerParts): Server {
+  const { library, features } = view
+  const isPersonal = typeof options.everything === 'function' || options.catalogFor !== undefined
   const cacheHint = {
     ttlMs: options.cache?.ttlMs ?? LIST_TTL_MS,
-    cacheScope: options.cache?.scope ?? (typeof options.everything === 'function' ? 'private' : 'public'),
+    cacheScope: options.cache?.scope ?? (isPersonal ? 'private' : 'public'),
   } as const
-  const server = new sdk.Server(
+  return new sdk.Server(
     {
       name: options.name,
       version: options.version,
@@ -58,6 +66,12 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
       },
     },
   )
+}
+
+/** A server of the SDK that answers one client, or one request, with what a view shows. */
+export function createMcpServer({ sdk, options, view }: ServerParts, use: ServerUse): ClientServer {
+  const { exposed, library, features } = view
+  const server = createServer({ sdk, options, view })
   const running = createRunning(server)
   const watch = use.isLasting ? watchList(exposed, () => running.announce()) : undefined
   const unsubscribe = use.isLasting
@@ -91,7 +105,9 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
 
   // The SDK answers it by itself where logs are a capability, and keeps the level to itself.
   if (features) server.removeRequestHandler('logging/setLevel')
-  const parts: CallParts = { sdk, view, running, maxResultBytes: use.maxResultBytes, logLevel: undefined }
+  const { memory = createClientMemory() } = view
+  const state = new FeatureState(server, view, memory)
+  const parts: CallParts = { sdk, view, running, maxResultBytes: use.maxResultBytes, memory, state }
   const isKnown = (method: string): boolean =>
     method === 'tools/call' || (features !== undefined && (features.has?.(method) ?? true))
   // Not by `setRequestHandler`: that would pass results through the SDK's schemas, which drop what they do not know.
@@ -104,7 +120,30 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
       if (result) return result
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, 'Method not found')
     }
-  return server
+  if (view.client.era === 'modern') answerTasks(server, parts)
+  return {
+    server,
+    async refresh() {
+      exposed.refresh?.()
+      await state.apply()
+    },
+  }
+}
+
+/** Accepts any parameters, and any answer. */
+const ANYTHING = {
+  params: { '~standard': { version: 1, vendor: 'foldout', validate: (value: unknown) => ({ value }) } },
+} as const
+
+/** Tasks are an extension from 2026-07-28 on. Two of its methods had another meaning before, so the SDK wants them to be named. */
+function answerTasks(server: Server, parts: CallParts): void {
+  for (const method of ['tasks/get', 'tasks/cancel']) {
+    if (parts.view.features?.has?.(method) !== true) continue
+    server.setRequestHandler(method, ANYTHING, async (params, context) => {
+      const request = { jsonrpc: '2.0', id: context.mcpReq.id, method, params } as JSONRPCRequest
+      return (await answerFeature(server, parts, request, context)) ?? {}
+    })
+  }
 }
 
 /** Answers what is not about tools. */
@@ -123,14 +162,14 @@ async function answerFeature(
       { method, params },
       {
         client,
-        peer: createPeer(server, client.era, context, parts.logLevel),
+        peer: createPeer(server, client.era, context, parts.memory.logLevel),
         signal: context.mcpReq.signal,
         meta: params['_meta'] ?? {},
         ...(report ? { onProgress: report } : {}),
       },
     )
     // Legacy clients say it once, modern ones with every request.
-    if (result && method === 'logging/setLevel') parts.logLevel = String(params['level'])
+    if (result && client.era === 'legacy') parts.state.note(method, params)
     await progress.sent()
     return result
   } finally {
@@ -143,13 +182,13 @@ interface CallParts {
   readonly view: ClientView
   readonly running: Running
   readonly maxResultBytes: number
-  /** The least severe logs that a legacy client has asked for. */
-  logLevel: string | undefined
+  readonly memory: ClientMemory
+  readonly state: FeatureState
 }
 
 async function answerCall(
   server: Server,
-  { sdk, view, running, maxResultBytes, logLevel }: CallParts,
+  { sdk, view, running, maxResultBytes, memory }: CallParts,
   request: JSONRPCRequest,
   context: ServerContext,
 ): Promise<Result> {
@@ -159,7 +198,7 @@ async function answerCall(
   const progress = createProgressReports(request, context)
   const stopped = running.started(context)
   try {
-    const peer = createPeer(server, view.client.era, context, logLevel)
+    const peer = createPeer(server, view.client.era, context, memory.logLevel)
     const result = await view.exposed.call(name, args, callContext(view, request, peer, context, progress.report))
     await Promise.all([progress.sent(), running.announced()])
     const refusal = getRefusal(result)
@@ -190,13 +229,20 @@ function limitResult(tool: string, result: CallResult, maxBytes: number): CallRe
 
 /** Results go through as they are, but for what a client of before 2026-07-28 would refuse the whole answer for. */
 function toWireResult(server: Server, view: ClientView, result: CallResult): Result {
-  if (result['resultType'] === 'input_required') {
+  if (isInPlaceOfResult(result)) {
     const { content: _, ...question } = result
     return question
   }
   const { structuredContent } = result
   const isRefused = structuredContent !== undefined && !isPlainObject(structuredContent) && view.client.era === 'legacy'
   return isRefused ? server.projectCallToolResult(result as unknown as CallToolResult, undefined) : result
+}
+
+/** Whether something else is given in place of a result: questions, or a task. */
+function isInPlaceOfResult(result: CallResult): boolean {
+  const { resultType, task, content } = result
+  const isTask = isPlainObject(task) && typeof task['taskId'] === 'string' && content.length === 0
+  return resultType === 'input_required' || resultType === 'task' || isTask
 }
 
 function callContext(
@@ -208,6 +254,7 @@ function callContext(
 ): CallContext {
   // The token is this connection's; a tool that calls another server uses its own.
   const { progressToken: _, ...meta } = request.params?.['_meta'] ?? {}
+  const task = request.params?.['task']
   return {
     ...getCallKeys(view, request.id, meta[IDEMPOTENCY_KEY]),
     signal: context.mcpReq.signal,
@@ -216,6 +263,7 @@ function callContext(
     peer,
     ...(Object.keys(meta).length > 0 ? { meta } : {}),
     ...(onProgress ? { onProgress } : {}),
+    ...(isPlainObject(task) && view.client.era === 'legacy' ? { task } : {}),
   }
 }
 

@@ -89,6 +89,21 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(getText(await client.call('water_garden', { beds: 3 }))).toBe('3 beds.')
   })
 
+  it('R44 is served another catalog, if it is one of those that get one', async () => {
+    const answer = async () => ({ content: [] })
+    const [others, own] = ['everyone', 'mine'].map((name) => createCatalog([{ name, description: name, call: answer }]))
+    if (!others || !own) throw new Error('There are two.')
+    const wanted = { 'v1 client': 'first', 'v2 client, legacy': 'second', 'v2 client, modern': 'third' }[kind]
+    for (const name of [wanted, 'another']) {
+      const client = await connected(others, { expose: all(), catalogFor: (it) => (it.name === name ? own : others) })
+      const [seen, hidden] = name === wanted ? ['mine', 'everyone'] : ['everyone', 'mine']
+      expect(getNames(await client.list())).toEqual([seen])
+      expect((await client.call(hidden)).isError).toBe(true)
+      own.add([{ name: `more_${name}`, description: 'More.', call: answer }])
+      expect(getNames(await client.list())).toHaveLength(name === wanted ? 2 : 1)
+    }
+  })
+
   it('R46 passes every part of a result through unchanged', async () => {
     const client = await connected(manyKinds(), { expose: hybrid() })
     for (const call of [client.call('take_picture'), client.call('use_tool', { name: 'take_picture' })]) {

@@ -6,7 +6,8 @@ import { createSession, type Session } from '../../session/session.ts'
 import { MAX_SESSIONS, SESSION_IDLE_MS } from '../limits.ts'
 import { NOBODY, type ClientIdentity, type ServedClient } from './client.ts'
 import type { McpFeatures } from './features.ts'
-import { isSameList } from './list.ts'
+import { isSameList, listApps, takesApps } from './list.ts'
+import { createClientMemory, type ClientMemory, type KeptClient } from './memory.ts'
 import { checkOptions, type ServeMcpOptions } from './options.ts'
 import { serveSections, type SectionLibrary } from './sections/sections.ts'
 
@@ -23,21 +24,29 @@ export interface ClientView {
   readonly library: SectionLibrary | undefined
   /** What is served beside tools. */
   readonly features: McpFeatures | undefined
+  /** What is remembered of a client that has a connection. */
+  readonly memory?: ClientMemory
 }
 
 /** Makes views for clients. */
 export interface ClientViews {
-  /** For a legacy client. */
-  legacy(identity: ClientIdentity, principal?: string): ClientView
+  /** For a legacy client; one whose session is kept, perhaps, which other machines serve too. */
+  legacy(identity: ClientIdentity, principal?: string, kept?: KeptClient): ClientView
   /** For a modern client that has a connection to itself. */
   connection(identity: ClientIdentity): ClientView
   /** For one request of a modern client over HTTP. */
   modern(identity: ClientIdentity, principal: string | undefined): ClientView
-  /** Every list that a modern client may get over HTTP. */
-  readonly everyModern: readonly ClientView[]
+  /** Calls a listener with every list that modern clients get over HTTP, now and later. Returns a function that stops it. */
+  watchModern(listener: (view: ClientView) => void): () => void
 }
 
 const STATELESS = 'stateless'
+
+interface ViewChanges {
+  /** The client that `features` are made for, if it is another one. */
+  readonly asking?: ServedClient | undefined
+  readonly memory?: ClientMemory
+}
 
 export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientViews {
   const { expose = auto(), everything = false, sessions: { modern: sharing = 'request' } = {} } = options
@@ -46,60 +55,116 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   const sections = options.prompt && serveSections(options.prompt, catalog)
   let clients = 0
   // A modern client's list must not depend on the connection, so all that are served alike share what is served.
-  const shared = new Map<boolean, ClientView>()
+  const shared = new Map<Catalog, Map<boolean, ClientView>>()
+  const watchers = new Set<(view: ClientView) => void>()
   let sharedSession: Session | undefined
   const principals = createRecent<ClientView>(options.sessions?.max ?? MAX_SESSIONS, options.sessions?.idleMs)
 
+  const numberCatalog = createNumbers()
   const wantsEverything = (client: ServedClient): boolean =>
     typeof everything === 'function' ? everything(client) : everything
-  const makeSession = (client: ServedClient): Session => options.session?.(client) ?? createSession()
+  const getCatalog = (client: ServedClient): Catalog => options.catalogFor?.(client) ?? catalog
+  const makeSession = (client: ServedClient, kept?: KeptClient): Session =>
+    options.session?.(client) ?? kept?.session ?? createSession()
 
-  function view(client: ServedClient, session: Session, isEverything: boolean): ClientView {
+  function view(
+    client: ServedClient,
+    session: Session,
+    isEverything: boolean,
+    seen: Catalog,
+    { asking = client, memory }: ViewChanges = {},
+  ): ClientView {
     const exposure = isEverything ? all() : expose
-    const inner = exposure.expose(catalog, { id: client.id, takesListChanges: client.era === 'legacy' })
+    const takesListChanges = client.era === 'legacy'
+    const inner = exposure.expose(seen, { id: client.id, takesListChanges, ...(memory ? { memory } : {}) })
     const served = sections?.forClient(inner, { client, session, isEverything, catalog })
     const exposed = served?.exposed ?? inner
-    return {
-      client,
-      exposed,
-      getSession: () => session,
-      get instructions() {
-        return [options.instructions, exposed.instructions].filter((text) => text).join('\n\n')
-      },
-      library: served?.library,
-      features: options.features?.(client),
-    }
+    const parts = { client, exposed, library: served?.library, features: options.features?.(asking) }
+    return toView(parts, session, options.instructions)
   }
-  function createConnectionView(era: ServedClient['era'], identity: ClientIdentity, principal?: string): ClientView {
-    const client: ServedClient = { id: `client-${++clients}`, era, ...identity, principal }
+  function createConnectionView(given: Omit<ServedClient, 'id'>, kept?: KeptClient): ClientView {
+    const { name: connection, memory } = kept ?? { name: crypto.randomUUID(), memory: createClientMemory() }
+    const client: ServedClient = { ...given, id: `client-${kept?.name ?? ++clients}`, connection }
+    const seen = getCatalog(client)
+    const base = view(client, makeSession(client, kept), wantsEverything(client), seen, { memory })
     // Not a copy: what a view says may change.
-    return Object.assign(view(client, makeSession(client), wantsEverything(client)), {
-      connection: crypto.randomUUID(),
-    })
+    return Object.assign(chooseList(base, seen, client), { connection, memory })
   }
-  function modernList(isEverything: boolean): ClientView {
-    const known = shared.get(isEverything)
+  function modernList(isEverything: boolean, seen: Catalog, asking?: ServedClient): ClientView {
+    const lists = shared.get(seen) ?? new Map<boolean, ClientView>()
+    shared.set(seen, lists)
+    const known = lists.get(isEverything)
     if (known) return known
     const client: ServedClient = { id: STATELESS, isShared: true, era: 'modern', ...NOBODY, principal: undefined }
     sharedSession ??= makeSession(client)
-    const made = view(client, sharedSession, isEverything)
-    shared.set(isEverything, made)
+    // Clients with the same catalog are served alike, so what is beside the tools is that of the one that asks first.
+    const made = view(client, sharedSession, isEverything, seen, { asking })
+    lists.set(isEverything, made)
+    for (const watcher of watchers) watcher(getApps(made, seen))
     return made
   }
 
   return {
-    legacy: (identity, principal) => createConnectionView('legacy', identity, principal),
-    connection: (identity) => createConnectionView('modern', identity),
+    legacy: (identity, principal, kept) => createConnectionView({ era: 'legacy', ...identity, principal }, kept),
+    connection: (identity) => createConnectionView({ era: 'modern', ...identity, principal: undefined }),
     modern(identity, principal) {
       const client: ServedClient = { id: STATELESS, isShared: true, era: 'modern', ...identity, principal }
       const isEverything = wantsEverything(client)
-      if (sharing === 'principal' && principal !== undefined)
-        return principals.get(`${isEverything} ${principal}`, () => view(client, makeSession(client), isEverything))
-      const list = modernList(isEverything)
+      const seen = getCatalog(client)
+      if (sharing === 'principal' && principal !== undefined) {
+        const make = (): ClientView => view(client, makeSession(client), isEverything, seen)
+        return chooseList(principals.get(`${numberCatalog(seen)} ${isEverything} ${principal}`, make), seen, client)
+      }
+      const list = chooseList(modernList(isEverything, seen, client), seen, client)
       return sharing === 'shared' ? list : withOwnSession(list, client, () => makeSession(client))
     },
-    get everyModern() {
-      return (typeof everything === 'function' ? [false, true] : [everything]).map(modernList)
+    watchModern(listener) {
+      for (const isEverything of typeof everything === 'function' ? [false, true] : [everything])
+        modernList(isEverything, catalog)
+      // The lists with apps have all that the others have.
+      for (const [seen, lists] of shared) for (const list of lists.values()) listener(getApps(list, seen))
+      watchers.add(listener)
+      return () => watchers.delete(listener)
+    },
+  }
+}
+
+/** The views with apps, by the views without. */
+const appViews = new WeakMap<ClientView, ClientView>()
+
+function chooseList(base: ClientView, catalog: Catalog, { capabilities }: ServedClient): ClientView {
+  return takesApps(capabilities) ? getApps(base, catalog) : base
+}
+
+/** The same view, with a list for a client that shows the pages of tools. */
+function getApps(base: ClientView, catalog: Catalog): ClientView {
+  const known = appViews.get(base)
+  if (known) return known
+  const made: ClientView = {
+    client: base.client,
+    exposed: listApps(base.exposed, catalog),
+    library: base.library,
+    features: base.features,
+    getSession: () => base.getSession(),
+    get instructions() {
+      return base.instructions
+    },
+  }
+  appViews.set(base, made)
+  return made
+}
+
+/** A view with a session. Its instructions may change with what is exposed. */
+function toView(
+  parts: Pick<ClientView, 'client' | 'exposed' | 'library' | 'features'>,
+  session: Session,
+  before: string | undefined,
+): ClientView {
+  return {
+    ...parts,
+    getSession: () => session,
+    get instructions() {
+      return [before, parts.exposed.instructions].filter((text) => text).join('\n\n')
     },
   }
 }
@@ -116,6 +181,16 @@ function withOwnSession(list: ClientView, client: ServedClient, make: () => Sess
     get instructions() {
       return list.instructions
     },
+  }
+}
+
+/** Gives each catalog a number, always the same. */
+function createNumbers(): (catalog: Catalog) => number {
+  const numbers = new Map<Catalog, number>()
+  return (catalog) => {
+    const number = numbers.get(catalog) ?? numbers.size
+    numbers.set(catalog, number)
+    return number
   }
 }
 

@@ -1,16 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { McpHttpHandler, McpServer, Server } from '@modelcontextprotocol/server'
+import type { CallPeer } from '../../../catalog/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_BODY_BYTES, MAX_HTTP_RESULT_BYTES, MAX_STREAMS, STREAMS_PER_PEER } from '../../limits.ts'
 import { NOBODY, readIdentity } from '../client.ts'
+import { isPlainCall } from '../direct-calls.ts'
 import { readWatched, type FeatureNotification } from '../features.ts'
 import type { ServeMcpOptions } from '../options.ts'
 import { createMcpServer } from '../requests.ts'
 import type { ServerSdk } from '../sdk.ts'
 import { watchList, type ClientView, type ClientViews } from '../views.ts'
 import { isAuthorized, refuseUnauthorized } from './authorize.ts'
+import type { CallSink } from './call-sink.ts'
 import { PeerCounter, toPeer, type PeerLimits, type Refusal } from './peer.ts'
 import { httpError, refuseForNow, refuseLongBody, watchResponse } from './response.ts'
-import { createHttpSessions } from './sessions.ts'
+import { createHttpSessions, type HttpSessions } from './sessions.ts'
 
 /** Who sent a request. */
 export interface Caller {
@@ -28,8 +32,20 @@ export interface RequestParts {
   readonly text?: string
 }
 
+/** A request of `node:http` that may be a call. */
+export interface NodeCall {
+  readonly headers: IncomingHttpHeaders
+  readonly address: string | undefined
+  readonly text: string
+  /** Made only if somebody asks for it. */
+  toRequest(): Request
+  createSink(session: string): CallSink
+}
+
 /** What answers HTTP requests of both eras. */
 export interface Endpoint {
+  /** Answers a call of a session beside the SDK. Says whether it was one. */
+  call(asked: NodeCall): Promise<boolean>
   fetch(request: Request, read?: RequestParts): Promise<Response>
   close(): Promise<void>
 }
@@ -45,7 +61,7 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
       const method = isPlainObject(body) ? String(body['method']) : undefined
       const view = views.modern(readIdentity(body) ?? NOBODY, caller?.principal)
       const use = { isLasting: false, maxResultBytes, ...(method === undefined ? {} : { method }) }
-      return withHeaderCheck(sdk, createMcpServer({ sdk, options, view }, use), view, body)
+      return withHeaderCheck(sdk, createMcpServer({ sdk, options, view }, use).server, view, body)
     },
     {
       legacy: 'reject',
@@ -54,17 +70,15 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
       ...(options.onError ? { onerror: options.onError } : {}),
     },
   )
-  const sessions = createHttpSessions(sdk, options, (identity, principal) =>
-    createMcpServer({ sdk, options, view: views.legacy(identity, principal) }, { isLasting: true, maxResultBytes }),
-  )
-  const watches = views.everyModern.map(({ exposed }) => watchList(exposed, () => modern.notify.toolsChanged()))
-  const unsubscribes = views.everyModern.map(({ features }) =>
-    features?.subscribe?.((notification) => announce(modern.notify, notification)),
-  )
+  const sessions = createHttpSessions(sdk, options, (identity, principal, kept) => {
+    const view = views.legacy(identity, principal, kept)
+    return createMcpServer({ sdk, options, view }, { isLasting: true, maxResultBytes })
+  })
+  const stopAnnouncing = announceChanges(views, modern.notify)
 
-  async function identify(request: Request, address: string | undefined): Promise<Caller | Response> {
+  const identify: Identify = async (getRequest, address) => {
     if (!options.authorize) return { peer: toPeer(address), principal: undefined }
-    const authorization = await options.authorize(request)
+    const authorization = await options.authorize(getRequest())
     if (!isAuthorized(authorization)) return refuseUnauthorized(authorization)
     return { peer: authorization.principal, principal: authorization.principal }
   }
@@ -96,9 +110,10 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
   }
 
   return {
+    call: (asked) => answerCall(asked, sessions, identify),
     async fetch(request, { address, text } = {}) {
       try {
-        const caller = await identify(request, address)
+        const caller = await identify(() => request, address)
         return caller instanceof Response ? caller : await answer(request, caller, text)
       } catch (error) {
         options.onError?.(error as Error)
@@ -106,9 +121,37 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
       }
     },
     async close() {
-      for (const watch of watches) watch.stop()
-      for (const unsubscribe of unsubscribes) unsubscribe?.()
+      stopAnnouncing()
       await Promise.all([modern.close(), sessions.close()])
+    },
+  }
+}
+
+type Identify = (getRequest: () => Request, address: string | undefined) => Promise<Caller | Response>
+
+/** Answers a call of a session beside the SDK, if it is one. Otherwise the usual way says what is wrong. */
+async function answerCall(
+  { headers, address, text, toRequest, createSink }: NodeCall,
+  sessions: HttpSessions,
+  identify: Identify,
+): Promise<boolean> {
+  const id = readSession(headers)
+  const body: unknown = id === undefined || !text.includes('"tools/call"') ? undefined : parse(text)
+  if (id === undefined || !isPlainCall(body)) return false
+  const caller = await identify(toRequest, address)
+  const found = caller instanceof Response ? undefined : sessions.find(id, caller)
+  const session = found instanceof Promise ? await found.catch(() => undefined) : found
+  if (!session || session instanceof Response || session.sinks.has(body.id)) return false
+  await sessions.call(session, body, createSink(id), toHeaders(headers))
+  return true
+}
+
+/** What a call reads of its headers, without making the object of the Fetch standard for each of them. */
+function toHeaders(headers: IncomingHttpHeaders): CallPeer['headers'] {
+  return {
+    get(name) {
+      const value = Object.hasOwn(headers, name.toLowerCase()) ? headers[name.toLowerCase()] : undefined
+      return Array.isArray(value) ? value.join(', ') : (value ?? null)
     },
   }
 }
@@ -126,6 +169,38 @@ function isPlainlyLegacy({ headers }: Request, body: unknown): boolean {
   const isRequest = jsonrpc === '2.0' && typeof method === 'string' && (typeof id === 'string' || Number.isInteger(id))
   // What a modern request says of itself is in `_meta`.
   return isRequest && isPlainObject(params) && params['_meta'] === undefined
+}
+
+/** Tells modern clients of changes of every list that they may have. */
+function announceChanges(views: ClientViews, notify: McpHttpHandler['notify']): () => void {
+  const stops: (() => void)[] = []
+  const stop = views.watchModern(({ exposed, features }) => {
+    const watch = watchList(exposed, () => notify.toolsChanged())
+    const unsubscribe = features?.subscribe?.((notification) => announce(notify, notification))
+    stops.push(() => watch.stop(), ...(unsubscribe ? [unsubscribe] : []))
+  })
+  return () => {
+    stop()
+    for (const one of stops) one()
+  }
+}
+
+const LEGACY_VERSIONS: ReadonlySet<unknown> = new Set(['2025-03-26', '2025-06-18', '2025-11-25'])
+
+/** The session of a request whose headers are all as they should be. */
+function readSession(headers: IncomingHttpHeaders): string | undefined {
+  const { accept = '', 'content-type': type = '', 'mcp-session-id': id, 'mcp-protocol-version': version } = headers
+  if (typeof id !== 'string' || !LEGACY_VERSIONS.has(version)) return undefined
+  const isAccepted = accept.includes('application/json') && accept.includes('text/event-stream')
+  return isAccepted && /^application\/json\s*(?:;|$)/i.test(type) ? id : undefined
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Tells modern clients that listen. Over HTTP, other notifications come with the request that they belong to. */

@@ -73,7 +73,7 @@ describe('streamable HTTP', () => {
   it.each([
     ['a body that is no JSON', '{"jsonrpc":', {}, 400, -32700],
     ['an empty body', '', {}, 400, -32700],
-    ['JSON that is no message', '{"hello":1}', {}, 400, -32600],
+    ['JSON that is not a message', '{"hello":1}', {}, 400, -32600],
     ['a number', '5', {}, 400, -32600],
     ['null', 'null', {}, 400, -32600],
     ['an empty batch', '[]', {}, 400, -32600],

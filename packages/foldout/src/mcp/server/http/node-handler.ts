@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_BODY_BYTES, MAX_REQUESTS, REQUESTS_PER_PEER } from '../../limits.ts'
 import type { ServeMcpOptions } from '../options.ts'
+import { CallSink } from './call-sink.ts'
 import type { Endpoint } from './endpoint.ts'
 import { PeerCounter, toPeer } from './peer.ts'
 import { httpError, refuseForNow, refuseLongBody } from './response.ts'
@@ -12,13 +13,23 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
   const requests = new PeerCounter({ max: MAX_REQUESTS, perPeer: REQUESTS_PER_PEER })
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
 
-  async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Response> {
+  /** Nothing if it was answered already. */
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    gone: AbortController,
+  ): Promise<Response | undefined> {
     const address = request.socket.remoteAddress
+    const toRequest = (): Request => toWebRequest(request, gone.signal)
     try {
-      const web = toWebRequest(request, signal)
       const text = await readBody(request, maxBodyBytes)
       if (text === undefined) return refuseLongBody(maxBodyBytes, { connection: 'close' })
-      return await endpoint.fetch(web, { address, text })
+      if (request.method === 'POST') {
+        const createSink = (session: string): CallSink => new CallSink(response, session, gone)
+        const isAnswered = await endpoint.call({ headers: request.headers, address, text, toRequest, createSink })
+        if (isAnswered) return undefined
+      }
+      return await endpoint.fetch(toRequest(), { address, text })
     } catch (error) {
       // The request has a method or a URL that cannot be, or it broke off.
       options.onError?.(error as Error)
@@ -38,7 +49,8 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
       release()
       if (!response.writableFinished) gone.abort()
     })
-    await send(await answer(request, gone.signal), response)
+    const answered = await answer(request, response, gone)
+    if (answered) await send(answered, response)
   }
 }
 

@@ -1,4 +1,4 @@
-import { RETRY_AFTER_SECONDS } from '../../limits.ts'
+import { JSON_ANSWER_MS, RETRY_AFTER_SECONDS } from '../../limits.ts'
 import type { Refusal } from './peer.ts'
 
 /** An error of JSON-RPC that belongs to no request. */
@@ -38,9 +38,11 @@ export function watchResponse(response: Response, { method, signal }: Request, e
   }
   const reader = response.body.getReader()
   let isDone = false
+  let opening: ReturnType<typeof setTimeout> | undefined
   const finish = (isGone: boolean): void => {
     if (isDone) return
     isDone = true
+    clearTimeout(opening)
     signal.removeEventListener('abort', onAbort)
     if (isGone) end.gone?.()
     end.done()
@@ -54,11 +56,15 @@ export function watchResponse(response: Response, { method, signal }: Request, e
   if (signal.aborted) onAbort()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      if (method === 'GET' && response.ok) controller.enqueue(OPENED)
+      if (!response.ok || !response.headers.get('content-type')?.startsWith('text/event-stream')) return
+      // An answer that comes soon needs no comment before it.
+      if (method === 'GET') controller.enqueue(OPENED)
+      else opening = setTimeout(() => controller.enqueue(OPENED), JSON_ANSWER_MS)
     },
     async pull(controller) {
       try {
         const { done: isLast, value } = await reader.read()
+        clearTimeout(opening)
         if (!isLast) return controller.enqueue(value)
         finish(false)
         controller.close()

@@ -88,15 +88,15 @@ export class SessionTable<Session extends SessionUse> {
    * Makes room for one more session of a peer, by ending one that may be ended for it. If there is none, says which limit
    * forbids one more.
    */
-  makeRoom(peer: string): Refusal | undefined {
+  makeRoom(peer: string, end: (session: Session) => void = this.#end): Refusal | undefined {
     const refusal = this.#counter.check(peer)
-    if (refusal === undefined || this.#endIdlest(peer, false)) return undefined
+    if (refusal === undefined || this.#endIdlest(peer, false, end)) return undefined
     if (this.#counter.isFull(peer)) return refusal
     const greediest = this.#findGreediest(peer)
-    return greediest !== undefined && this.#endIdlest(greediest, true) ? undefined : refusal
+    return greediest !== undefined && this.#endIdlest(greediest, true, end) ? undefined : refusal
   }
 
-  #endIdlest(peer: string, isOverShare: boolean): boolean {
+  #endIdlest(peer: string, isOverShare: boolean, end: (session: Session) => void): boolean {
     let idlest: Session | undefined
     for (const { session } of this.#sessions.values()) {
       if (session.peer !== peer || !this.#canEnd(session, isOverShare)) continue
@@ -108,7 +108,7 @@ export class SessionTable<Session extends SessionUse> {
       idlest ??= session
     }
     if (!idlest) return false
-    this.#end(idlest)
+    end(idlest)
     return true
   }
 

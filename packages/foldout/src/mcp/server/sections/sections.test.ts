@@ -170,6 +170,35 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     )
   })
 
+  it('R50 names the right argument if there is another one', async () => {
+    const client = await connect(serve(), kind)
+    const wrong = await client.call('read_section', { key: 'refunds' })
+    expect(wrong.isError).toBe(true)
+    expect(getText(wrong)).toBe(
+      "Wrong arguments for tool 'read_section': there is no argument 'key'; there is: section_key.",
+    )
+  })
+
+  it('R50 R37 answers with what a section has thrown', async () => {
+    const render = (): never => {
+      throw new Error('The database is down.')
+    }
+    const section = defineSection({
+      key: 'stock',
+      title: 'Stock',
+      summary: 'What is there.',
+      visibility: 'summary',
+      render,
+    })
+    const broken = definePrompt({ ns: 'shop', key: 'broken', sections: [section] }).bind()
+    const client = await connect(serve({ prompt: broken }), kind)
+    const answer = await client.call('read_section', { section_key: 'stock' })
+    expect(answer.isError).toBe(true)
+    expect(getText(answer)).toBe(
+      "Tool 'read_section' failed: Section 'stock': its `render` threw: The database is down.",
+    )
+  })
+
   it('R50 offers use_tool even if the catalog alone would not need it', async () => {
     const client = await connect(serve({ expose: all() }), kind)
     const { tools } = await client.list()

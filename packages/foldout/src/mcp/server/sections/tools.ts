@@ -2,6 +2,8 @@ import { getListing, withAlwaysLoad } from '../../../catalog/entries/listing.ts'
 import { readArguments } from '../../../catalog/arguments.ts'
 import type { Catalog } from '../../../catalog/contract.ts'
 import { isUnknown } from '../../../catalog/unknown-tool.ts'
+import { getErrorMessage } from '../../../core/errors.ts'
+import { shorten } from '../../../core/text.ts'
 import { toVisibleText } from '../../../core/visible-text.ts'
 import { createErrorResult, createTextResult } from '../../../tools/call-result.ts'
 import type { ExposedCatalog, ListedTool } from '../../../catalog/exposures/exposure.ts'
@@ -55,7 +57,12 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
   async function run(call: SectionCall, context: CallContext): Promise<CallResult> {
     // Where nothing is kept of a client, each request has a session of its own.
     const session = shown.keepsState ? scope.session : (context.session ?? scope.session)
-    const prompt = source.render(session)
+    let prompt: ReturnType<SectionSource['render']>
+    try {
+      prompt = source.render(session)
+    } catch (error) {
+      return toFailure(call.name, error)
+    }
     if (shown.keepsState && !shown.has(call.name)) {
       const path = prompt.toolsInFolds.get(call.name)
       if (path === undefined) return createErrorResult(`Tool '${call.name}' is not there at the moment.`)
@@ -100,6 +107,10 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
       return () => {
         for (const stop of stops) stop()
       }
+    },
+    refresh() {
+      shown.refresh()
+      inner.refresh?.()
     },
   }
 }
@@ -167,11 +178,29 @@ function findSectionCall({ tools }: SectionSource, name: string, args: unknown):
   return !isUnknown(found) && found.name === called.name ? called : undefined
 }
 
+/** What a section's own functions throw is for the model to read, not for the protocol. */
+function toFailure(name: string, error: unknown): CallResult {
+  return createErrorResult(`Tool '${name}' failed: ${toVisibleText(getErrorMessage(error))}`)
+}
+
 /** Answers a call of `read_section`. */
 function readSection(source: SectionSource, scope: SectionScope, shown: ShownTools, args: unknown): CallResult {
+  try {
+    return answerKey(source, scope, shown, args)
+  } catch (error) {
+    return toFailure(READ_SECTION, error)
+  }
+}
+
+function answerKey(source: SectionSource, scope: SectionScope, shown: ShownTools, args: unknown): CallResult {
   const given = readArguments(args)
   if ('fault' in given) return createErrorResult(`Wrong arguments for tool '${READ_SECTION}': ${given.fault}.`)
-  const { section_key: asked } = given.args
+  const { section_key: asked, ...others } = given.args
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined && asked === undefined)
+    return createErrorResult(
+      `Wrong arguments for tool '${READ_SECTION}': there is no argument '${toVisibleText(shorten(unknown))}'; there is: section_key.`,
+    )
   if (asked === undefined || asked === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
   if (typeof asked !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
   const view = source.view(shown.keepsState ? scope.session : scope.asAtFirst)

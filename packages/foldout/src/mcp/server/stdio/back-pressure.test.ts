@@ -92,7 +92,7 @@ describe('a stdio client that does not read', () => {
     expect(started()).toBeLessThanOrEqual(64)
     expect(stdout.writableLength).toBeLessThan(66 * MB)
     stdout.readOn()
-    await expect.poll(() => stdout.messages.length, { timeout: 10_000 }).toBe(401)
+    await expect.poll(() => stdout.messages.length).toBe(401)
     expect(new Set(stdout.messages.map(({ id }) => id)).size).toBe(401)
     expect(started()).toBe(400)
   })
@@ -108,7 +108,7 @@ describe('a stdio client that does not read', () => {
     expect(stdin.readableLength + stdin.writableLength).toBeGreaterThan(0)
     stdout.readOn()
     await expect.poll(() => stdout.messages.length, { timeout: 30_000, interval: 200 }).toBe(5_001)
-  }, 40_000)
+  })
 
   it('can still cancel and ping when all slots are taken', async () => {
     const { served, started } = serveCounted(1)
@@ -152,13 +152,20 @@ describe('a message that is too long for stdio', () => {
       )
       expect(getText(await client.call('flood', { characters: 3 }))).toBe('xxx')
     },
-    30_000,
+    60_000,
   )
 
   it.each([
     ['is too large', { text: 'x'.repeat(20_000) }, /too large to send: 20 kB or more, where 10 kB is the limit/],
     ['is nested too deep', nest(1_000), /nested deeper than the 500 levels/],
     ['cannot be written', { big: 5n }, /holds a bigint, which JSON cannot represent/],
+    ['has a toJSON() that throws', { row: { toJSON: fail } }, /holds something that fails when it is read/],
+    [
+      'has a getter that throws',
+      { row: Object.defineProperty({}, 'id', { get: fail, enumerable: true }) },
+      /fails when/,
+    ],
+    ['has a toJSON() that never ends', endless, /nested deeper than the 500 levels/],
   ])('is an answer if the result %s', async (_what, structuredContent, message) => {
     const catalog = createCatalog([
       { name: 'give', description: 'Gives.', call: async () => ({ content: [], structuredContent }) },
@@ -175,6 +182,12 @@ describe('a message that is too long for stdio', () => {
     expect(result.content[0]?.text).toMatch(message)
   })
 })
+
+function fail(): never {
+  throw new Error('The connection is closed.')
+}
+
+const endless = { toJSON: (): object => ({ again: endless }) }
 
 function nest(depth: number): object {
   let inner: object = {}
@@ -217,6 +230,29 @@ describe('lines', () => {
   ])('that begin with %s and end with %s are those of the request %s', (head, tail, id) => {
     expect(findRequestId({ head, tail })).toBe(id)
   })
+})
+
+it('what is not a message is reported once, in a few words, and answered if it has an id', async () => {
+  const errors: string[] = []
+  const catalog = createCatalog([])
+  const served = serveMcp(catalog, { name: 'a', version: '1', onError: ({ message }) => errors.push(message) })
+  open.push(served)
+  const [stdin, stdout] = [new PassThrough(), new SlowReader()]
+  stdout.readOn()
+  await served.stdio({ stdin, stdout })
+  stdin.write(INITIALIZE)
+  await expect.poll(() => stdout.messages.length).toBe(1)
+  stdin.write('not JSON\n[]\n7\n{"jsonrpc":"2.0"}\n{"jsonrpc":"2.0","id":{},"method":"ping"}\n')
+  stdin.write('{"jsonrpc":"2.0","id":5,"method":{}}\n{"id":"six","method":"ping"}\n')
+  stdin.write(line({ id: 7, method: 'ping' }))
+  await expect.poll(() => stdout.messages.length).toBe(4)
+  const refusal = { code: -32_600, message: 'The client sent JSON that is not a message of MCP.' }
+  expect(stdout.messages.slice(1)).toEqual([
+    { jsonrpc: '2.0', id: 5, error: refusal },
+    { jsonrpc: '2.0', id: 'six', error: refusal },
+    { jsonrpc: '2.0', id: 7, result: {} },
+  ])
+  expect(errors).toEqual(['The client sent a line that is not JSON.', ...Array(6).fill(refusal.message)])
 })
 
 it('the transport ends when its output fails', async () => {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { MAX_LINE_BYTES, STDIO_UNREAD_BYTES, STDIO_WAITING } from '../../limits.ts'
 import { formatBytes } from '../../../core/json/measure.ts'
+import { isPlainRequest } from '../direct-calls.ts'
 import type { ServerSdk } from '../sdk.ts'
 import { findRequestId, LineReader, type Line } from './lines.ts'
 
@@ -136,13 +137,8 @@ export class StdioTransport implements Transport {
     if (!('text' in line)) return this.#refuse(line)
     const text = line.text.trim()
     if (text === '') return
-    let message: JSONRPCMessage
-    try {
-      message = this.#options.sdk.parseJSONRPCMessage(JSON.parse(text))
-    } catch (error) {
-      this.onerror?.(error as Error)
-      return
-    }
+    const message = this.#parse(text)
+    if (!message) return
     // A client must be able to cancel, to answer and to ask whether the server is there, however many requests wait.
     if (!isRequest(message) || AT_ONCE.has(message.method)) {
       this.#forgetCancelled(message)
@@ -152,6 +148,26 @@ export class StdioTransport implements Transport {
     this.#waiting.push({ request: message, bytes: text.length })
     this.#waitingBytes += text.length
     this.#proceed()
+  }
+
+  #parse(text: string): JSONRPCMessage | undefined {
+    const parsed = parseJson(text)
+    if (parsed === undefined) {
+      this.onerror?.(new Error('The client sent a line that is not JSON.'))
+      return undefined
+    }
+    try {
+      // A schema takes longer than the rest of a small request.
+      return isPlainRequest(parsed) ? parsed : this.#options.sdk.parseJSONRPCMessage(parsed)
+    } catch {
+      const why = 'The client sent JSON that is not a message of MCP.'
+      this.onerror?.(new Error(why))
+      const id = isPlainObject(parsed) && 'method' in parsed ? parsed['id'] : undefined
+      // Somebody may wait for the answer.
+      if (typeof id === 'string' || typeof id === 'number')
+        this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: why } }).catch(() => undefined)
+      return undefined
+    }
   }
 
   /** Answers a request that is too long to be read. */
@@ -189,6 +205,14 @@ export class StdioTransport implements Transport {
     if (this.#isClosed) return
     if (this.#waiting.length >= STDIO_WAITING || this.#waitingBytes >= MAX_LINE_BYTES) stdin.pause()
     else if (stdin.isPaused()) stdin.resume()
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,0 +1,166 @@
+import type { CallPeer } from '../../catalog/tool.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { TASKS } from '../keys.ts'
+import { LONGEST_POLL_MS, POLL_MS, SHORTEST_POLL_MS } from '../limits.ts'
+import { isModern, type McpClient } from './client.ts'
+import { requestFromMcp } from './request.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** A call that is sent to a legacy server as a task. */
+export interface TaskChoice {
+  readonly params: JsonObject
+  /** Whether nobody else waits for it. */
+  readonly isOurs: boolean
+}
+
+/** Whether a call is sent as a task: because the client wants one, or because the server takes nothing else. */
+export function chooseTask(
+  client: McpClient,
+  execution: unknown,
+  wanted: JsonObject | undefined,
+): TaskChoice | undefined {
+  const support = isPlainObject(execution) ? execution['taskSupport'] : undefined
+  if (isModern(client) || !hasTasks(client) || (support !== 'required' && support !== 'optional')) return undefined
+  if (wanted) return { params: wanted, isOurs: false }
+  return support === 'required' ? { params: {}, isOurs: true } : undefined
+}
+
+/** Whether a legacy server runs tools as tasks. */
+function hasTasks(client: McpClient): boolean {
+  const { tasks } = (client.getServerCapabilities() ?? {}) as { readonly tasks?: unknown }
+  const requests = isPlainObject(tasks) ? tasks['requests'] : undefined
+  const tools = isPlainObject(requests) ? requests['tools'] : undefined
+  return isPlainObject(tools) && isPlainObject(tools['call'])
+}
+
+/** Whether the client behind a call waits for tasks of modern servers. */
+export function takesTasks(peer: CallPeer | undefined): boolean {
+  return peer?.era === 'modern' && isPlainObject(getExtensions(peer)[TASKS])
+}
+
+/** The same client, as one that waits for tasks. */
+export function withTasks(peer: CallPeer): CallPeer {
+  const extensions = { ...getExtensions(peer), [TASKS]: {} }
+  return { ...peer, capabilities: { ...peer.capabilities, extensions } }
+}
+
+function getExtensions({ capabilities }: CallPeer): JsonObject {
+  const { extensions } = capabilities
+  return isPlainObject(extensions) ? extensions : {}
+}
+
+const MISSING_CAPABILITY = -32_021
+
+/** Whether a modern server refused a call because it runs the tool as a task only. */
+export function requiresTasks(error: unknown): boolean {
+  const { code, data } = (error ?? {}) as { readonly code?: unknown; readonly data?: unknown }
+  const required = isPlainObject(data) ? data['requiredCapabilities'] : undefined
+  const extensions = isPlainObject(required) ? required['extensions'] : undefined
+  return code === MISSING_CAPABILITY && isPlainObject(extensions) && TASKS in extensions
+}
+
+/** Whether a modern server gives a task in place of a result. */
+export function isModernTask(result: unknown): boolean {
+  return isPlainObject(result) && result['resultType'] === 'task'
+}
+
+export interface TaskWait {
+  readonly peer: CallPeer | undefined
+  readonly signal: AbortSignal
+}
+
+/** Waits until a task is done, and gives back what the call would have given. Cancels the task on abort. */
+export async function waitForTask(client: McpClient, created: unknown, wait: TaskWait): Promise<unknown> {
+  const task = isModernTask(created) || !isPlainObject(created) ? created : created['task']
+  // The server may have answered at once, after all.
+  if (!isPlainObject(task) || typeof task['taskId'] !== 'string') return created
+  const { taskId } = task
+  const ask = (method: string, params: JsonObject = {}): Promise<JsonObject> =>
+    requestFromMcp(
+      client,
+      method,
+      { taskId, ...params },
+      { signal: wait.signal, peer: wait.peer && withTasks(wait.peer) },
+    )
+  try {
+    if (!isModern(client)) return await followLegacy(task, ask, wait)
+    return await followModern(task, ask, wait)
+  } catch (error) {
+    if (wait.signal.aborted) void requestFromMcp(client, 'tasks/cancel', { taskId }).catch(() => undefined)
+    throw error
+  }
+}
+
+type AskServer = (method: string, params?: JsonObject) => Promise<JsonObject>
+
+/** A legacy server gives the result apart, and asks for what it needs when it is asked for the result. */
+async function followLegacy(first: JsonObject, ask: AskServer, { signal }: TaskWait): Promise<unknown> {
+  for (let task = first; task['status'] === 'working'; task = await ask('tasks/get'))
+    await pause(task['pollInterval'], signal)
+  return ask('tasks/result')
+}
+
+/** A modern server gives everything with the state of the task. */
+async function followModern(first: JsonObject, ask: AskServer, { peer, signal }: TaskWait): Promise<unknown> {
+  const answered = new Set<string>()
+  for (let task = first; ; task = await ask('tasks/get')) {
+    const { status, result, error, statusMessage } = task
+    if (status === 'completed' && isPlainObject(result)) return result
+    if (status === 'failed') throw toError(error)
+    if (status === 'cancelled') throw toCanceledError(statusMessage)
+    if (status === 'input_required') await answerTask(task, answered, ask, { peer, signal })
+    await pause(task['pollIntervalMs'], signal)
+  }
+}
+
+/** Asks the client what the task waits for, each question once. */
+async function answerTask(
+  { inputRequests }: JsonObject,
+  answered: Set<string>,
+  ask: AskServer,
+  { peer, signal }: TaskWait,
+): Promise<void> {
+  const questions = Object.entries(isPlainObject(inputRequests) ? inputRequests : {})
+  for (const [key, question] of questions) {
+    if (answered.has(key)) continue
+    answered.add(key)
+    if (!peer?.ask) throw new Error('The task asks for something that the client cannot be asked for.')
+    const { method, params } = isPlainObject(question) ? question : {}
+    const answer = await peer.ask(String(method), isPlainObject(params) ? params : {}, signal)
+    await ask('tasks/update', { inputResponses: Object.fromEntries([[key, answer]]) })
+  }
+}
+
+function toCanceledError(reason: unknown): Error {
+  const said = typeof reason === 'string' ? ` ${reason}` : ''
+  return new Error(`The server canceled the task.${said}`)
+}
+
+function toError(error: unknown): Error {
+  const { code, message, data } = isPlainObject(error) ? error : {}
+  return Object.assign(new Error(typeof message === 'string' ? message : 'The task failed.'), {
+    ...(typeof code === 'number' ? { code } : {}),
+    ...(data === undefined ? {} : { data }),
+  })
+}
+
+/** Waits for as long as the server says, within limits. */
+function pause(wanted: unknown, signal: AbortSignal): Promise<void> {
+  const ms = typeof wanted === 'number' && wanted >= 0 ? wanted : POLL_MS
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    }
+    const timer = setTimeout(
+      () => {
+        signal.removeEventListener('abort', stop)
+        resolve()
+      },
+      Math.min(Math.max(ms, SHORTEST_POLL_MS), LONGEST_POLL_MS),
+    )
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,67 @@
+import type { Server } from '@modelcontextprotocol/server'
+import type { ClientMemory } from './memory.ts'
+import type { ClientView } from './views.ts'
+
+/** What a legacy client has asked of the features for as long as its session lasts: how much is logged, and what it watches. */
+export class FeatureState {
+  readonly #server: Server
+  readonly #view: ClientView
+  readonly #memory: ClientMemory
+  /** What the features of this process were told. */
+  readonly #watched = new Set<string>()
+  #logLevel: string | undefined
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(server: Server, view: ClientView, memory: ClientMemory) {
+    this.#server = server
+    this.#view = view
+    this.#memory = memory
+  }
+
+  /** Remembers a request that the features have answered. */
+  note(method: string, params: Readonly<Record<string, unknown>>): void {
+    const uri = String(params['uri'])
+    if (method === 'logging/setLevel') {
+      this.#logLevel = String(params['level'])
+      this.#memory.setLogLevel(this.#logLevel)
+    }
+    if (method === 'resources/subscribe') {
+      this.#watched.add(uri)
+      this.#memory.watch(uri)
+    }
+    if (method === 'resources/unsubscribe') {
+      this.#watched.delete(uri)
+      this.#memory.unwatch(uri)
+    }
+  }
+
+  /** Tells the features of this process what the client has asked of those of another one. */
+  apply(): Promise<void> {
+    // One after the other, or something would be asked for twice.
+    this.#last = this.#last.then(() => this.#applyOnce())
+    return this.#last
+  }
+
+  async #applyOnce(): Promise<void> {
+    const { logLevel, watched } = this.#memory
+    const wanted = new Set(watched)
+    if (logLevel !== undefined && logLevel !== this.#logLevel) await this.#ask('logging/setLevel', { level: logLevel })
+    for (const uri of wanted) if (!this.#watched.has(uri)) await this.#ask('resources/subscribe', { uri })
+    for (const uri of Array.from(this.#watched)) if (!wanted.has(uri)) await this.#ask('resources/unsubscribe', { uri })
+  }
+
+  async #ask(method: string, params: Readonly<Record<string, string>>): Promise<void> {
+    const { client, features } = this.#view
+    const notify = (told: string, about: object): Promise<void> =>
+      this.#server.notification({ method: told, params: { ...about } })
+    const peer = { era: 'legacy', capabilities: { ...this.#server.getClientCapabilities() }, notify } as const
+    const signal = new AbortController().signal
+    try {
+      await features?.request({ method, params }, { client, peer, signal, meta: {} })
+    } catch (error) {
+      // Such as a server that is away. The client hears of nothing, as it would have there.
+      this.#server.onerror?.(error as Error)
+    }
+    this.note(method, params)
+  }
+}

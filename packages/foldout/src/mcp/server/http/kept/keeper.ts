@@ -1,0 +1,206 @@
+import { FoldoutError } from '../../../../core/errors.ts'
+import { sha256Hex } from '../../../../core/hash.ts'
+import { beginSharedSession, openSharedSession, type SharedSession } from '../../../../session/stores/shared-session.ts'
+import type { SessionStore } from '../../../../session/stores/store.ts'
+import {
+  FOLLOW_MS,
+  FOLLOWED_PER_SECOND,
+  LETTER_MS,
+  MAX_TIMER_MS,
+  SESSION_IDLE_MS,
+  SESSION_KEEP_MS,
+} from '../../../limits.ts'
+import type { ClientMemory, KeptClient } from '../../memory.ts'
+import type { ServeMcpOptions } from '../../options.ts'
+import { saveSession, type HttpSession } from '../session.ts'
+import { clientSlice, type ClientState } from './slice.ts'
+
+/** This process's copy of a session that is kept in a store. */
+export interface KeptCopy {
+  readonly shared: SharedSession
+  readonly client: KeptClient
+  /** As it is here; `shared.sync()` takes over what others have changed. */
+  getState(): ClientState
+  /** Says that the session is in use, so that nobody takes it for idle. Returns whether that is to be saved. */
+  touch(): boolean
+}
+
+/** The sessions of clients, in a store that several machines share. */
+export interface SessionKeeper {
+  begin(id: string, begun: Omit<Parameters<typeof clientSlice.events.begun>[0], 'name'>): KeptCopy
+  /** A session that was begun here or elsewhere; nothing if there is none. */
+  load(id: string): Promise<KeptCopy | undefined>
+  /** Ends a session on all machines. */
+  end(id: string): Promise<void>
+  /** Ends a session on all machines, unless one of them has used it since this one last looked. */
+  endIfUnused(id: string, copy: KeptCopy): Promise<void>
+  close(): void
+}
+
+/** How many times within the time that ends an idle session its users say that it is used, and its end is looked for. */
+const SIGNS_OF_LIFE = 4
+const PAGE = 500
+
+export function createSessionKeeper(options: ServeMcpOptions): SessionKeeper | undefined {
+  const { store, namespace = options.name, slices = [], idleMs = SESSION_IDLE_MS } = options.sessions ?? {}
+  if (!store) return undefined
+  const prefix = `mcp/${encodeURIComponent(namespace)}/`
+  // The id is a secret, which a reader of the store must not learn.
+  const toKey = (id: string): string => `${prefix}${sha256Hex(id)}`
+  const open = (id: string) => ({ store, id: toKey(id), slices: [clientSlice, ...slices] })
+  const signMs = Math.min(idleMs / SIGNS_OF_LIFE, options.sessions?.keepMs ?? SESSION_KEEP_MS)
+  const sweep = createSweep(store, prefix, idleMs)
+  const timer = setInterval(
+    () => void sweep().catch((error: unknown) => options.onError?.(error as Error)),
+    Math.min(Math.max(idleMs / SIGNS_OF_LIFE, 10), MAX_TIMER_MS),
+  )
+  timer.unref?.()
+
+  return {
+    begin(id, begun) {
+      const shared = beginSharedSession(open(id))
+      shared.session.dispatch(clientSlice.events.begun({ ...begun, name: crypto.randomUUID() }))
+      return createCopy(shared, signMs)
+    },
+    async load(id) {
+      try {
+        const shared = await openSharedSession(open(id))
+        return shared && createCopy(shared, signMs)
+      } catch (error) {
+        if (!isUnreadable(error)) throw error
+        // Another version of the server wrote it. The client begins again.
+        options.onError?.(error as Error)
+        return undefined
+      }
+    },
+    end: (id) => store.delete(toKey(id)),
+    async endIfUnused(id, { shared }) {
+      const known = shared.sequence
+      await shared.sync()
+      if (shared.sequence === known) await store.delete(toKey(id))
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof FoldoutError && (error.code.startsWith('snapshot-') || error.code === 'store-corrupt')
+}
+
+function createCopy(shared: SharedSession, signMs: number): KeptCopy {
+  const { session } = shared
+  const getState = (): ClientState => session.get(clientSlice)
+  let lastSign = performance.now()
+  return {
+    shared,
+    getState,
+    client: { name: getState().name, session, memory: createKeptMemory(shared) },
+    touch() {
+      if (performance.now() - lastSign < signMs) return false
+      lastSign = performance.now()
+      session.dispatch(clientSlice.events.used())
+      return true
+    },
+  }
+}
+
+function createKeptMemory({ session }: SharedSession): ClientMemory {
+  const getState = (): ClientState => session.get(clientSlice)
+  const { events } = clientSlice
+  return {
+    get joined() {
+      return getState().joined
+    },
+    get logLevel() {
+      return getState().logLevel ?? undefined
+    },
+    get watched() {
+      return getState().watched
+    },
+    join: (tool) => session.dispatch(events.joined(tool)),
+    getNote: (name) => (Object.hasOwn(getState().notes, name) ? getState().notes[name] : undefined),
+    setNote: (name, value) => session.dispatch(events.noted({ name, value })),
+    setLogLevel: (level) => session.dispatch(events.leveled(level)),
+    watch: (uri) => session.dispatch(events.watched(uri)),
+    unwatch: (uri) => session.dispatch(events.unwatched(uri)),
+  }
+}
+
+/**
+ * Ends sessions that no machine has used for a while. A session that is used gets an event now and then, so one whose journal has
+ * not changed for as long, by the clock of this machine alone, is idle. Clocks of machines are not compared.
+ */
+function createSweep(store: SessionStore, prefix: string, idleMs: number): () => Promise<void> {
+  let known = new Map<string, { readonly sequence: number; readonly since: number }>()
+  let isSweeping = false
+  async function look(id: string, now: number): Promise<{ sequence: number; since: number } | undefined> {
+    const stored = await store.load(id)
+    if (!stored) return undefined
+    const sequence = stored.events.at(-1)?.sequence ?? stored.sequence
+    const before = known.get(id)
+    if (before?.sequence !== sequence) return { sequence, since: now }
+    if (now - before.since < idleMs) return before
+    await store.delete(id)
+    return undefined
+  }
+  return async () => {
+    if (isSweeping) return
+    isSweeping = true
+    try {
+      const seen: typeof known = new Map()
+      for (let after: string | undefined = prefix; after !== undefined;) {
+        const page: readonly string[] = await store.list({ after, limit: PAGE })
+        const own = page.filter((id) => id.startsWith(prefix))
+        for (const id of own) {
+          const state = await look(id, performance.now())
+          if (state) seen.set(id, state)
+        }
+        after = own.length === PAGE ? own.at(-1) : undefined
+      }
+      known = seen
+    } finally {
+      isSweeping = false
+    }
+  }
+}
+
+export interface FollowOptions {
+  /** Takes over what other machines have changed in a session. */
+  catchUp(session: HttpSession): Promise<unknown>
+  report(error: unknown): void
+}
+
+/**
+ * Looks, again and again, at the sessions that have something under way here: a stream that news go to, a call that another machine
+ * may be told to cancel, a question whose answer may reach another machine.
+ */
+export function followSessions(
+  getSessions: () => readonly HttpSession[],
+  { catchUp, report }: FollowOptions,
+): { stop(): void } {
+  const looking = new Set<HttpSession>()
+  async function look(session: HttpSession): Promise<void> {
+    if (looking.has(session) || !session.kept) return
+    looking.add(session)
+    try {
+      await saveSession(session.kept, report)
+      await catchUp(session)
+    } catch (error) {
+      report(error)
+    } finally {
+      looking.delete(session)
+    }
+  }
+  const timer = setInterval(() => {
+    const busy = getSessions().filter((session) => session.busy > 0)
+    const pause = Math.max(FOLLOW_MS, (busy.length / FOLLOWED_PER_SECOND) * 1000)
+    const now = performance.now()
+    for (const session of busy) {
+      if (!session.kept) continue
+      const { copy, mailbox, lookedAt } = session.kept
+      if (copy.touch() || mailbox.isWaiting || now - lookedAt >= pause) void look(session)
+    }
+  }, LETTER_MS)
+  timer.unref?.()
+  return { stop: () => clearInterval(timer) }
+}
