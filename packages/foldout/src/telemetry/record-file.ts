@@ -51,7 +51,7 @@ export function createFileRecorder(path: string, options: RecorderOptions): File
 }
 
 /** Appends a line in a single write, so that lines of several processes do not mix. */
-function appendLine(path: string, line: string): void {
+export function appendLine(path: string, line: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const file = openSync(path, 'a+')
   try {

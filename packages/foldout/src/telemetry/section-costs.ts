@@ -1,7 +1,7 @@
 import type { TokenCounter } from '../core/tokens/tokens.ts'
 import type { DisclosureStrategy } from '../disclosure/strategy.ts'
 import type { PromptOverrides } from '../prompt/overrides/overrides.ts'
-import { getRegistry, type BoundPrompt, type RenderOptions } from '../prompt/prompt.ts'
+import { getCounter, getRegistry, type BoundPrompt, type RenderOptions } from '../prompt/prompt.ts'
 import type { RenderedPrompt } from '../prompt/render/rendered-prompt.ts'
 import type { SessionReader } from '../session/session.ts'
 import { visibility, type Visibility } from '../session/visibility.ts'
@@ -74,11 +74,59 @@ function withoutOpenings(session: SessionReader): SessionReader {
 export const toolCosts = (tools: readonly AnyTool[], counter: TokenCounter): ToolCost[] =>
   tools.map((tool) => ({ name: tool.name, tokens: toolTokens(tool, counter) }))
 
-/** Computes the cost of every enabled section, in the order of the prompt, and of the tools that open sections. */
-export function promptCosts(options: CostOptions): {
+/**
+ * What the parts of a prompt cost.
+ *
+ * @example
+ * ```ts
+ * const { sections }: PromptCosts = measurePrompt(bound)
+ * const largest = sections.toSorted((one, other) => other.fullTokens - one.fullTokens)[0]
+ * ```
+ */
+export interface PromptCosts {
+  /** Every enabled section, in the order of the prompt. */
   readonly sections: readonly SectionCost[]
+  /** The tools that open sections. */
   readonly disclosureTools: readonly ToolCost[]
-} {
+}
+
+/**
+ * How {@link measurePrompt} renders and counts.
+ *
+ * @example
+ * ```ts
+ * const options: MeasureOptions = { disclosure: openSections(), counter: await gptTokenizer() }
+ * ```
+ */
+export interface MeasureOptions {
+  /** Selectors read it; the sections opened in it are ignored. */
+  readonly session?: SessionReader
+  /** The strategy that opens sections. Default: the prompt's own. */
+  readonly disclosure?: DisclosureStrategy
+  readonly overrides?: PromptOverrides
+  /** Counts tokens. Default: what the prompt counts with. */
+  readonly counter?: TokenCounter
+}
+
+/**
+ * Measures what every section of a prompt costs, open and folded, before anything has run.
+ *
+ * @example
+ * ```ts
+ * for (const { path, fullTokens, summaryTokens } of measurePrompt(bound).sections) {
+ *   if (summaryTokens !== null && summaryTokens >= fullTokens) console.log(`${path} costs more folded than open.`)
+ * }
+ * ```
+ */
+export function measurePrompt(
+  prompt: Pick<BoundPrompt, 'prompt' | 'render'>,
+  options: MeasureOptions = {},
+): PromptCosts {
+  return promptCosts({ counter: getCounter(prompt.prompt), ...options, prompt })
+}
+
+/** Computes the cost of every enabled section, in the order of the prompt, and of the tools that open sections. */
+export function promptCosts(options: CostOptions): PromptCosts {
   const { prompt: bound, overrides, counter } = options
   const { slots } = getRegistry(bound.prompt)
   const fullUpTo = (depth: number): Record<string, Visibility> =>
