@@ -1,4 +1,5 @@
 import { getAncestors, nearest, shorten } from '../core/text.ts'
+import { toVisibleText } from '../core/visible-text.ts'
 import { fail, type Opening, type ToolFailure } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 import { MAX_NAME_SHOWN, MAX_REASON } from './limits.ts'
@@ -65,7 +66,7 @@ function describeUnknownSection(view: DisclosureView, key: string): string {
     view.keys.filter((path) => view.state(path) === 'folded'),
   )
   const hint = near.length > 0 ? ` Nearest keys: ${near.join(', ')}.` : ''
-  return `Section '${shorten(key, MAX_NAME_SHOWN)}' does not exist in this prompt.${hint}`
+  return `Section '${toVisibleText(shorten(key, MAX_NAME_SHOWN))}' does not exist in this prompt.${hint}`
 }
 
 /**
@@ -120,6 +121,14 @@ export function getOpening(
     tools: [...shown.values()],
     opening: { keys: plan.keys, reason: plan.reason, paths, tools: added, halts: options.halts },
   }
+}
+
+/** The text that a view has at some paths once they are open. */
+export function getOpenedText(view: DisclosureView, paths: readonly string[]): string {
+  const after = view.opened(paths)
+  return getOutermost([...new Set(paths)])
+    .map((root) => after.content(root))
+    .join('\n\n')
 }
 
 /** Leaves out paths that lie inside another of the paths. */

@@ -1,4 +1,5 @@
 import { nearest, shorten } from '../core/text.ts'
+import { toVisibleText } from '../core/visible-text.ts'
 import { MAX_NAME_SHOWN } from './limits.ts'
 import type { DisclosureStrategy, DisclosureView, OpeningCall } from './strategy.ts'
 
@@ -50,7 +51,7 @@ function formatCall({ name, arguments: args }: OpeningCall): string {
  * console.log(describeUnknownTool('refund', ['look'], bound.render({ session })))
  */
 export function describeUnknownTool(name: string, callable: Iterable<string>, source: HintSource): string {
-  const missing = `There is no tool '${shorten(name, MAX_NAME_SHOWN)}'.`
+  const missing = `There is no tool '${toVisibleText(shorten(name, MAX_NAME_SHOWN))}'.`
   const meant = findMeant(name, [...callable, ...source.toolsInFolds.keys()])
   if (meant === undefined) return `${missing} Call one of the tools in your list.`
   const path = source.toolsInFolds.get(meant)

@@ -4,8 +4,16 @@ export function readSuffix({ path }: FoldedSection): string {
   return `[This section is summarized. To view full content, call \`read_section\` with key "${path}".]`
 }
 
-export function openSuffix({ path, childKeys }: FoldedSection): string {
+export function openSuffix(section: FoldedSection): string {
+  return describeWithChildren(section, 'open_sections')
+}
+
+export function readSuffixWithChildren(section: FoldedSection): string {
+  return describeWithChildren(section, 'read_section')
+}
+
+function describeWithChildren({ path, childKeys }: FoldedSection, tool: string): string {
   return childKeys.length === 0
-    ? `[This section is summarized. To view full content, call \`open_sections\` with key "${path}".]`
-    : `[This section is summarized. Call \`open_sections\` with key "${path}" to view full content including subsections: ${childKeys.join(', ')}.]`
+    ? `[This section is summarized. To view full content, call \`${tool}\` with key "${path}".]`
+    : `[This section is summarized. Call \`${tool}\` with key "${path}" to view full content including subsections: ${childKeys.join(', ')}.]`
 }

@@ -1,3 +1,9 @@
+/**
+ * Models of Anthropic's Messages API.
+ *
+ * @module foldout/anthropic
+ */
+
 export {
   anthropic,
   type AnthropicCache,

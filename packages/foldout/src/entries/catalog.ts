@@ -9,11 +9,24 @@ export type { Approval, ApprovalOptions } from '../catalog/approval.ts'
 export type { Catalog, CatalogOptions, CatalogSource } from '../catalog/contract.ts'
 export { isUnknown, type UnknownTool } from '../catalog/unknown-tool.ts'
 export type { CatalogEvent } from '../catalog/events.ts'
-export type { EntryCall, ExposedCatalog, Exposure, ExposureClient, ListedTool } from '../catalog/exposures/exposure.ts'
+export {
+  createExposureMemory,
+  type EntryCall,
+  type ExposedCatalog,
+  type Exposure,
+  type ExposureClient,
+  type ExposureMemory,
+  type ListedTool,
+} from '../catalog/exposures/exposure.ts'
 export { all } from '../catalog/exposures/all.ts'
 export { auto, type AutoOptions } from '../catalog/exposures/auto.ts'
 export type { CoreOptions, SearchExposureOptions } from '../catalog/exposures/core.ts'
-export { createExposedCatalog, type ExposedControl, type ExposedParts } from '../catalog/exposures/exposed-catalog.ts'
+export {
+  changeExposed,
+  createExposedCatalog,
+  type ExposedControl,
+  type ExposedParts,
+} from '../catalog/exposures/exposed-catalog.ts'
 export { getListing } from '../catalog/entries/listing.ts'
 export type { GivenArguments, MetaScope, MetaTool } from '../catalog/meta-tools/meta-tool.ts'
 export { getTarget, runTool, type InnerCall, type ToolRun } from '../catalog/meta-tools/run-tool.ts'
@@ -65,6 +78,7 @@ export type {
   ToolProgress,
   RawTool,
   ToolAnnotations,
+  ToolExecution,
   ToolMetadata,
 } from '../catalog/tool.ts'
 export { catalogSection, type CatalogSectionOptions } from '../sections/catalog-section.ts'

@@ -1,3 +1,9 @@
+/**
+ * An exposure that lets a model write programs against typed stubs, and the sandbox that runs them.
+ *
+ * @module foldout/code
+ */
+
 export { code, type CodeExposure, type CodeOptions } from '../catalog/exposures/code/code.ts'
 export {
   createSandbox,

@@ -1,9 +1,16 @@
 /**
- * Filesystems that tools work on, the file tools, and the section that offers them.
+ * Filesystems that tools work on, the file tools, the section that offers them, and the regular expressions that search texts.
  *
  * @module foldout/files
  */
 
+export {
+  compilePattern,
+  type CompiledPatternResult,
+  type LinearPattern,
+  type PatternOptions,
+  type Steps as PatternSteps,
+} from '../core/pattern/pattern.ts'
 export { fileTools, type FileToolsOptions } from '../files/file-tools.ts'
 export {
   FilesystemError,

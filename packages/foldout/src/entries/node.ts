@@ -1,5 +1,12 @@
+/**
+ * What needs Node.js: the host's directories, override files, recordings and vectors in files.
+ *
+ * @module foldout/node
+ */
+
 export { createVectorFile } from '../catalog/search/vectors/vector-file.ts'
 export { createHostFilesystem } from '../files/host-filesystem.ts'
+export { withLock, type HeldLock } from '../prompt/overrides/lock.ts'
 export type { SectionEdit, ToolEdit } from '../prompt/overrides/edit.ts'
 export {
   createOverrideStore,
@@ -11,4 +18,5 @@ export {
   type ResolvedOverrides,
   type SeededOverrides,
 } from '../prompt/overrides/store.ts'
+export { recordRun, type RecordRunOptions, type RunLine, type RunRecorder } from '../telemetry/record-run.ts'
 export { readRecordingFile, createFileRecorder, type FileRecorder } from '../telemetry/record-file.ts'

@@ -1,3 +1,9 @@
+/**
+ * Models of OpenAI, and of every compatible endpoint: LiteLLM, vLLM, Ollama.
+ *
+ * @module foldout/openai
+ */
+
 export {
   openai,
   openaiCompatible,

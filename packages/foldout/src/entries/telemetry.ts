@@ -21,7 +21,13 @@ export {
 export type { OpeningOutcome } from '../telemetry/openings.ts'
 export type { Saving } from '../telemetry/replay.ts'
 export type { RunListener } from '../telemetry/runs.ts'
-export type { SectionCost, ToolCost } from '../telemetry/section-costs.ts'
+export {
+  measurePrompt,
+  type MeasureOptions,
+  type PromptCosts,
+  type SectionCost,
+  type ToolCost,
+} from '../telemetry/section-costs.ts'
 export type { CacheOptions, Charge } from '../telemetry/simulate/cache.ts'
 export {
   simulate,

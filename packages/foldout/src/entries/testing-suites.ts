@@ -20,5 +20,6 @@ export {
   type ExposureDriver,
   type ExposureExpectations,
 } from '../testing/exposure-suite.ts'
+export { engineSuite } from '../testing/engine-suite.ts'
 export { filesystemSuite } from '../testing/filesystem-suite.ts'
 export { sessionStoreSuite } from '../testing/store-suite.ts'

@@ -213,6 +213,12 @@ function describeMissingField({ holder, holderShape, name }: FieldFault): Senten
 function describeExtraField({ holder, holderShape, name }: FieldFault): Sentence {
   return () => {
     const known = getKnownFields(holderShape)
+    if (known.has(name)) {
+      // Another branch of a union has it: saying that only these fields are allowed would name it among them.
+      const expected = describeShape(holderShape)
+      const must = expected === undefined ? '' : ` ${subject(holder)} must be ${expected}.`
+      return `${subject([...holder, name])} does not go with the other fields there.${must}`
+    }
     const allowed = known.size === 0 ? 'no field is' : `only ${quoteNames(known)} ${known.size === 1 ? 'is' : 'are'}`
     return `${subject([...holder, name])} is not allowed; ${allowed} allowed there.`
   }

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { FoldoutError, PromptValidationError } from '../core/errors.ts'
 import { fromJsonSchema, type JsonSchema, type StandardSchemaV1, type ToolSchema } from '../core/schema/schema.ts'
 import { OutputParseError, outputSpec, parseOutput } from './output.ts'
+import { startCpuClock } from '../core/cpu.fixtures.ts'
 
 /** The same output in every way it can be given. */
 const REPORT: readonly (readonly [string, ToolSchema | JsonSchema])[] = [
@@ -429,6 +430,11 @@ describe('R17 values', () => {
     ],
     [z.object({}), '{"a": 1}', "The field 'a' is not allowed; no field is allowed there."],
     [
+      z.union([z.object({ x: z.number() }), z.object({ y: z.string() })]),
+      '{"x": 1, "y": "s"}',
+      "The field 'y' does not go with the other fields there. The answer must be an object with the field 'x' or an object with the field 'y'.",
+    ],
+    [
       z.object({ a: z.number().int() }),
       '{"a": 1.5}',
       "The field 'a' is invalid: Invalid input: expected int, received number.",
@@ -623,20 +629,20 @@ describe('R17 hostile answers', () => {
   const units = ['{', '[', '{"', '{"a":', '[1]', '{}', '{"a":1}', '{"b":{}} ', '["', '{"a":[', '```\n{}\n```\n']
   it.each(units)('R17 are rejected in bounded time: %j repeated', (unit) => {
     const text = unit.repeat(Math.ceil(LENGTH / unit.length))
-    const start = performance.now()
+    const getCpuMs = startCpuClock()
     for (const schema of [Point, z.array(Point), REPORT[3]![1]]) {
       const spec = outputSpec(schema)
       expect(() => spec.parse(text)).toThrow(OutputParseError)
       expect(() => spec.parse(`x${text}x`)).toThrow(OutputParseError)
     }
     // Linear work takes a small part of this; quadratic work minutes.
-    expect(performance.now() - start).toBeLessThan(6000)
+    expect(getCpuMs()).toBeLessThan(6000)
   })
 
   it('R17 are reported in bounded time and space: a hundred thousand wrong items', () => {
-    const start = performance.now()
+    const getCpuMs = startCpuClock()
     const error = failure(z.array(Point), JSON.stringify(Array.from({ length: 100_000 }, () => 1)))
-    expect(performance.now() - start).toBeLessThan(6000)
+    expect(getCpuMs()).toBeLessThan(6000)
     expect(error.fields).toHaveLength(1000)
     expect(error.message.length).toBeLessThan(10_000)
   })

@@ -232,6 +232,11 @@ export function getRegistry(prompt: AnyPrompt): Registry {
   return definition.registry
 }
 
+/** Returns what a prompt counts tokens with. */
+export function getCounter(prompt: AnyPrompt): TokenCounter {
+  return definitions.get(prompt)?.counter ?? estimatedTokens
+}
+
 function bindPrompt(definition: Definition, flat: FlatValues): BoundPrompt<FlatValues> {
   const values = bindValues(definition.registry, flat)
   // The next render starts from the last one.

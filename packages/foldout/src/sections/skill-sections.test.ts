@@ -6,6 +6,7 @@ import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { createMemoryFilesystem } from '../files/memory-filesystem.ts'
 import { skillSections } from './skill-sections.ts'
 import { readSkill } from './skill.ts'
+import { startCpuClock } from '../core/cpu.fixtures.ts'
 
 const SKILL = `---
 name: pdf-forms
@@ -62,6 +63,15 @@ describe('skills', () => {
     expect(fields).toBe('# references/fields.md\n\nFields are named `a.b`.')
   })
 
+  it('R50 have no characters that a reviewer cannot see', async () => {
+    const hidden = '\u{e0041}\u{e0042}\u202e\u200b'
+    const skill = await readSkill(
+      `---\nname: a\ndescription: Do${hidden} it.\n---\nAsk ${hidden}first.\n\tThen go.`,
+      'a',
+    )
+    expect(skill).toEqual({ name: 'a', description: 'Do it.', body: 'Ask first.\n\tThen go.' })
+  })
+
   it('R50 name a binary or long file without showing it', async () => {
     const bound = await getPrompt({
       'skills/pdf-forms/logo.png': 'a\u0000b',
@@ -110,11 +120,11 @@ describe('skills', () => {
     ['blank lines', (n: number) => '\n \n'.repeat(n)],
     ['dashes', (n: number) => `k: ${'-'.repeat(n)}\n---x\n-- -`],
   ])('R50 with 16,000 %s in the front matter are read or refused quickly', async (_, make) => {
-    const start = performance.now()
+    const getCpuMs = startCpuClock()
     const text = `---\nname: x\ndescription: d\n${make(16_000)}\n---\nBody.`
     const read = await readSkill(text, 'SKILL.md').catch((error: FoldoutError) => error.code)
     expect(['skill-invalid', { name: 'x', description: 'd', body: 'Body.' }]).toContainEqual(read)
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(getCpuMs()).toBeLessThan(5_000)
   })
 
   it('R50 are refused if the front matter or a file is too long, or if there are too many files', async () => {

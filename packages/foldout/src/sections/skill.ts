@@ -1,6 +1,7 @@
 import { FoldoutError, getErrorMessage } from '../core/errors.ts'
 import { importPeer } from '../core/peer.ts'
 import { KEY_PATTERN, shorten } from '../core/text.ts'
+import { toVisibleText } from '../core/visible-text.ts'
 import { MAX_FRONT_MATTER } from './limits.ts'
 
 /**
@@ -53,7 +54,8 @@ export async function readSkill(text: string, path: string): Promise<Skill> {
     throw invalid("its front matter needs a 'name' of 1 to 64 lowercase letters, digits, hyphens and underscores.")
   if (typeof description !== 'string' || description.trim() === '')
     throw invalid("its front matter needs a 'description': what the skill does and when to use it.")
-  return { name, description: description.trim(), body: body.trim() }
+  // Who reviews a skill must see all that the model reads.
+  return { name, description: toVisibleText(description).trim(), body: toVisibleText(body).trim() }
 }
 
 /** Parses the fields of the front matter. */

@@ -148,6 +148,8 @@ export interface AdapterSuiteOptions<Request> {
    * the provider asks for whole seconds, are not checked. Default false.
    */
   readonly hasForeignRetries?: boolean
+  /** How long the first text of a reply may take, in milliseconds. An adapter that starts a program needs more. Default 2,000. */
+  readonly firstTextMs?: number
   /** Whether what the adapter drives has the model fix an answer itself, so that a run only sees the fixed one. Default false. */
   readonly hasForeignRepairs?: boolean
   /** Names of the tools that a request offers, wherever in the request they are. */

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { AgentEvent } from '../agent/events.ts'
 import type { AgentOptions, AgentResult } from '../agent/options.ts'
 import { runAgent } from '../agent/run-agent.ts'
@@ -29,7 +29,7 @@ export function testCaseFor<Request>({ create, check, skips = {} }: AdapterSuite
   return (name, title, script, work) => {
     const reason = skips[name]
     const why = reason === undefined ? '' : `, skipped: ${reason}`
-    it.skipIf(reason !== undefined)(`${title}${why}`, async () => {
+    it.skipIf(reason !== undefined)(`${title}${why}`, async ({ onTestFinished }) => {
       const peer = await create({ script })
       onTestFinished(() => peer.stop())
       await work(getStage(peer))

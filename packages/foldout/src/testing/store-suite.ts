@@ -174,6 +174,21 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         for (const id of ids) expect((await store.load(id))?.events).toEqual([stored(1, id)])
       })
 
+      it('R25 lists sessions page by page, in the order of code points', async () => {
+        const ids = ['a', 'ab', 'b', '\u{e000}', '\u{ff5e}', '😀', '😀a']
+        for (const id of ids.toReversed()) await store.append(id, [stored(1, id)])
+        const pages: string[][] = []
+        for (let after: string | undefined; ; after = pages.at(-1)?.at(-1)) {
+          const page = await store.list({ after, limit: 3 })
+          if (page.length === 0) break
+          pages.push([...page])
+        }
+        expect(pages).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)])
+        expect(await store.list()).toEqual(ids)
+        expect(await store.list({ after: 'aa' })).toEqual(ids.slice(1))
+        expect(await store.list({ limit: 2 })).toEqual(['a', 'ab'])
+      })
+
       it('R25 deletes one session and no other', async () => {
         await store.append('one', [stored(1), stored(2)])
         await store.append('two', [stored(1)])

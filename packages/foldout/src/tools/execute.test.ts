@@ -79,7 +79,7 @@ describe('executeTool', () => {
   it.each([
     ['fails', () => fail('No.'), 'No.'],
     ['throws', () => Promise.reject(new Error('broken')), "Tool 'change_a' failed: broken"],
-    ['throws what is no error', () => Promise.reject('text'), "Tool 'change_a' failed: text"],
+    ['throws what is not an error', () => Promise.reject('text'), "Tool 'change_a' failed: text"],
     [
       'returns no result',
       () => 'text' as unknown as ToolResult,
@@ -256,5 +256,37 @@ describe('executeTool', () => {
       "Tool 'edit_file' failed: 'f.txt' was changed by another call at the same time, so this change was not made. Read it again and repeat the change.",
     ])
     expect(await context.filesystem.read('f.txt')).toBe('1 two')
+  })
+})
+
+describe('R37 what a tool returns', () => {
+  const bytes = new Uint8Array([1, 2])
+  it.each<[string, object, string]>([
+    ['pictures as bytes', { images: [{ mimeType: 'image/png', data: bytes }] }, 'its images are not a list of'],
+    ['pictures without a type', { images: [{ data: 'AAAA' }] }, 'its images are not a list of'],
+    ['nothing as a picture', { images: [null] }, 'its images are not a list of'],
+    ['a text as pictures', { images: 'AAAA' }, 'its images are not a list of'],
+    ['an opening without lists', { opening: { keys: 'a' } }, 'its opening does not have the lists'],
+    ['an opening of numbers', { opening: { keys: [1], paths: [], tools: [] } }, 'its opening does not have the lists'],
+  ])('is a failure to read if it has %s, and nothing has changed', async (_, odd, message) => {
+    const context = createContext()
+    const tool = changing('odd', () => ({ ...ok('Done.'), ...odd }))
+    const result = await executeTool(tool, {}, context)
+    expect(result).toMatchObject({ ok: false, message: expect.stringContaining(message) as string })
+    expect(context.session.get(cart)).toEqual([])
+  })
+
+  it('is a failure to read if the signal aborts with something that cannot be looked at', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    const controller = new AbortController()
+    const waiting = defineTool({
+      name: 'wait',
+      description: 'Waits.',
+      execute: () => new Promise<ToolResult>(() => {}),
+    })
+    const ended = executeTool(waiting, {}, { ...createContext(), signal: controller.signal })
+    revoke()
+    controller.abort(proxy)
+    expect(await ended).toEqual(fail("Tool 'wait' was cancelled."))
   })
 })

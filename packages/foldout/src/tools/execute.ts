@@ -1,5 +1,6 @@
 import { untilAborted } from '../core/abort.ts'
-import { getErrorMessage } from '../core/errors.ts'
+import { getErrorMessage, getErrorType } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import { checkByJsonSchema, describeIssues, type StandardSchemaV1 } from '../core/schema/schema.ts'
 import { fail, type ToolFailure, type ToolResult } from './result.ts'
 import { describeUnapproved, hashCall } from './approval.ts'
@@ -126,8 +127,31 @@ async function checkAndRun(steps: CallSteps): Promise<ToolResult> {
   }
   signal?.throwIfAborted()
   const result = await steps.run(checked.value)
-  if (isToolResult(result)) return result
-  return fail(`Tool '${name}' failed: it did not return a result. Its execute() must return ok(…) or fail(…).`)
+  const fault = findResultFault(result)
+  return fault === undefined ? (result as ToolResult) : fail(`Tool '${name}' failed: ${fault}`)
+}
+
+/** Says what is wrong with what a tool returned. It becomes part of a conversation, which has to be kept and sent. */
+function findResultFault(result: unknown): string | undefined {
+  if (!isToolResult(result)) return 'it did not return a result. Its execute() must return ok(…) or fail(…).'
+  if (!result.ok) return undefined
+  const { images, opening } = result as { readonly images?: unknown; readonly opening?: unknown }
+  if (images !== undefined && !(Array.isArray(images) && images.every(isImage)))
+    return 'its images are not a list of { mimeType, data } with data as a text in Base64.'
+  if (opening !== undefined && opening !== null && !isOpening(opening))
+    return 'its opening does not have the lists keys, paths and tools.'
+  return undefined
+}
+
+function isImage(image: unknown): boolean {
+  return isPlainObject(image) && typeof image['mimeType'] === 'string' && typeof image['data'] === 'string'
+}
+
+function isOpening(opening: unknown): boolean {
+  if (!isPlainObject(opening)) return false
+  const { keys, paths, tools } = opening
+  const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === 'string')
+  return isTexts(keys) && isTexts(paths) && Array.isArray(tools)
 }
 
 function describeFault(name: string, tool: AnyTool, issues: readonly StandardSchemaV1.Issue[]): string {
@@ -135,7 +159,7 @@ function describeFault(name: string, tool: AnyTool, issues: readonly StandardSch
 }
 
 function describeAbort(signal: AbortSignal): string {
-  const isTimeout = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
+  const isTimeout = getErrorType(signal.reason) === 'TimeoutError'
   return isTimeout ? 'took too long and was stopped.' : 'was cancelled.'
 }
 

@@ -58,6 +58,18 @@ describe('R18 tools', () => {
     },
   )
 
+  it.each([
+    ['no execute', { execute: undefined }, 'has no execute()'],
+    ['an execute that is not a function', { execute: 'run' }, 'has no execute()'],
+    ['no description', { description: undefined }, 'has no description.'],
+    ['a number as description', { description: 5 }, 'has no description.'],
+    ['a number as params', { params: 5 }, 'has params that are a number.'],
+    ['a text as params', { params: 'city' }, 'has params that are a string.'],
+  ])('R18 are refused with %s', (_, wrong, message) => {
+    const options = { name: 'odd', description: 'Odd.', execute: () => ok('Done.'), ...wrong }
+    expect(() => defineTool(options as never)).toThrow(`The tool 'odd' ${message}`)
+  })
+
   it('R18 accept a raw JSON Schema unchanged, plain or from fromJsonSchema', async () => {
     const schema = {
       type: 'object',

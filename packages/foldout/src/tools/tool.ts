@@ -261,6 +261,7 @@ export function defineTool<
       `'${name}' cannot name a tool. Use 1 to 64 letters, digits, underscores and hyphens.`,
     )
   }
+  checkParts(options)
   const params = toolSchema(name, options.params ?? NO_PARAMS)
   const tool: AnyTool = {
     name,
@@ -277,6 +278,18 @@ export function defineTool<
     execute: (input, context) => options.execute(input as never, context),
   }
   return Object.freeze(tool) as Tool<Name, ParamsSchema<Params>, Value>
+}
+
+/** Refuses what only the compiler would notice, before a model calls it. */
+function checkParts(options: { readonly name: string }): void {
+  const { name, description, execute, params } = options as Partial<Record<string, unknown>> & { readonly name: string }
+  const fault = (what: string): FoldoutError => new FoldoutError('tool-invalid', `The tool '${name}' ${what}`)
+  if (typeof description !== 'string')
+    throw fault('has no description. Models choose tools by their descriptions: pass a text.')
+  if (typeof execute !== 'function')
+    throw fault('has no execute(). Pass the function that runs when the model calls it.')
+  if (params !== undefined && params !== null && typeof params !== 'object' && typeof params !== 'function')
+    throw fault(`has params that are a ${typeof params}. Pass a schema of an object, such as z.object({ … }).`)
 }
 
 function getNeedsApproval(name: string, need: unknown): Pick<AnyTool, 'needsApproval'> {

@@ -24,6 +24,7 @@ const open = (key: string) =>
   `[This section is summarized. To view full content, call \`open_sections\` with key "${key}".]`
 const openWith = (key: string, children: string) =>
   `[This section is summarized. Call \`open_sections\` with key "${key}" to view full content including subsections: ${children}.]`
+const readWith = (key: string, children: string) => openWith(key, children).replace('open_sections', 'read_section')
 
 disclosureSuite(readSection(), {
   tools: ['read_section'],
@@ -55,7 +56,7 @@ disclosureSuite(openOrRead(), {
   alreadyFull: { content: 'answered', tools: 'refused' },
   suffixes: {
     content: read('guide'),
-    contentWithChildren: read('manual'),
+    contentWithChildren: readWith('manual', 'setup, limits'),
     tools: open('verify'),
     toolsWithChildren: openWith('admin', 'users, audit'),
   },
@@ -88,6 +89,21 @@ const tooled = defineSection({
   tools: [tool('act')],
   ...folded,
 })
+
+describe.each([readSection(), openSections(), openOrRead(), contextFiles({ readTool: false })])(
+  '$name',
+  (disclosure) => {
+    it('R26 describes the fields of its tools in the JSON Schema', () => {
+      const { tools } = bound(plain, tooled).render({ disclosure })
+      expect(tools.length).toBeGreaterThan(0)
+      for (const { inputSchema } of tools) {
+        for (const field of Object.values(inputSchema['properties'] as Record<string, { description: string }>)) {
+          expect(field.description.length).toBeGreaterThan(10)
+        }
+      }
+    })
+  },
+)
 
 describe('openOrRead', () => {
   it('R26 offers each tool only while a folded section needs it', () => {

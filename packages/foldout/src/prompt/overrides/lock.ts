@@ -17,6 +17,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { FoldoutError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 
+/**
+ * A lock that this process holds.
+ *
+ * @example
+ * const change = (lock: HeldLock, write: () => void): void => lock.commit(write)
+ */
 export interface HeldLock {
   /**
    * Makes the change that the lock protects, unless another process has taken over the lock; then `withLock` starts over.
@@ -39,7 +45,13 @@ const MAX_LOCK_BYTES = 4_096
 
 /**
  * Runs work while holding the lock file, exclusively among processes and within this one. The work may run more than once,
- * and must change nothing outside `commit`.
+ * and must change nothing outside `commit`. The lock of a process that has died, or holds it for more than 30 seconds, is taken
+ * over. `patience` is how long to wait for one holder, in milliseconds.
+ *
+ * @example
+ * await withLock('state.json.lock', async (lock) => {
+ *   lock.commit(() => console.log('No other process is here now.'))
+ * })
  */
 export function withLock<Value>(
   path: string,

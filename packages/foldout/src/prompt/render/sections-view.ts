@@ -47,7 +47,8 @@ export function viewSections(
   const { session = noSession, opened = NOTHING, earlier } = options
   const asked = mergeLayers(request.asked, session.get(visibility), opened)
   const whole = renderer.frame({ context: { session }, asked }, earlier?.whole)
-  const listed = earlier?.listed
+  // Of no use to another session, which would keep this one in memory, and the one before it.
+  const listed = earlier?.listed?.session === session ? earlier.listed : undefined
   const view = new SectionsView({ renderer, request, session, opened, whole, frame: whole, budgetTrace: [], listed })
   return request.budget ? fitBudget(view, request.budget) : view
 }

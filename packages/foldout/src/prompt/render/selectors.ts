@@ -1,4 +1,4 @@
-import { getErrorMessage, PromptRenderError } from '../../core/errors.ts'
+import { getErrorMessage, isInstance, PromptRenderError } from '../../core/errors.ts'
 import { isThenable, swallow } from '../../core/promises.ts'
 import { getKind, isPrintable } from '../../core/template.ts'
 import { shorten } from '../../core/text.ts'
@@ -13,7 +13,7 @@ export function callSelector(name: SelectorName, slot: Slot, select: () => unkno
   try {
     result = select()
   } catch (error) {
-    if (error instanceof PromptRenderError) throw error
+    if (isInstance(error, PromptRenderError)) throw error
     throw new PromptRenderError(`Section '${slot.path}': its \`${name}\` threw: ${getErrorMessage(error)}`, {
       path: slot.path,
       cause: error,
@@ -38,5 +38,9 @@ export function wrongResult(name: SelectorName, slot: Slot, result: unknown, wan
 export function describeResult(value: unknown): string {
   if (isThenable(value)) return 'a promise'
   if (typeof value === 'string') return `'${shorten(value)}'`
-  return value === undefined || isPrintable(value) ? String(value) : getKind(value)
+  try {
+    return value === undefined || isPrintable(value) ? String(value) : getKind(value)
+  } catch {
+    return 'something that cannot be shown'
+  }
 }
