@@ -1,0 +1,148 @@
+import spawn from 'cross-spawn'
+import { login, logout } from '../../gateway/auth/login.ts'
+import { LOGIN_TIMEOUT_MS } from '../../gateway/auth/limits.ts'
+import { identifySignIn } from '../../gateway/auth/record.ts'
+import type { SignInStore } from '../../gateway/auth/store.ts'
+import { SignInError } from '../../gateway/auth/tokens.ts'
+import { UsageError } from '../../gateway/config/config.ts'
+import { fillServer, type FilledHttpServer } from '../../gateway/config/fill-server.ts'
+import { readGatewayConfig } from '../../gateway/config/read-config.ts'
+import { EXIT } from '../exit-codes.ts'
+import { getConfigFiles, type Surroundings } from '../session.ts'
+import { withStore } from '../store.ts'
+import { toLine } from '../text.ts'
+
+export interface LoginCommandOptions {
+  readonly config?: readonly string[]
+  /** The database that gateways share. */
+  readonly store?: string
+  /** Whether a browser is opened. Default true. */
+  readonly browser?: boolean
+  readonly timeout?: number
+  readonly json?: boolean
+}
+
+/** `foldout login <server>`. Returns the exit code. */
+export function runLogin(name: string, options: LoginCommandOptions, surroundings: Surroundings): Promise<number> {
+  return withSignIns(options, surroundings, (store) => logIn(name, store, options, surroundings))
+}
+
+async function logIn(
+  name: string,
+  store: SignInStore,
+  options: LoginCommandOptions,
+  { stdout, stderr, env, signal }: Surroundings,
+): Promise<number> {
+  const server = await findServer(name, options, env)
+  const say = (text: string): void => void stderr.write(`${toLine(text)}\n`)
+  const record = await login(server, {
+    store,
+    signal,
+    timeoutMs: options.timeout === undefined ? LOGIN_TIMEOUT_MS : options.timeout * 1_000,
+    onMove: (before, now) =>
+      say(`Careful: you were signed in at ${before} before, and are now asked to sign in at ${now}.`),
+    onPage({ href }, issuer) {
+      say(`Sign in to ${name} at ${issuer}. If no browser opens, open this address:`)
+      stderr.write(`${href}\n`)
+      if (options.browser !== false) openBrowser(href, env)
+    },
+  })
+  if (!record) {
+    const report = { server: name, status: 'not-needed' }
+    stdout.write(
+      options.json ? `${JSON.stringify(report, null, 2)}\n` : `${toLine(name)} does not ask for a sign-in.\n`,
+    )
+    return EXIT.done
+  }
+  if ((await store.getStamp(identifySignIn(server))) === '') throw new SignInError('The sign-in could not be saved.')
+  const keptIn = await store.getPlace()
+  const { issuer, tokens, expiresAt } = record
+  const report = {
+    server: name,
+    status: 'signed-in',
+    issuer,
+    scope: tokens?.scope ?? null,
+    expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+    renews: tokens?.refresh_token !== undefined,
+    keptIn,
+  }
+  const place = PLACES[keptIn]
+  const text = toLine(`You are signed in to ${name} at ${issuer}. The sign-in is kept in ${place}.`)
+  stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : `${text}\n`)
+  return EXIT.done
+}
+
+/** `foldout logout <server>`. Returns the exit code. */
+export function runLogout(name: string, options: LoginCommandOptions, surroundings: Surroundings): Promise<number> {
+  return withSignIns(options, surroundings, (store) => logOut(name, store, options, surroundings))
+}
+
+/** The sign-ins of the store that the configuration names, or those of the user. */
+function withSignIns(
+  options: LoginCommandOptions,
+  surroundings: Surroundings,
+  use: (store: SignInStore) => Promise<number>,
+): Promise<number> {
+  // A mistake in the file is worth knowing before a database is opened.
+  const config = getConfigFiles(options)
+  return withStore({ ...options, config }, surroundings, ({ signIns }) => use(signIns))
+}
+
+async function logOut(
+  name: string,
+  store: SignInStore,
+  options: LoginCommandOptions,
+  { stdout, stderr, env }: Surroundings,
+): Promise<number> {
+  const server = await findServer(name, options, env)
+  const ended = await logout(server, store)
+  if (ended?.problem !== undefined)
+    stderr.write(`${toLine(`The tokens were deleted, but not revoked at ${ended.issuer}: ${ended.problem}`)}\n`)
+  const report = { server: name, status: ended ? 'signed-out' : 'not-signed-in', isRevoked: ended?.isRevoked ?? false }
+  const text = ended ? `You are signed out of ${name}.` : `You are not signed in to ${name}.`
+  stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : `${toLine(text)}\n`)
+  return EXIT.done
+}
+
+async function findServer(
+  name: string,
+  options: LoginCommandOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<FilledHttpServer> {
+  const { servers, invalid } = await readGatewayConfig(getConfigFiles(options))
+  const wrong = invalid.find((entry) => entry.name === name)
+  if (wrong) throw new UsageError(`The server '${name}' is not valid: ${wrong.reason}`)
+  const found = servers.find((entry) => entry.name === name)
+  const names = servers.filter(({ kind }) => kind !== 'stdio').map((entry) => entry.name)
+  const choice = names.length === 0 ? 'It has no servers over HTTP.' : `Choose from: ${names.join(', ')}.`
+  if (!found) throw new UsageError(`The configuration has no server '${name}'. ${choice}`)
+  if (found.kind === 'stdio')
+    throw new UsageError(
+      `The server '${name}' is started by a command, and only servers over HTTP have a sign-in. ${choice}`,
+    )
+  const server = await fillServer(found, { env, root: process.cwd() }).catch((error: Error) => {
+    throw new UsageError(`The server '${name}' cannot be used: ${error.message}`)
+  })
+  if (server.kind === 'stdio') throw new UsageError(`The server '${name}' has no address.`)
+  if (Object.keys(server.headers).some((header) => header.toLowerCase() === 'authorization'))
+    throw new UsageError(`The server '${name}' has a header Authorization, which takes the place of a sign-in.`)
+  return server
+}
+
+const PLACES = { keychain: 'the keychain', file: 'a file that only you can read', database: 'the store, encrypted' }
+
+/** Opens a page. If there is no browser, the user has the address. */
+function openBrowser(page: string, env: NodeJS.ProcessEnv): void {
+  const [command, ...args] = getBrowserCommand(env)
+  const child = spawn(command, [...args, page], { stdio: 'ignore', detached: true, env })
+  child.on('error', () => undefined)
+  child.unref()
+}
+
+function getBrowserCommand({ BROWSER: browser }: NodeJS.ProcessEnv): readonly [string, ...string[]] {
+  if (browser) return [browser]
+  if (process.platform === 'darwin') return ['open']
+  // Takes the address as it is, unlike `start`, for which `&` has a meaning.
+  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
+  return ['xdg-open']
+}

@@ -1,0 +1,356 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type {
+  FetchLike,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+} from '@modelcontextprotocol/client'
+import { UsageError } from '../config/config.ts'
+import type { FilledHttpServer } from '../config/fill-server.ts'
+import { dropUndefined } from '../fields.ts'
+import { createAuthFetch, describeAuthFailure, isSafe } from './auth-fetch.ts'
+import { AUTH_REQUEST_TIMEOUT_MS } from './limits.ts'
+import { getAddress, identifySignIn, isIssuer, withTokens, type SignInRecord } from './record.ts'
+import { listenForRedirect, type RedirectListener } from './redirect.ts'
+import { SignIn } from './sign-in.ts'
+import type { SignInStore } from './store.ts'
+import { checkIssuer, getIssuer, SignInError, type Challenge } from './tokens.ts'
+
+export interface LoginOptions {
+  readonly store: SignInStore
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** Called with the page on which the user signs in. */
+  onPage(page: URL, issuer: string): void
+  /** Called if the server has another authorization server than at the last sign-in. */
+  onMove(before: string, now: string): void
+}
+
+/**
+ * Signs in to a server and keeps the sign-in. Undefined if the server does not ask for one.
+ *
+ * @throws UsageError if its address is not safe for a token, SignInError if it does not work.
+ */
+export async function login(server: FilledHttpServer, options: LoginOptions): Promise<SignInRecord | undefined> {
+  const { store, signal } = options
+  if (!isSafe(server.url))
+    throw new UsageError(
+      `The address of '${server.name}' does not begin with https://. A token that is sent there could be read by others.`,
+    )
+  const fetchFn = createAuthFetch(server, signal)
+  const challenge = await probe(server, signal)
+  if (!challenge && !server.auth) return undefined
+  if (server.auth && server.auth.type !== 'oauth') return loginMachine(server, store, challenge ?? {})
+  const state = randomBytes(32).toString('base64url')
+  const listener = await listenForRedirect(state, server.auth?.redirectPort).catch((error: Error) => {
+    throw new SignInError(`The port for the browser cannot be opened: ${error.message}`)
+  })
+  try {
+    const key = identifySignIn(server)
+    const before = await store.read(key).catch(() => undefined)
+    const flow = new LoginFlow(server, { redirectUrl: listener.url, state, before, onMove: options.onMove })
+    const record = await authorize(flow, listener, { ...options, challenge: challenge ?? {}, fetchFn })
+    await store.replace(key, record)
+    return record
+  } finally {
+    await listener.close()
+  }
+}
+
+async function loginMachine(
+  server: FilledHttpServer,
+  store: SignInStore,
+  challenge: Challenge,
+): Promise<SignInRecord | undefined> {
+  const signIn = new SignIn(server, { store, onProblem: () => undefined })
+  try {
+    return await signIn.renew(challenge)
+  } finally {
+    signIn.close()
+  }
+}
+
+/** Asks the server for anything, to hear how it refuses; undefined if it does not. */
+async function probe(
+  { name, kind, url, headers }: FilledHttpServer,
+  signal: AbortSignal,
+): Promise<Challenge | undefined> {
+  const { extractWWWAuthenticateParams, LATEST_PROTOCOL_VERSION } = await import('@modelcontextprotocol/client')
+  const params = {
+    protocolVersion: LATEST_PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo: { name: 'foldout', version: '0' },
+  }
+  const isStream = kind === 'sse'
+  const response = await fetch(url, {
+    method: isStream ? 'GET' : 'POST',
+    headers: { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    ...(!isStream && { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }) }),
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(AUTH_REQUEST_TIMEOUT_MS)]),
+  }).catch((error: unknown) => {
+    throw new SignInError(`The server '${name}' cannot be reached: ${describeAuthFailure(error)}`)
+  })
+  // It may be a stream that never ends.
+  await response.body?.cancel()
+  if (response.status !== 401 && response.status !== 403) return undefined
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+  return dropUndefined({ resourceMetadataUrl, scope })
+}
+
+async function authorize(
+  flow: LoginFlow,
+  listener: RedirectListener,
+  options: LoginOptions & { readonly challenge: Challenge; readonly fetchFn: FetchLike },
+): Promise<SignInRecord> {
+  const { auth } = await import('@modelcontextprotocol/client')
+  const { challenge, fetchFn, signal } = options
+  const { server } = flow
+  const asked = dropUndefined({ ...challenge, scope: flow.chooseScope(challenge.scope) })
+  try {
+    await auth(flow, { serverUrl: server.url, fetchFn, ...asked })
+  } catch (error) {
+    throw flow.toFailure(error)
+  }
+  options.onPage(flow.getPage(), flow.issuer)
+  const late = new AbortController()
+  const redirect = await Promise.race([
+    listener.redirect,
+    sleep(options.timeoutMs, undefined, { signal: AbortSignal.any([signal, late.signal]) }).then(() => undefined),
+  ])
+  late.abort()
+  if (!redirect)
+    throw new SignInError(`Nobody signed in within ${options.timeoutMs / 1_000} seconds. Run the command again.`)
+  try {
+    const record = await flow.finish(redirect.params, fetchFn)
+    redirect.finish(`You are signed in to ${server.name}. You can close this window.`)
+    return record
+  } catch (error) {
+    redirect.finish(`The sign-in to ${server.name} did not work; the terminal says why. You can close this window.`)
+    throw flow.toFailure(error)
+  }
+}
+
+interface FlowOptions extends Pick<LoginOptions, 'onMove'> {
+  readonly redirectUrl: string
+  readonly state: string
+  readonly before: SignInRecord | undefined
+}
+
+/** What the SDK keeps while a person signs in. Nothing of it is written before it is complete. */
+class LoginFlow implements OAuthClientProvider {
+  readonly server: FilledHttpServer
+  readonly #options: FlowOptions
+  #page: URL | undefined
+  #verifier: string | undefined
+  #discovery: OAuthDiscoveryState | undefined
+  #client: StoredOAuthClientInformation | undefined
+  #resource: string | undefined
+
+  constructor(server: FilledHttpServer, options: FlowOptions) {
+    this.server = server
+    this.#options = options
+  }
+
+  get redirectUrl(): string {
+    return this.#options.redirectUrl
+  }
+
+  get clientMetadataUrl(): string {
+    return this.server.auth?.clientMetadataUrl ?? ''
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { clientSecret, scope } = this.server.auth ?? {}
+    return {
+      client_name: 'Foldout',
+      redirect_uris: [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: clientSecret === undefined ? 'none' : 'client_secret_basic',
+      ...dropUndefined({ scope }),
+    }
+  }
+
+  get issuer(): string {
+    return this.#discovery ? getIssuer(this.#discovery) : ''
+  }
+
+  state(): string {
+    return this.#options.state
+  }
+
+  /** A client that was configured, or registered a moment ago. Older registrations may have been forgotten by the server. */
+  clientInformation(): StoredOAuthClientInformation | undefined {
+    const { clientId, clientSecret } = this.server.auth ?? {}
+    if (clientId === undefined) return this.#client
+    return { client_id: clientId, issuer: this.issuer, ...dropUndefined({ client_secret: clientSecret }) }
+  }
+
+  saveClientInformation(client: StoredOAuthClientInformation): void {
+    this.#client = client
+  }
+
+  /** Older tokens have no part in a new sign-in. */
+  tokens(): undefined {
+    return undefined
+  }
+
+  saveTokens(): void {
+    // They are saved when the sign-in is complete.
+  }
+
+  saveResourceUrl(resource: string): void {
+    this.#resource = resource
+  }
+
+  redirectToAuthorization(page: URL): void {
+    if (!isSafe(page, this.server.url)) throw new SignInError(`The page at ${page.origin} is not safe to sign in at.`)
+    this.#page = page
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier
+  }
+
+  codeVerifier(): string {
+    return this.#verifier ?? ''
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovery
+  }
+
+  /** Called before anything is sent to the authorization server. */
+  saveDiscoveryState(discovery: OAuthDiscoveryState): void {
+    const { before, onMove } = this.#options
+    const issuer = getIssuer(discovery)
+    const isSecret = this.server.auth?.clientSecret !== undefined
+    checkIssuer(this.server, issuer, isSecret ? before?.issuer : undefined)
+    if (before && !isIssuer(before.issuer, issuer) && !this.#discovery) onMove(before.issuer, issuer)
+    this.#discovery = discovery
+  }
+
+  /** What to ask for: as configured, or else as the server says; and what it has asked for since. */
+  chooseScope(challenged: string | undefined): string | undefined {
+    const { auth } = this.server
+    const { before } = this.#options
+    const more = before?.wanted?.split(' ') ?? []
+    const had = more.length > 0 ? (before?.tokens?.scope?.split(' ') ?? []) : []
+    const first = (auth?.scope ?? challenged)?.split(' ') ?? []
+    const all = [...new Set([...first, ...had, ...more])].filter((scope) => scope !== '')
+    return all.length === 0 ? undefined : all.join(' ')
+  }
+
+  getPage(): URL {
+    if (!this.#page) throw new SignInError('The authorization server did not say where to sign in.')
+    return this.#page
+  }
+
+  /**
+   * Exchanges the code of a redirect for tokens.
+   *
+   * @throws Error if another authorization server has sent it, or this one has refused.
+   */
+  async finish(params: URLSearchParams, fetchFn: FetchLike): Promise<SignInRecord> {
+    const client = this.clientInformation()
+    if (!this.#discovery || !client) throw new SignInError('There is no sign-in under way.')
+    const { authorizationServerMetadata: metadata, authorizationServerUrl } = this.#discovery
+    const { exchangeAuthorization } = await import('@modelcontextprotocol/client')
+    const { code, iss } = await readRedirect(params, metadata)
+    const tokens = await exchangeAuthorization(authorizationServerUrl, {
+      clientInformation: client,
+      authorizationCode: code,
+      codeVerifier: this.codeVerifier(),
+      redirectUri: this.redirectUrl,
+      fetchFn,
+      ...dropUndefined({ metadata, iss, resource: this.#resource }),
+    })
+    const { issuer } = this
+    const resource = getAddress(this.server.url)
+    const record = { resource, issuer, discovery: this.#discovery, client, wanted: undefined }
+    return withTokens(record, { ...tokens, issuer })
+  }
+
+  toFailure(error: unknown): Error {
+    if (error instanceof SignInError || error instanceof UsageError) return error
+    const at = this.issuer === '' ? '' : ` at ${this.issuer}`
+    if (error instanceof Error && error.name === 'IssuerMismatchError')
+      return new SignInError(`The sign-in to '${this.server.name}'${at} was stopped: the answer is from somebody else.`)
+    const reason = describeAuthFailure(error)
+    const isRegistration = /registration/i.test(reason) || (error as Error).name === 'RegistrationRejectedError'
+    if (isRegistration && !this.#discovery?.authorizationServerMetadata)
+      return new SignInError(
+        `The server '${this.server.name}' does not say where to sign in. Give it a token in "headers", or describe the sign-in in "auth".`,
+      )
+    const hint = isRegistration ? ' Register a client there yourself, and set auth.clientId.' : ''
+    return new SignInError(`The sign-in to '${this.server.name}'${at} failed: ${reason}${hint}`)
+  }
+}
+
+/** The code of a redirect. */
+async function readRedirect(
+  params: URLSearchParams,
+  metadata: OAuthDiscoveryState['authorizationServerMetadata'],
+): Promise<{ readonly code: string; readonly iss: string | undefined }> {
+  const { validateAuthorizationResponseIssuer: validate } = await import('@modelcontextprotocol/client')
+  const iss = params.get('iss') ?? undefined
+  // Before anything else of it is read: a redirect of somebody else may say anything.
+  validate({
+    iss,
+    expectedIssuer: metadata?.issuer,
+    issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+  })
+  const code = params.get('code')
+  if (code) return { code, iss }
+  const reason = [params.get('error'), params.get('error_description')].filter(Boolean).join(': ')
+  throw new SignInError(`The sign-in was refused: ${describeAuthFailure(reason || 'no reason given')}`)
+}
+
+/** How a sign-in ended. */
+export interface LoggedOut {
+  /** Undefined if that is not known any more. */
+  readonly issuer: string | undefined
+  /** Whether the authorization server was told, so that the tokens are worth nothing to anybody. */
+  readonly isRevoked: boolean
+  /** Why not, if it could have been. */
+  readonly problem: string | undefined
+}
+
+/** Ends the sign-in to a server: tells the authorization server, and forgets it. Undefined if there is none. */
+export async function logout(server: FilledHttpServer, store: SignInStore): Promise<LoggedOut | undefined> {
+  const key = identifySignIn(server)
+  const isKept = (await store.getStamp(key)) !== ''
+  // Without its secrets it can still be forgotten.
+  const found = await store.read(key).catch(() => undefined)
+  if (isKept) await store.replace(key, undefined)
+  if (!found) return isKept ? { issuer: undefined, isRevoked: false, problem: undefined } : undefined
+  const { issuer } = found
+  try {
+    return { issuer, isRevoked: await revoke(server, found), problem: undefined }
+  } catch (error) {
+    return { issuer, isRevoked: false, problem: describeAuthFailure(error) }
+  }
+}
+
+/** Revokes a refresh token, with which all its access tokens end, or an access token (RFC 7009). */
+async function revoke(server: FilledHttpServer, { discovery, client, tokens }: SignInRecord): Promise<boolean> {
+  const metadata: Readonly<Record<string, unknown>> = { ...discovery.authorizationServerMetadata }
+  const endpoint = metadata['revocation_endpoint']
+  const token = tokens?.refresh_token ?? tokens?.access_token
+  if (typeof endpoint !== 'string' || token === undefined) return false
+  const body = new URLSearchParams({ token })
+  const headers = new Headers()
+  const secret = client.client_secret ?? server.auth?.clientSecret
+  if (secret === undefined) body.set('client_id', client.client_id)
+  else headers.set('authorization', `Basic ${encodeBasic(client.client_id, secret)}`)
+  const response = await createAuthFetch(server)(endpoint, { method: 'POST', headers, body })
+  if (!response.ok) throw new Error(`The authorization server answered ${response.status}`)
+  return true
+}
+
+function encodeBasic(id: string, secret: string): string {
+  return Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')
+}
