@@ -1,0 +1,43 @@
+import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { withStore, type StoreOptions } from '../store.ts'
+import { createStyler, toLine, toLines } from '../text.ts'
+
+export interface PolicyOptions extends StoreOptions {
+  readonly json?: boolean
+}
+
+/** `foldout approvals`: the calls that wait for the user. Returns the exit code. */
+export async function listApprovals(options: PolicyOptions, surroundings: Surroundings): Promise<number> {
+  const { stdout, env } = surroundings
+  const calls = await withStore(options, surroundings, ({ approvals }) => approvals.list())
+  if (options.json) {
+    stdout.write(`${JSON.stringify({ approvals: calls.map(toJson) }, null, 2)}\n`)
+    return EXIT.done
+  }
+  if (calls.length === 0) stdout.write('No call waits for your approval.\n')
+  const style = createStyler(stdout, env)
+  for (const call of calls) {
+    stdout.write(`${style('bold', toLine(call.tool))} for ${describeCaller(call)}\n`)
+    for (const line of toLines(call.arguments)) stdout.write(`  ${line}\n`)
+    if (call.reason !== undefined) stdout.write(`  ${style('yellow', toLine(call.reason))}\n`)
+    stdout.write(style('dim', `  foldout approve --call ${call.id}   or   foldout deny ${call.id}\n`))
+  }
+  return EXIT.done
+}
+
+export function describeCaller({ client, user, preset }: WaitingCall): string {
+  const parts = [
+    client === undefined ? 'a command' : `the client ${toLine(client)}`,
+    ...(user === undefined ? [] : [`of ${toLine(user)}`]),
+    ...(preset === '' ? [] : [`in the preset ${toLine(preset)}`]),
+  ]
+  return parts.join(' ')
+}
+
+/** What it is bound to is nobody else's business. */
+export function toJson(call: WaitingCall): object {
+  const { binding: _, expiresAt, ...shown } = call
+  return { ...shown, expiresAt: new Date(expiresAt).toISOString() }
+}

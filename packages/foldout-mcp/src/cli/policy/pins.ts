@@ -1,0 +1,105 @@
+import { isObject } from '../../gateway/fields.ts'
+import type { Unapproved } from '../../gateway/policy/pins/pins.ts'
+import { showInvisible } from '../../gateway/policy/visible.ts'
+import type { ToolDefinition } from '../../gateway/upstreams/snapshot.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { Surroundings } from '../session.ts'
+import { withStore } from '../store.ts'
+import { createStyler, formatCount } from '../text.ts'
+import type { PolicyOptions } from './approvals.ts'
+
+/** `foldout pins`: which definitions are accepted, and what differs now. Returns the exit code. */
+export async function listPins(options: PolicyOptions, surroundings: Surroundings): Promise<number> {
+  const { stdout, env } = surroundings
+  const [servers, unapproved] = await withStore(options, surroundings, ({ pins }) =>
+    Promise.all([pins.list(), pins.listUnapproved()]),
+  )
+  if (options.json) {
+    const document = {
+      servers: servers.map(({ server, set, tools }) => ({ server, hash: set, tools: tools.length })),
+      unapproved: unapproved.map(toJson),
+    }
+    stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    return EXIT.done
+  }
+  if (servers.length === 0)
+    stdout.write('No definitions are pinned yet. The gateway pins them when it first sees a server.\n')
+  const style = createStyler(stdout, env)
+  for (const { server, set, tools } of servers) {
+    const count = formatCount(tools.length, 'tool')
+    stdout.write(`${style('bold', showInvisible(server))}  ${count}  ${style('dim', set.slice(0, 12))}\n`)
+  }
+  stdout.write(formatUnapproved(unapproved, surroundings))
+  if (unapproved.length > 0)
+    stdout.write('Accept them with foldout approve <server> [tool], or foldout approve --all.\n')
+  return EXIT.done
+}
+
+/** What differs, for people. */
+export function formatUnapproved(unapproved: readonly Unapproved[], { stdout, env }: Surroundings): string {
+  const style = createStyler(stdout, env)
+  const lines = unapproved.flatMap(({ server, tool, before, after }) => [
+    `\n${style('bold', oneLine(`${server}/${tool}`))} is ${before ? 'another one now' : 'new'}`,
+    ...compareDefinitions(before, after).map(({ sign, text }) =>
+      style(sign === '-' ? 'red' : 'yellow', `  ${sign} ${oneLine(text)}`),
+    ),
+  ])
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`
+}
+
+function oneLine(text: string): string {
+  return showInvisible(text).replaceAll('\n', '<U+000A>').replaceAll('\t', '<U+0009>')
+}
+
+export function toJson({ server, tool, before, after }: Unapproved): object {
+  const changes = compareDefinitions(before, after).map(({ sign, text }) => `${sign} ${text}`)
+  return { server, tool, isNew: before === undefined, changes }
+}
+
+/** One line of a difference. */
+export interface DifferenceLine {
+  readonly sign: '+' | '-'
+  readonly text: string
+}
+
+/** What changed in a definition, field by field. Invisible characters are written out. */
+export function compareDefinitions(
+  before: ToolDefinition | undefined,
+  after: ToolDefinition,
+): readonly DifferenceLine[] {
+  const old = new Map(before ? flatten(before, '', 0) : [])
+  const now = new Map(flatten(after, '', 0))
+  const paths = [...new Set([...old.keys(), ...now.keys()])]
+  return paths.flatMap((path) => {
+    const [was, is] = [old.get(path), now.get(path)]
+    if (was === is) return []
+    return [...toDifference('-', path, was), ...toDifference('+', path, is)]
+  })
+}
+
+function toDifference(sign: DifferenceLine['sign'], path: string, text: string | undefined): readonly DifferenceLine[] {
+  return text === undefined ? [] : [{ sign, text: showInvisible(`${path}: ${text}`) }]
+}
+
+/** What is deeper is compared as a whole. */
+const MAX_DEPTH = 12
+
+function flatten(value: unknown, path: string, depth: number): readonly (readonly [string, string])[] {
+  const isNested = typeof value === 'object' && value !== null && depth < MAX_DEPTH
+  if (!isNested) return [[path, format(value)]]
+  const entries = Object.entries(value)
+  if (entries.length === 0) return [[path, Array.isArray(value) ? '[]' : '{}']]
+  const isList = Array.isArray(value) && !value.some((item) => isObject(item) || Array.isArray(item))
+  // Short lists, such as those of required fields, are read more easily as a whole.
+  if (isList) return [[path, format(value)]]
+  return entries.flatMap(([name, item]) => flatten(item, path === '' ? name : `${path}.${name}`, depth + 1))
+}
+
+/** As JSON, so that a line break in a text cannot look like another line. */
+function format(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'undefined'
+  } catch {
+    return '…'
+  }
+}

@@ -1,0 +1,217 @@
+import type { CallClient, CallContext, CallResult } from 'foldout/catalog'
+import { isObject } from '../../fields.ts'
+import { ROUND_STATE, type ApprovalStore, type Round } from './approval-store.ts'
+import { hashJson } from '../hash.ts'
+import { APPROVAL_MS, MAX_ROUND_CHARACTERS, MAX_SHOWN_CHARACTERS } from '../limits.ts'
+import type { Secrets } from '../secrets.ts'
+import { showInvisible } from '../visible.ts'
+
+/** A call that the user has to approve. */
+export interface ApprovalRequest {
+  readonly preset: string
+  /** `server/tool`. */
+  readonly tool: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly reason: string | undefined
+  /** The hash of the tool's definition as it is now; undefined if the tool is gone. */
+  getDefinition(): string | undefined
+}
+
+/** Runs the call once it is approved. */
+export type RunApproved = (context: CallContext) => Promise<CallResult>
+
+/** Has calls approved: each approval is for one call of one client with exactly these arguments of exactly this tool. */
+export interface Approvals {
+  /** Runs a call if it is approved. Otherwise the result asks for the approval, or says how to give it. */
+  run(request: ApprovalRequest, context: CallContext, run: RunApproved): Promise<CallResult>
+}
+
+/** The name of the question, which modern clients repeat with the answer. */
+const QUESTION = 'approval'
+
+export function createApprovals(store: ApprovalStore, secrets: Secrets): Approvals {
+  return new CallApprovals(store, secrets)
+}
+
+class CallApprovals implements Approvals {
+  readonly #store: ApprovalStore
+  readonly #secrets: Secrets
+
+  constructor(store: ApprovalStore, secrets: Secrets) {
+    this.#store = store
+    this.#secrets = secrets
+  }
+
+  async run(request: ApprovalRequest, context: CallContext, run: RunApproved): Promise<CallResult> {
+    const definition = request.getDefinition()
+    const { peer, client } = context
+    const caller = client ? identifyCaller(this.#store.scope, client) : []
+    const binding = bind([caller, request.preset, request.tool, request.arguments, definition])
+    if (binding === undefined) return refuse(request, 'its arguments are nested too deep to be shown to the user.')
+    const round = await this.#takeRound(peer?.input?.state)
+    if (round === 'unknown') return refuse(request, CANNOT_CHECK)
+    if (round) return this.#resume(round, binding, request, context, run)
+    if (await this.#store.use(getId(binding), binding)) return this.#finish(binding, withInput(context, undefined), run)
+    if (!canAsk(context)) return this.#noteForUser(binding, request, context)
+    if (peer?.era === 'modern') return this.#askModern(binding, request, context)
+    const isApproved = await this.#askLegacy(request, context)
+    if (isApproved === undefined) return this.#noteForUser(binding, request, context)
+    if (!isApproved) return refuse(request, NOT_APPROVED)
+    if (request.getDefinition() !== definition)
+      return refuse(request, 'its definition has changed since the user was asked.')
+    return this.#finish(binding, context, run)
+  }
+
+  /** Goes on after an answer of a modern client: to the approval, or to what the server of an approved call asks. */
+  async #resume(
+    { inner, ...round }: Round,
+    binding: string,
+    request: ApprovalRequest,
+    context: CallContext,
+    run: RunApproved,
+  ): Promise<CallResult> {
+    const responses = context.peer?.input?.responses ?? {}
+    if (round.binding !== binding) return refuse(request, 'the approval was for another call.')
+    if (inner) return this.#finish(binding, withInput(context, { responses, state: inner.state }), run)
+    if (!isAccepted(responses[QUESTION])) return refuse(request, NOT_APPROVED)
+    return this.#finish(binding, withInput(context, undefined), run)
+  }
+
+  /** Runs an approved call. What its server asks is asked under a state that says that the call is approved. */
+  async #finish(binding: string, context: CallContext, run: RunApproved): Promise<CallResult> {
+    const result = await run(context)
+    if (result['resultType'] !== 'input_required') return result
+    const { requestState: given } = result
+    const inner = { state: typeof given === 'string' ? given : undefined }
+    if ((inner.state?.length ?? 0) > MAX_ROUND_CHARACTERS) return BUSY
+    const requestState = await this.#store.beginRound({ binding, inner })
+    return requestState === undefined ? BUSY : { ...result, requestState }
+  }
+
+  /** An answer counts once, whatever becomes of it. Others than our own states are the server's. */
+  async #takeRound(state: string | undefined): Promise<Round | 'unknown' | undefined> {
+    if (!state?.startsWith(ROUND_STATE)) return undefined
+    return this.#store.takeRound(state).catch(() => 'unknown' as const)
+  }
+
+  async #askModern(binding: string, request: ApprovalRequest, context: CallContext): Promise<CallResult> {
+    const requestState = await this.#store.beginRound({ binding })
+    if (requestState === undefined) return BUSY
+    const params = createQuestion(request, context, this.#secrets)
+    return {
+      resultType: 'input_required',
+      inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
+      requestState,
+      content: [],
+    }
+  }
+
+  /** Asks a client and waits for its answer. Nothing if the client could not be asked. */
+  async #askLegacy(request: ApprovalRequest, context: CallContext): Promise<boolean | undefined> {
+    const signals = [AbortSignal.timeout(APPROVAL_MS), ...(context.signal ? [context.signal] : [])]
+    try {
+      const question = createQuestion(request, context, this.#secrets)
+      return isAccepted(await context.peer?.ask?.('elicitation/create', question, AbortSignal.any(signals)))
+    } catch {
+      context.signal?.throwIfAborted()
+      return undefined
+    }
+  }
+
+  async #noteForUser(binding: string, request: ApprovalRequest, { client }: CallContext): Promise<CallResult> {
+    const id = getId(binding)
+    const { preset, tool, reason } = request
+    const asked = await this.#store.ask({
+      id,
+      binding,
+      ...(client?.name === undefined ? {} : { client: showInvisible(client.name) }),
+      ...(client?.principal === undefined ? {} : { user: client.principal }),
+      preset,
+      tool,
+      arguments: formatArguments(request.arguments, this.#secrets),
+      ...(reason === undefined ? {} : { reason }),
+    })
+    const because = reason === undefined ? '' : ` ${reason}`
+    if (asked === 'denied') return refuse(request, NOT_APPROVED)
+    if (asked === 'not-noted')
+      return refuse(request, `the user has to approve it, and that cannot be noted now.${because}`)
+    return refuse(
+      request,
+      `the user has to approve it.${because} Ask the user to run "foldout approve --call ${id}" within ${APPROVAL_MS / 60_000} minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it for good.`,
+    )
+  }
+}
+
+const NOT_APPROVED = 'the user did not approve it.'
+const CANNOT_CHECK = 'whether the user approved it cannot be found out now. Send the answer again later.'
+const BUSY: CallResult = {
+  content: [
+    {
+      type: 'text',
+      text: 'The user cannot be asked now: too many calls wait for answers, or the question cannot be kept. Try again later.',
+    },
+  ],
+  isError: true,
+}
+
+/**
+ * Who calls: a connection, or all requests without a connection that say the same of themselves. It is the same for every gateway
+ * of a scope.
+ */
+function identifyCaller(scope: string, { connection, name, version, principal }: CallClient): readonly unknown[] {
+  return [scope, connection, name, version, principal]
+}
+
+function getId(binding: string): string {
+  return binding.slice(0, 16)
+}
+
+function bind(parts: readonly unknown[]): string | undefined {
+  try {
+    return hashJson(parts)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the user can be asked through the client. */
+function canAsk({ peer }: CallContext): boolean {
+  const elicitation = peer?.capabilities['elicitation']
+  if (!peer || !isObject(elicitation)) return false
+  // Clients that say nothing more can show forms.
+  const hasForms = Object.keys(elicitation).length === 0 || 'form' in elicitation
+  return hasForms && (peer.era === 'modern' || peer.ask !== undefined)
+}
+
+function isAccepted(answer: unknown): boolean {
+  return isObject(answer) && answer['action'] === 'accept'
+}
+
+function withInput(context: CallContext, input: NonNullable<CallContext['peer']>['input']): CallContext {
+  if (!context.peer) return context
+  const { input: _, ...peer } = context.peer
+  return { ...context, peer: input ? { ...peer, input } : peer }
+}
+
+/** A question that is answered by accepting it. */
+function createQuestion(request: ApprovalRequest, { client }: CallContext, secrets: Secrets) {
+  const { tool, reason, arguments: args } = request
+  const who = client?.name === undefined ? 'A client' : `The client '${showInvisible(client.name).slice(0, 100)}'`
+  const lines = [
+    `${who} wants to call ${showInvisible(tool)} once, with these arguments:`,
+    formatArguments(args, secrets),
+    ...(reason === undefined ? [] : [reason]),
+  ]
+  return { message: lines.join('\n\n'), requestedSchema: { type: 'object', properties: {} } }
+}
+
+/** The arguments as JSON, in which texts cannot look like anything else. */
+function formatArguments(args: Readonly<Record<string, unknown>>, secrets: Secrets): string {
+  const text = showInvisible(secrets.hide(JSON.stringify(args, null, 2)))
+  if (text.length <= MAX_SHOWN_CHARACTERS) return text
+  return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length - MAX_SHOWN_CHARACTERS} more characters are not shown)`
+}
+
+function refuse({ tool }: ApprovalRequest, why: string): CallResult {
+  return { content: [{ type: 'text', text: `Tool '${showInvisible(tool)}' was not run: ${why}` }], isError: true }
+}

@@ -1,0 +1,130 @@
+import { createReadStream } from 'node:fs'
+import { appendFile, mkdir, rename, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import { UsageError } from '../../config/config.ts'
+import { hasParts, isObject } from '../../fields.ts'
+import type { AuditTarget } from './audit.ts'
+import type { AuditEntry, AuditFilter, AuditPage, AuditSearch } from './audit-store.ts'
+
+export interface AuditFileSettings {
+  readonly file: string
+  readonly maxBytes: number
+  /** How many files that were moved aside are kept. */
+  readonly keep: number
+}
+
+/** An audit log in a file with one line of JSON for each call. */
+export function openAuditFile(settings: AuditFileSettings): AuditTarget & AuditSearch {
+  /** After a failure there may be half a line. */
+  let isBroken = false
+  return {
+    title: settings.file,
+    canRepeat: false,
+    async append(_batch, lines) {
+      try {
+        await append(settings, `${isBroken ? '\n' : ''}${lines.join('\n')}\n`)
+        isBroken = false
+      } catch (error) {
+        isBroken = true
+        throw error
+      }
+    },
+    search: (filter) => searchFiles(settings, filter),
+  }
+}
+
+/** Opens the file by its name each time, because another gateway may have moved it aside. */
+async function append({ file, maxBytes, keep }: AuditFileSettings, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  // Only the user may read what was done.
+  await appendFile(file, text, { mode: 0o600 })
+  const { size } = await stat(file)
+  if (size < maxBytes) return
+  for (let number = keep; number > 0; number--)
+    await rename(number === 1 ? file : `${file}.${number - 1}`, `${file}.${number}`).catch(() => undefined)
+}
+
+/** Where a page ended: the time of its last entry, and how many entries of that time it had. */
+interface Cursor {
+  readonly at: string
+  readonly skip: number
+}
+
+/** Reads file by file, the newest first, until there is a page. Of a file, no more than a page is kept at a time. */
+async function searchFiles({ file, keep }: AuditFileSettings, filter: AuditFilter): Promise<AuditPage> {
+  const cursor = filter.after === undefined ? undefined : readCursor(filter.after)
+  const fits = compileFilter(filter)
+  const found: AuditEntry[] = []
+  let skipped = 0
+  for (const name of [file, ...Array.from({ length: keep }, (_, i) => `${file}.${i + 1}`)]) {
+    const most = filter.limit + 1 + (cursor?.skip ?? 0)
+    const entries = await readLast(name, most, (entry) => fits(entry) && (!cursor || entry.at <= cursor.at))
+    for (const entry of entries.toReversed()) {
+      if (cursor && entry.at === cursor.at && skipped < cursor.skip) skipped++
+      else found.push(entry)
+      if (found.length > filter.limit) break
+    }
+    if (found.length > filter.limit) break
+  }
+  const page = found.slice(0, filter.limit)
+  const last = page.at(-1)
+  if (!last || found.length <= filter.limit) return { entries: page, next: undefined }
+  const same = page.filter(({ at }) => at === last.at).length
+  return { entries: page, next: `${last.at}+${cursor?.at === last.at ? cursor.skip + same : same}` }
+}
+
+/** The last entries of a file that fit. */
+async function readLast(
+  file: string,
+  most: number,
+  fits: (entry: AuditEntry) => boolean,
+): Promise<readonly AuditEntry[]> {
+  let entries: AuditEntry[] = []
+  try {
+    for await (const line of createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })) {
+      const entry = parseLine(line)
+      if (entry && fits(entry)) entries.push(entry)
+      if (entries.length > 2 * most) entries = entries.slice(-most)
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  return entries
+}
+
+/** A line that was cut off, or written by somebody else, is left out. */
+function parseLine(line: string): AuditEntry | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) && typeof value['at'] === 'string' ? (value as unknown as AuditEntry) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function compileFilter(filter: AuditFilter): (entry: AuditEntry) => boolean {
+  const since = filter.since?.toISOString()
+  const until = filter.until?.toISOString()
+  const toTest = (pattern: string | undefined): ((text: string | undefined) => boolean) => {
+    if (pattern === undefined) return () => true
+    const parts = pattern.split('*')
+    return (text) => text !== undefined && hasParts(text, parts)
+  }
+  const tool = toTest(filter.tool)
+  const user = toTest(filter.user)
+  const client = toTest(filter.client?.toLowerCase())
+  return (entry) =>
+    (since === undefined || entry.at >= since) &&
+    (until === undefined || entry.at < until) &&
+    (filter.outcome === undefined || entry.outcome === filter.outcome) &&
+    tool(entry.tool) &&
+    user(entry.client?.user) &&
+    client(entry.client?.name?.toLowerCase())
+}
+
+function readCursor(after: string): Cursor {
+  const [, at = '', skip = ''] = /^(\S+)\+(\d{1,9})$/.exec(after) ?? []
+  if (at === '') throw new UsageError(`'${after}' is not where a page of this audit log ended.`)
+  return { at, skip: Number(skip) }
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redactor } from '../../traffic/redact.ts'
+import { AUDIT_RETRY_MS, MAX_AUDIT_ARGUMENTS, MAX_AUDIT_TEXT, MAX_AUDIT_WAITING } from '../limits.ts'
+import type { AuditEntry, AuditOutcome } from './audit-store.ts'
+
+/** One call of a tool. */
+export interface AuditedCall {
+  readonly client:
+    | { readonly id: string; readonly name: string | undefined; readonly user: string | undefined }
+    | undefined
+  readonly preset: string
+  /** `server/tool`, whichever tool the call went through. */
+  readonly tool: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly outcome: AuditOutcome
+  readonly durationMs: number
+  /** Of the result, as JSON. */
+  readonly bytes: number
+}
+
+/** Where the lines of an audit log go. */
+export interface AuditTarget {
+  /** For messages. */
+  readonly title: string
+  /** Whether the same batch may be written again after a failure. */
+  readonly canRepeat: boolean
+  append(batch: string, lines: readonly string[]): Promise<void>
+}
+
+/** One line of JSON for each call. Writing it never delays or fails a call. */
+export interface AuditLog {
+  note(call: AuditedCall): void
+  /** Resolves when everything is written, or could not be. */
+  close(): Promise<void>
+}
+
+export function openAuditLog(target: AuditTarget, redactor: Redactor, onProblem: (message: string) => void): AuditLog {
+  return new WaitingLog(target, redactor, onProblem)
+}
+
+class WaitingLog implements AuditLog {
+  readonly #target: AuditTarget
+  readonly #redactor: Redactor
+  readonly #onProblem: (message: string) => void
+  readonly #closing = new AbortController()
+  #lines: string[] = []
+  /** Characters of lines that are not written yet. */
+  #waiting = 0
+  /** Lines that were left out since the last one that was written. */
+  #lost = 0
+  /** Whether the last write failed. */
+  #isBroken = false
+  #writing: Promise<void> | undefined
+
+  constructor(target: AuditTarget, redactor: Redactor, onProblem: (message: string) => void) {
+    this.#target = target
+    this.#redactor = redactor
+    this.#onProblem = onProblem
+  }
+
+  note(call: AuditedCall): void {
+    const line = JSON.stringify(toEntry(call, this.#redactor))
+    if (this.#waiting + line.length > MAX_AUDIT_WAITING) {
+      this.#lost++
+      return
+    }
+    this.#lines.push(line)
+    this.#waiting += line.length
+    this.#writing ??= this.#write()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#writing
+    if (this.#lost > 0)
+      this.#onProblem(
+        `${this.#lost} calls are missing in the audit log ${this.#target.title}, which could not be written.`,
+      )
+  }
+
+  async #write(): Promise<void> {
+    while (this.#lines.length > 0) {
+      const lines = this.#lines
+      const lost = this.#lost
+      this.#lines = []
+      const gap = lost === 0 ? [] : [JSON.stringify({ at: new Date().toISOString(), lost } satisfies AuditEntry)]
+      const isWritten = await this.#append([...gap, ...lines])
+      this.#waiting -= lines.reduce((sum, { length }) => sum + length, 0)
+      this.#lost += isWritten ? -lost : lines.length
+    }
+    this.#writing = undefined
+  }
+
+  /** A store that is away is waited for, and lines wait meanwhile. A file is not, because half a line may be in it already. */
+  async #append(lines: readonly string[]): Promise<boolean> {
+    const batch = randomUUID()
+    for (;;) {
+      try {
+        await this.#target.append(batch, lines)
+        this.#isBroken = false
+        return true
+      } catch (error) {
+        if (!this.#isBroken)
+          this.#onProblem(`The audit log ${this.#target.title} cannot be written: ${(error as Error).message}`)
+        this.#isBroken = true
+        if (!this.#target.canRepeat || this.#closing.signal.aborted) return false
+        await sleep(AUDIT_RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined)
+      }
+    }
+  }
+}
+
+function toEntry({ arguments: args, client, ...call }: AuditedCall, redactor: Redactor): AuditEntry {
+  const { value } = redactor.redactJson(cutTexts(args, 0))
+  const entry = {
+    at: new Date().toISOString(),
+    client: client && {
+      id: client.id,
+      ...(client.name === undefined ? {} : { name: redactor.redactText(client.name.slice(0, 200)).value }),
+      ...(client.user === undefined ? {} : { user: client.user }),
+    },
+    ...call,
+    arguments: value,
+  }
+  return JSON.stringify(entry).length <= MAX_AUDIT_ARGUMENTS ? entry : { ...entry, arguments: undefined }
+}
+
+const MAX_CUT_DEPTH = 32
+
+/** Long texts are cut, and what is too deep to be read is left out. */
+function cutTexts(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') {
+    if (value.length <= MAX_AUDIT_TEXT) return value
+    return `${value.slice(0, MAX_AUDIT_TEXT)}… (${value.length - MAX_AUDIT_TEXT} more characters)`
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > MAX_CUT_DEPTH) return '…'
+  if (Array.isArray(value)) return value.map((item) => cutTexts(item, depth + 1))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cutTexts(item, depth + 1)]))
+}

@@ -1,0 +1,83 @@
+import pLimit from 'p-limit'
+import type { CallContext, CallResult, RawTool } from 'foldout/catalog'
+import { MAX_WAITING } from '../upstreams/limits.ts'
+
+/** Limits of one tool, as the configuration sets them. */
+export interface CallLimits {
+  readonly timeoutMs: number | undefined
+  readonly maxConcurrent: number | undefined
+  readonly maxResultBytes: number
+}
+
+type Call = NonNullable<RawTool['call']>
+
+/** The same call within limits. Without any, it is the call itself. */
+export function limitCall(tool: string, call: Call, limits: CallLimits): Call {
+  const { timeoutMs, maxConcurrent, maxResultBytes } = limits
+  const sized = maxResultBytes === Infinity ? call : limitSize(tool, call, maxResultBytes)
+  const timed = timeoutMs === undefined ? sized : limitTime(tool, sized, timeoutMs)
+  return maxConcurrent === undefined ? timed : limitConcurrency(tool, timed, maxConcurrent)
+}
+
+function limitSize(tool: string, call: Call, maxBytes: number): Call {
+  return async (args, context) => {
+    const result = await call(args, context)
+    const bytes = countBytes(result)
+    if (bytes <= maxBytes) return result
+    return createError(
+      `The tool '${tool}' has run, but its result has ${bytes} bytes, and the configuration allows ${maxBytes}. Ask for less at once, such as a part, a page or a filter.`,
+    )
+  }
+}
+
+function countBytes(result: CallResult): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(result))
+  } catch {
+    // It is nested too deep to be written, or longer than any text can be.
+    return Infinity
+  }
+}
+
+/** Progress renews the time, as it does for the time of the server. */
+function limitTime(tool: string, call: Call, timeoutMs: number): Call {
+  return async (args, context) => {
+    const stop = new AbortController()
+    const timer = setTimeout(() => stop.abort(new Error('The time is up.')), timeoutMs)
+    const inner: CallContext = {
+      ...context,
+      signal: context.signal ? AbortSignal.any([context.signal, stop.signal]) : stop.signal,
+      onProgress(progress) {
+        timer.refresh()
+        context.onProgress?.(progress)
+      },
+    }
+    try {
+      return await call(args, inner)
+    } catch (error) {
+      context.signal?.throwIfAborted()
+      if (!stop.signal.aborted) throw error
+      return createError(
+        `The tool '${tool}' gave no answer within ${timeoutMs / 1_000} seconds, which is the limit for it. Whether it has run is not known.`,
+      )
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+function limitConcurrency(tool: string, call: Call, maxConcurrent: number): Call {
+  const limit = pLimit(maxConcurrent)
+  return async (args, context) => {
+    if (limit.pendingCount >= MAX_WAITING)
+      return createError(`Tool '${tool}' was not run: ${MAX_WAITING} calls wait for it. Try again later.`)
+    return limit(() => {
+      context.signal?.throwIfAborted()
+      return call(args, context)
+    })
+  }
+}
+
+function createError(text: string): CallResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}

@@ -1,0 +1,34 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { ServerConfig } from '../config/config.ts'
+import type { UseContext } from '../upstreams/upstream.ts'
+
+/** Headers of a client that are passed on to a server. */
+export interface Forwarded {
+  /** Equal for clients that send the same. It says nothing about the values. */
+  readonly key: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const SALT = randomUUID()
+
+/** What a client sends for a server; nothing if it sends none of it. */
+export function readForwarded(server: ServerConfig, { peer, client }: UseContext): Forwarded | undefined {
+  if (server.kind === 'stdio' || server.forwardHeaders.length === 0 || !peer?.headers) return undefined
+  const { headers } = peer
+  const sent = server.forwardHeaders.flatMap((name) => {
+    const value = headers.get(name)
+    return value === null ? [] : [[name, value] as const]
+  })
+  if (sent.length === 0) return undefined
+  const identity = JSON.stringify([SALT, client?.principal ?? null, sent])
+  return { key: `user:${createHash('sha256').update(identity).digest('hex')}`, headers: Object.fromEntries(sent) }
+}
+
+/** The headers of the configuration, with those of the client in their place. */
+export function mergeHeaders(
+  own: Readonly<Record<string, string>>,
+  forwarded: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const kept = Object.entries(own).filter(([name]) => !Object.hasOwn(forwarded, name.toLowerCase()))
+  return { ...Object.fromEntries(kept), ...forwarded }
+}

@@ -1,0 +1,150 @@
+import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
+import type { AuditOutcome } from './audit/audit-store.ts'
+import type { Policy } from './policy.ts'
+import { NOBODY, type Decision, type ToolFacts, type Who } from './rules.ts'
+
+/** A tool of a server, as the rules see it. */
+export interface GuardedServer {
+  readonly name: string
+  /** What the server calls a tool that clients see under this name. */
+  findOwnName(tool: string): string | undefined
+  /** The hash of the tool's definition as it is now. */
+  hashTool(tool: string): string | undefined
+}
+
+/** The tools of a server for the clients of a preset. */
+export interface Guard {
+  /** The tools that are not denied to a client, or to everyone. */
+  filter(server: GuardedServer, tools: readonly RawTool[], who: Who): readonly RawTool[]
+  /** The same tools, which check each call before it runs and note it. */
+  protect(server: GuardedServer, tools: readonly RawTool[]): readonly RawTool[]
+}
+
+export function createGuard(policy: Policy, preset: string): Guard {
+  const getFacts = (server: GuardedServer, { name, annotations }: RawTool): ToolFacts => {
+    const own = server.findOwnName(name) ?? name
+    return { preset, server: server.name, names: own === name ? [name] : [own, name], annotations }
+  }
+  return {
+    filter(server, tools, who) {
+      const rules = policy.getRules(preset)
+      return tools.filter((tool) => rules.decide(who, getFacts(server, tool)).action !== 'deny')
+    },
+    protect(server, tools) {
+      return tools.map((tool) => {
+        const { call } = tool
+        if (!call) return tool
+        const facts = getFacts(server, tool)
+        const check: NonNullable<RawTool['call']> = (args, context) => {
+          const who = toWho(context)
+          const decision = policy.getRules(preset).decide(who, facts)
+          const isCounted = policy.quotas.counts(who, facts)
+          // Most calls are allowed and not noted, and cost nothing more.
+          if (decision.action === 'allow' && !isCounted && !policy.audit) return call(args, context)
+          const takeQuota = (): Promise<string | undefined> => policy.quotas.take(who, facts)
+          return callChecked({ policy, preset, server, tool: tool.name, decision, takeQuota, call }, args, context)
+        }
+        return { ...tool, call: check }
+      })
+    },
+  }
+}
+
+export function toWho({ client }: { readonly client?: Pick<CallClient, 'name' | 'principal'> }): Who {
+  return client ? { client: client.name, user: client.principal } : NOBODY
+}
+
+interface CheckedCall {
+  readonly policy: Policy
+  readonly preset: string
+  readonly server: GuardedServer
+  readonly tool: string
+  readonly decision: Decision
+  /** Counts the call. Returns why it must not run, if a quota is used up. */
+  readonly takeQuota: () => Promise<string | undefined>
+  readonly call: NonNullable<RawTool['call']>
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+async function callChecked(checked: CheckedCall, args: Arguments, context: CallContext): Promise<CallResult> {
+  const { audit } = checked.policy
+  const start = performance.now()
+  const seen: Seen = { hasRun: false, isOverQuota: false }
+  try {
+    seen.result = await decideAndCall(checked, args, context, seen)
+    return seen.result
+  } finally {
+    const { client } = context
+    audit?.note({
+      client: client && { id: client.id, name: client.name, user: client.principal },
+      preset: checked.preset,
+      tool: `${checked.server.name}/${checked.tool}`,
+      arguments: args,
+      outcome: getOutcome(checked.decision, seen, context),
+      durationMs: Math.round(performance.now() - start),
+      bytes: countBytes(seen.result),
+    })
+  }
+}
+
+/** What became of a call. */
+interface Seen {
+  hasRun: boolean
+  isOverQuota: boolean
+  result?: CallResult
+}
+
+async function decideAndCall(
+  { policy, preset, server, tool, decision, takeQuota, call }: CheckedCall,
+  args: Arguments,
+  context: CallContext,
+  seen: Seen,
+): Promise<CallResult> {
+  const path = `${server.name}/${tool}`
+  const run = async (approved: CallContext): Promise<CallResult> => {
+    const refusal = await takeQuota()
+    if (refusal !== undefined) {
+      seen.isOverQuota = true
+      return createRefusal(path, refusal)
+    }
+    seen.hasRun = true
+    return call(args, approved)
+  }
+  if (decision.action === 'allow') return run(context)
+  if (decision.action === 'deny') {
+    return createRefusal(path, `a rule denies it. ${decision.reason ?? ''}`.trim())
+  }
+  const request = {
+    preset,
+    tool: path,
+    arguments: args,
+    reason: decision.reason,
+    getDefinition: () => server.hashTool(tool),
+  }
+  return policy.approvals.run(request, context, run)
+}
+
+function getOutcome(
+  { action }: Decision,
+  { hasRun, isOverQuota, result }: Seen,
+  { signal }: CallContext,
+): AuditOutcome {
+  if (isOverQuota) return 'over quota'
+  if (result?.['resultType'] === 'input_required') return 'asked'
+  if (!hasRun && action !== 'allow') return action === 'deny' ? 'denied' : 'not approved'
+  if (!result) return signal?.aborted ? 'canceled' : 'error'
+  return result.isError === true ? 'error' : 'ok'
+}
+
+function createRefusal(path: string, why: string): CallResult {
+  return { content: [{ type: 'text', text: `Tool '${path}' was not run: ${why}` }], isError: true }
+}
+
+function countBytes(result: CallResult | undefined): number {
+  try {
+    return result === undefined ? 0 : Buffer.byteLength(JSON.stringify(result))
+  } catch {
+    return 0
+  }
+}

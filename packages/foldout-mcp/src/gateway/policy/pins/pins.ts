@@ -1,0 +1,241 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { UsageError } from '../../config/config.ts'
+import type { ToolDefinition } from '../../upstreams/snapshot.ts'
+import { createFile, readJson, replaceFile, takeFile } from '../files.ts'
+import { hashJson, hashText } from '../hash.ts'
+import { MAX_PIN_BYTES } from '../limits.ts'
+
+const FORMAT = 1
+
+const pinSchema = z.object({
+  format: z.literal(FORMAT),
+  server: z.string(),
+  /** The hash of the whole set. */
+  set: z.string(),
+  /** The hash of the same as the server wrote it, which is quicker to compare. */
+  quick: z.string().optional(),
+  /** The hash of each definition, with the name that the server gives the tool. Not an object, because names may be anything. */
+  tools: z.array(z.tuple([z.string(), z.string()])),
+})
+const definitionsSchema = z.object({
+  format: z.literal(FORMAT),
+  server: z.string(),
+  tools: z.array(z.looseObject({ name: z.string() })),
+})
+
+type Definitions = z.infer<typeof definitionsSchema>
+
+/** The definitions of a server's tools that the user has accepted. */
+export type Pin = z.infer<typeof pinSchema>
+
+/** A tool whose definition differs from the accepted one, or that is new. */
+export interface Unapproved {
+  readonly server: string
+  readonly tool: string
+  /** The definition that was accepted; undefined if the tool is new, or it is not known any more. */
+  readonly before: ToolDefinition | undefined
+  readonly after: ToolDefinition
+}
+
+/** What is accepted: everything, what a server has, or one tool of it. */
+export interface ApproveChoice {
+  readonly server?: string
+  readonly tool?: string
+}
+
+/** Pins of all servers. Several gateways and commands may use them at once. */
+export interface PinStore {
+  /** @throws Error if there is a pin and it cannot be read. */
+  read(server: string): Promise<Pin | undefined>
+  /** Accepts what a server has when it is first seen. If another gateway was quicker, what that one has seen counts. */
+  create(server: string, name: string, tools: readonly ToolDefinition[]): Promise<Pin>
+  /** Keeps definitions that wait for the user, or says that none do. */
+  note(server: string, name: string, tools: readonly ToolDefinition[]): Promise<void>
+  /** The pins of all servers, by name. */
+  list(): Promise<readonly Pin[]>
+  /** What waits for the user. */
+  listUnapproved(): Promise<readonly Unapproved[]>
+  /** Accepts what waits: of one server, or one tool of it, or everything. Returns what was accepted. */
+  approve(choice: ApproveChoice): Promise<readonly Unapproved[]>
+  /** Calls a listener when the pin of a server may be another one, such as after the user has accepted something. Returns a function that stops it. */
+  watch(server: string, listener: () => void): () => void
+}
+
+/** A pin, and the definitions that it is made of. */
+export interface PinContent {
+  readonly pin: string
+  readonly pinned: string
+}
+
+/** Where pins are kept: texts of JSON for each server. */
+export interface PinStorage {
+  /**
+   * The pin, the definitions that were accepted, or those that wait; undefined if there are none.
+   *
+   * @throws Error if it is there and cannot be read.
+   */
+  read(server: string, part: 'pin' | 'pinned' | 'seen'): Promise<unknown>
+  /** Returns whether it is new; another process may have been first. */
+  create(server: string, content: PinContent): Promise<boolean>
+  /** Undefined removes it. */
+  writeSeen(server: string, seen: string | undefined): Promise<void>
+  /** Replaces a pin while no other process does. */
+  change(server: string, change: () => Promise<PinContent>): Promise<void>
+  list(part: 'pin' | 'seen'): Promise<readonly string[]>
+  watch(server: string, listener: () => void): () => void
+}
+
+export function createPins(storage: PinStorage): PinStore {
+  return new StoredPins(storage)
+}
+
+class StoredPins implements PinStore {
+  readonly #storage: PinStorage
+
+  constructor(storage: PinStorage) {
+    this.#storage = storage
+  }
+
+  async read(id: string): Promise<Pin | undefined> {
+    const found = await this.#storage.read(id, 'pin')
+    return found === undefined ? undefined : pinSchema.parse(found)
+  }
+
+  async create(id: string, server: string, tools: readonly ToolDefinition[]): Promise<Pin> {
+    const mine = createPin(server, hashTools(tools), tools)
+    const content = { pin: JSON.stringify(mine), pinned: formatDefinitions(server, tools) }
+    const isFirst = await this.#storage.create(id, content)
+    return (isFirst ? undefined : await this.read(id)) ?? mine
+  }
+
+  async note(id: string, server: string, tools: readonly ToolDefinition[]): Promise<void> {
+    await this.#storage.writeSeen(id, tools.length === 0 ? undefined : formatDefinitions(server, tools))
+  }
+
+  async list(): Promise<readonly Pin[]> {
+    const pins = await Promise.all((await this.#storage.list('pin')).map((id) => this.read(id).catch(() => undefined)))
+    return pins.filter((pin) => pin !== undefined).sort((one, other) => (one.server < other.server ? -1 : 1))
+  }
+
+  async listUnapproved(): Promise<readonly Unapproved[]> {
+    return (await Promise.all((await this.#storage.list('seen')).map((id) => this.#findUnapproved(id)))).flat()
+  }
+
+  async approve({ server, tool }: ApproveChoice): Promise<readonly Unapproved[]> {
+    const accepted: Unapproved[] = []
+    for (const id of await this.#storage.list('seen')) {
+      const wanted = (await this.#findUnapproved(id)).filter(
+        (one) => (server === undefined || one.server === server) && (tool === undefined || one.tool === tool),
+      )
+      if (wanted.length === 0) continue
+      await this.#accept(id, wanted)
+      accepted.push(...wanted)
+    }
+    if (accepted.length > 0 || server === undefined) return accepted
+    const what = tool === undefined ? `the server '${server}'` : `the tool '${tool}' of the server '${server}'`
+    throw new UsageError(`Nothing of ${what} waits for your approval. foldout pins lists what does.`)
+  }
+
+  watch(id: string, listener: () => void): () => void {
+    return this.#storage.watch(id, listener)
+  }
+
+  async #findUnapproved(id: string): Promise<readonly Unapproved[]> {
+    const seen = await this.#readDefinitions(id, 'seen')
+    if (!seen) return []
+    const pin = await this.read(id).catch(() => undefined)
+    const pinned = new Map((await this.#readDefinitions(id, 'pinned'))?.tools.map((tool) => [tool.name, tool]))
+    const hashes = new Map(pin?.tools)
+    return seen.tools.flatMap((after) => {
+      const tool = after.name
+      if (hashes.get(tool) === hashJson(after)) return []
+      const before = pinned.get(tool)
+      // Only what was accepted, not what somebody has put there.
+      const isKnown = before !== undefined && hashes.get(tool) === hashJson(before)
+      return [{ server: seen.server, tool, before: isKnown ? before : undefined, after }]
+    })
+  }
+
+  /** Accepts definitions on top of those that are accepted already. */
+  async #accept(id: string, accepted: readonly Unapproved[]): Promise<void> {
+    await this.#storage.change(id, async () => {
+      const pin = await this.read(id).catch(() => undefined)
+      const known = await this.#readDefinitions(id, 'pinned')
+      const server = pin?.server ?? accepted[0]?.server ?? ''
+      const added = accepted.map(({ after }) => after)
+      const tools = new Map([...(known?.tools ?? []), ...added].map((tool) => [tool.name, tool]))
+      const hashes = new Map([...(pin?.tools ?? []), ...hashTools(added)])
+      return {
+        pinned: formatDefinitions(server, [...tools.values()]),
+        pin: JSON.stringify(createPin(server, hashes)),
+      }
+    })
+  }
+
+  async #readDefinitions(id: string, part: 'pinned' | 'seen'): Promise<Definitions | undefined> {
+    return definitionsSchema.safeParse(await this.#storage.read(id, part).catch(() => undefined)).data
+  }
+}
+
+export function hashTools(tools: readonly ToolDefinition[]): ReadonlyMap<string, string> {
+  return new Map(tools.map((tool) => [tool.name, hashJson(tool)]))
+}
+
+export function createPin(server: string, hashes: ReadonlyMap<string, string>, tools?: readonly ToolDefinition[]): Pin {
+  const sorted = [...hashes].sort(([one], [other]) => (one < other ? -1 : 1))
+  return {
+    format: FORMAT,
+    server,
+    set: hashJson(sorted),
+    ...(tools ? { quick: hashText(JSON.stringify(tools)) } : {}),
+    tools: sorted,
+  }
+}
+
+function formatDefinitions(server: string, tools: readonly ToolDefinition[]): string {
+  return JSON.stringify({ format: FORMAT, server, tools })
+}
+
+const WATCH_MS = 1_000
+const SUFFIXES = { pin: '.json', pinned: '.pinned', seen: '.seen' } as const
+
+/** Keeps pins in a folder, with a few files for each server. */
+export function createPinFiles(folder: string): PinStore {
+  const getFile = (id: string, part: keyof typeof SUFFIXES): string => join(folder, `${id}${SUFFIXES[part]}`)
+  return createPins({
+    read: (id, part) => readJson(getFile(id, part), MAX_PIN_BYTES),
+    async create(id, { pin, pinned }) {
+      // First, so that there is something to compare with as soon as there is a pin.
+      await createFile(getFile(id, 'pinned'), pinned)
+      return createFile(getFile(id, 'pin'), pin)
+    },
+    async writeSeen(id, seen) {
+      if (seen === undefined) await takeFile(getFile(id, 'seen'))
+      else await replaceFile(getFile(id, 'seen'), seen)
+    },
+    async change(id, change) {
+      // Most starts of a gateway change nothing.
+      const { withLock } = await import('foldout/node')
+      await withLock(`${getFile(id, 'pin')}.lock`, async () => {
+        const { pin, pinned } = await change()
+        await replaceFile(getFile(id, 'pinned'), pinned)
+        await replaceFile(getFile(id, 'pin'), pin)
+      })
+    },
+    async list(part) {
+      const suffix = SUFFIXES[part]
+      const names = await readdir(folder).catch(() => [])
+      return names.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length))
+    },
+    watch(id, listener) {
+      const file = getFile(id, 'pin')
+      // A function of its own, because several gateways of a process may watch the same file.
+      const report = (): void => listener()
+      watchFile(file, { interval: WATCH_MS, persistent: false }, report)
+      return () => unwatchFile(file, report)
+    },
+  })
+}

@@ -1,0 +1,160 @@
+import type { PinMode } from '../../config/definition.ts'
+import type { ToolDefinition } from '../../upstreams/snapshot.ts'
+import { hashText } from '../hash.ts'
+import { createPin, hashTools, type Pin, type PinStore } from './pins.ts'
+
+/** Tools of a server that the user has not accepted. */
+export interface PinReport {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+}
+
+export interface ServerPinsOptions {
+  readonly store: PinStore
+  /** Tells servers apart by how they are started. */
+  readonly id: string
+  readonly server: string
+  readonly mode: PinMode
+  /** Called when the user has accepted something. */
+  readonly onApproved: () => void
+  readonly onProblem: (message: string) => void
+}
+
+const RETRY_MS = 10_000
+
+/** The accepted definitions of one server, compared with what the server says. */
+export class ServerPins {
+  readonly #options: ServerPinsOptions
+  #pin: Pin | 'none' | 'damaged' = 'none'
+  #report: PinReport = { added: [], changed: [] }
+  #held: ReadonlySet<string> = new Set()
+  #stopWatching: (() => void) | undefined
+  /** Whether definitions that differ may be on disk: from this process, or from an earlier one if there is news. */
+  #hasNoted = false
+  #writing: Promise<void> = Promise.resolve()
+  /** What could not be written and is tried again. */
+  readonly #retries = new Map<'create' | 'note', ReturnType<typeof setTimeout>>()
+  #isClosed = false
+
+  constructor(options: ServerPinsOptions) {
+    this.#options = options
+  }
+
+  get report(): PinReport {
+    return this.#report
+  }
+
+  get isHolding(): boolean {
+    return this.#options.mode === 'hold'
+  }
+
+  /** Whether a tool must not be shown or called. */
+  isHeld(tool: string): boolean {
+    return this.#held.has(tool)
+  }
+
+  /** Reads what the user has accepted. It has to be known before tools are compared. */
+  async load(): Promise<void> {
+    const { store, id, mode, server, onProblem } = this.#options
+    if (mode === 'off') return
+    try {
+      this.#pin = (await store.read(id)) ?? 'none'
+    } catch {
+      // Nothing counts as accepted then: damaging the file must not be a way to add tools.
+      this.#pin = 'damaged'
+      // A store that is away comes back.
+      this.#watch()
+      onProblem(
+        `The pinned definitions of '${server}' cannot be read. foldout approve ${server} accepts those that it has now.`,
+      )
+    }
+  }
+
+  /** Compares what the server has with what was accepted. Returns whether there is news. */
+  check(tools: readonly ToolDefinition[]): boolean {
+    const { mode } = this.#options
+    if (mode === 'off') return false
+    if (this.#pin === 'none') {
+      this.#pin = createPin(this.#options.server, hashTools(tools), tools)
+      this.#write(() => this.#create(tools))
+      return false
+    }
+    const before = this.#report
+    const pin = this.#pin === 'damaged' ? undefined : this.#pin
+    const isUnchanged = pin?.quick !== undefined && pin.quick === hashText(JSON.stringify(tools))
+    const hashes = isUnchanged ? new Map<string, string>() : hashTools(tools)
+    const accepted = new Map(pin?.tools)
+    const differing = [...hashes].filter(([name, hash]) => accepted.get(name) !== hash).map(([name]) => name)
+    this.#report = {
+      added: differing.filter((name) => !accepted.has(name)),
+      changed: differing.filter((name) => accepted.has(name)),
+    }
+    this.#held = new Set(mode === 'hold' ? differing : [])
+    const names = new Set(differing)
+    if (this.#hasNoted || names.size > 0) this.#noteLater(tools.filter(({ name }) => names.has(name)))
+    if (differing.length > 0) this.#watch()
+    return differing.length > 0 && JSON.stringify(before) !== JSON.stringify(this.#report)
+  }
+
+  /** Resolves when everything is on disk that will be. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopWatching?.()
+    this.#stopWatching = undefined
+    for (const retry of this.#retries.values()) clearTimeout(retry)
+    await this.#writing
+  }
+
+  /** One after the other, so that what was seen last is what stays. */
+  #write(work: () => Promise<void>): void {
+    this.#writing = this.#writing.then(work)
+  }
+
+  #writeLater(what: 'create' | 'note', work: () => Promise<void>): void {
+    clearTimeout(this.#retries.get(what))
+    if (this.#isClosed) return
+    const retry = setTimeout(() => this.#write(work), RETRY_MS)
+    retry.unref()
+    this.#retries.set(what, retry)
+  }
+
+  #noteLater(differing: readonly ToolDefinition[]): void {
+    this.#hasNoted = true
+    // What was seen last is what stays.
+    clearTimeout(this.#retries.get('note'))
+    this.#write(() => this.#note(differing))
+  }
+
+  async #create(tools: readonly ToolDefinition[]): Promise<void> {
+    const { store, id, server } = this.#options
+    try {
+      const mine = this.#pin
+      this.#pin = await store.create(id, server, tools)
+      const isSame = typeof mine === 'object' && this.#pin.set === mine.set
+      if (!isSame) this.#options.onApproved()
+    } catch (error) {
+      this.#options.onProblem(`The definitions of '${server}' cannot be pinned: ${(error as Error).message}`)
+      // What was seen first stays what counts.
+      this.#writeLater('create', () => this.#create(tools))
+    }
+  }
+
+  async #note(differing: readonly ToolDefinition[]): Promise<void> {
+    const { store, id, server, onProblem } = this.#options
+    try {
+      await store.note(id, server, differing)
+    } catch (error) {
+      onProblem(`Changed definitions of '${server}' cannot be kept: ${(error as Error).message}`)
+      this.#writeLater('note', () => this.#note(differing))
+    }
+  }
+
+  /** The user accepts definitions in another process. */
+  #watch(): void {
+    this.#stopWatching ??= this.#options.store.watch(this.#options.id, this.#reload)
+  }
+
+  readonly #reload = (): void => {
+    void this.load().then(() => this.#options.onApproved())
+  }
+}

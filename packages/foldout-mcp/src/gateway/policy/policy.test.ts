@@ -1,0 +1,355 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Client } from '@modelcontextprotocol/client'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { GatewayDefinition } from '../config/definition.ts'
+import { createApprovalFiles } from './approvals/approval-files.ts'
+import { APPROVAL_MS } from './limits.ts'
+import { createSite, FULL_SERVER, getText, serveTools, type Site } from './gateway.fixtures.ts'
+
+const TOOLS = [
+  { name: 'get_note', description: 'Reads a note.', annotations: { readOnlyHint: true } },
+  { name: 'delete_note', description: 'Deletes a note.' },
+]
+
+let site: Site
+beforeEach(() => {
+  site = createSite()
+})
+afterEach(() => site.close())
+
+const define = (more: Partial<GatewayDefinition> = {}): GatewayDefinition => ({
+  mcpServers: { notes: serveTools(TOOLS) },
+  foldResults: 0,
+  ...more,
+})
+
+async function listNames(client: Client): Promise<readonly string[]> {
+  return (await client.listTools()).tools.map(({ name }) => name)
+}
+
+async function callTool(client: Client, name: string, args: object = {}) {
+  return client.callTool({ name, arguments: { ...args } })
+}
+
+const useTool = (client: Client, name: string, args: object = {}) =>
+  callTool(client, 'use_tool', { name, arguments: args })
+
+describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) => {
+  it('does not list, find or call what is denied, by any way', async () => {
+    const gateway = await site.create(define({ expose: 'hybrid', rules: [{ action: 'deny', tool: 'notes/delete_*' }] }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url, { mode })
+    expect(getText(await callTool(client, 'search_tools', { query: 'delete a note' }))).not.toContain('delete_note')
+    for (const name of ['delete_note', 'notes/delete_note', 'notes_delete_note', 'DELETE-NOTE']) {
+      const [direct, through] = [await callTool(client, name), await useTool(client, name)]
+      expect([direct.isError, through.isError]).toEqual([true, true])
+      expect(getText(through)).toMatch(/^Tool '[^']+' not found\./)
+    }
+    expect((await useTool(client, 'get_note')).isError).toBeUndefined()
+  })
+
+  it('is not run by a program either', async () => {
+    const gateway = await site.create(define({ expose: 'code', rules: [{ action: 'deny', tool: 'notes/delete_*' }] }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url, { mode })
+    const run = (code: string) => callTool(client, 'run_code', { code })
+    expect(getText(await run('return Object.keys(notes)'))).not.toContain('delete')
+    expect(getText(await run('return await notes.get_note({})'))).toContain('args')
+    expect((await run('return await notes.delete_note({})')).isError).toBe(true)
+  })
+
+  it('sees what the rules for its name allow', async () => {
+    const rules = [{ action: 'deny', client: 'cursor*', annotation: 'destructive' }] as const
+    const gateway = await site.create(define({ expose: 'all', rules }))
+    const { url } = await gateway.http()
+    expect(await listNames(await site.connect(url, { mode, name: 'Cursor' }))).toEqual(['get_note'])
+    expect(await listNames(await site.connect(url, { mode, name: 'zed' }))).toEqual(['delete_note', 'get_note'])
+    const catalog = await gateway.getCatalog()
+    expect(catalog.tools.map(({ name }) => name)).toEqual(['delete_note', 'get_note'])
+  })
+
+  it('has a call approved by its user, once and for exactly this call', async () => {
+    const rules = [{ action: 'ask', annotation: 'destructive', reason: 'Notes cannot be restored.' }] as const
+    const gateway = await site.create(define({ expose: 'hybrid', rules }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url, { mode, capabilities: { elicitation: { form: {} } } })
+    const asked = vi.fn(async (_request: unknown) => ({ action: 'accept' as 'accept' | 'decline', content: {} }))
+    client.setRequestHandler('elicitation/create', asked as never)
+    const args = { id: 7, text: 'line\n\nYou may approve.\u202E' }
+    expect(getText(await useTool(client, 'delete_note', args))).toContain('"id":7')
+    expect(asked).toHaveBeenCalledTimes(1)
+    expect(asked.mock.calls[0]?.[0]).toMatchObject({
+      params: {
+        message:
+          "The client 'test' wants to call notes/delete_note once, with these arguments:\n\n" +
+          '{\n  "id": 7,\n  "text": "line\\n\\nYou may approve.<U+202E>"\n}\n\nNotes cannot be restored.',
+      },
+    })
+    expect((await useTool(client, 'delete_note', args)).isError).toBeUndefined()
+    expect(asked).toHaveBeenCalledTimes(2)
+    asked.mockResolvedValue({ action: 'decline', content: {} })
+    expect(getText(await useTool(client, 'delete_note', args))).toBe(
+      "Tool 'notes/delete_note' was not run: the user did not approve it.",
+    )
+    await useTool(client, 'get_note')
+    expect(asked).toHaveBeenCalledTimes(3)
+  })
+
+  it('is asked for an approval first and then by the server', async () => {
+    const gateway = await site.create({
+      mcpServers: { full: { command: process.execPath, args: [FULL_SERVER] } },
+      rules: [{ action: 'ask', tool: 'full/ask_color' }],
+      expose: 'all',
+    })
+    const { url } = await gateway.http()
+    const client = await site.connect(url, { mode, capabilities: { elicitation: { form: {} } } })
+    const asked = vi.fn(async (_request: unknown) => ({ action: 'accept' as const, content: { color: 'green' } }))
+    client.setRequestHandler('elicitation/create', asked as never)
+    expect(getText(await callTool(client, 'ask_color'))).toBe('The color is green.')
+    expect(asked).toHaveBeenCalledTimes(2)
+  })
+
+  it('that cannot ask its user is told what the user can do, and an approval there counts once', async () => {
+    const gateway = await site.create(define({ expose: 'all', rules: [{ action: 'ask', tool: '*/delete_*' }] }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url, { mode })
+    const refusal = getText(await callTool(client, 'delete_note', { id: 1 }))
+    const [, id = ''] = /foldout approve --call ([0-9a-f]{16})/.exec(refusal) ?? []
+    expect(refusal).toBe(
+      `Tool 'notes/delete_note' was not run: the user has to approve it. Ask the user to run "foldout approve --call ${id}" within 10 minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it for good.`,
+    )
+    const files = createApprovalFiles(join(site.data, 'approvals'))
+    // Asked again, it is the same call that waits.
+    await callTool(client, 'delete_note', { id: 1 })
+    expect(await files.list()).toMatchObject([
+      { id, tool: 'notes/delete_note', client: 'test', preset: '', arguments: '{\n  "id": 1\n}' },
+    ])
+    await files.approve(id)
+    expect(await files.list()).toEqual([])
+    await expect(files.approve(id)).rejects.toThrow(/No call with the id/)
+    const other = await site.connect(url, { mode, name: 'other' })
+    expect((await callTool(client, 'delete_note', { id: 2 })).isError).toBe(true)
+    expect((await callTool(other, 'delete_note', { id: 1 })).isError).toBe(true)
+    const results = await Promise.all(Array.from({ length: 5 }, () => callTool(client, 'delete_note', { id: 1 })))
+    expect(results.filter(({ isError }) => isError !== true)).toHaveLength(1)
+  })
+})
+
+describe('R56 approvals', () => {
+  it('are forged in vain: another state, another tool, other arguments, a second time', async () => {
+    const gateway = await site.create(define({ expose: 'all', rules: [{ action: 'ask' }] }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url, { mode: 'auto', capabilities: { elicitation: {} } })
+    const states: unknown[] = []
+    const send = async (name: string, args: object, state?: unknown): Promise<Readonly<Record<string, unknown>>> => {
+      const input =
+        state === undefined
+          ? {}
+          : { requestState: state, inputResponses: { approval: { action: 'accept', content: {} } } }
+      const body = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {
+          name,
+          arguments: args,
+          ...input,
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+            'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+          },
+        },
+      }
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': name,
+        },
+        body: JSON.stringify(body),
+      })
+      const text = await response.text()
+      const json = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}')
+      const { result = {} } = JSON.parse(json) as { result?: Readonly<Record<string, unknown>> }
+      if (result['requestState'] !== undefined) states.push(result['requestState'])
+      return result
+    }
+    const isQuestion = { resultType: 'input_required' }
+    expect(await send('delete_note', { id: 1 })).toMatchObject(isQuestion)
+    expect(await send('delete_note', { id: 1 }, 'foldout-approval-guess')).toMatchObject(isQuestion)
+    expect(await send('delete_note', { id: 2 }, states[0])).toMatchObject({ isError: true })
+    // A state that was tried for another call is used up.
+    expect(await send('delete_note', { id: 1 }, states[0])).toMatchObject(isQuestion)
+    expect(await send('get_note', { id: 1 }, states[1])).toMatchObject({ isError: true })
+    expect((await send('delete_note', { id: 1 }, states[2]))['isError']).toBeUndefined()
+    expect(await send('delete_note', { id: 1 }, states[2])).toMatchObject(isQuestion)
+    await client.close()
+  })
+
+  it('cannot be given for names that are paths, or for what is damaged or expired', async () => {
+    let time = 1_000
+    const files = createApprovalFiles(join(site.data, 'approvals'), () => time)
+    for (const id of ['../../etc/passwd', '', 'x'.repeat(10_000), '__proto__'])
+      await expect(files.approve(id)).rejects.toThrow(/No call with the id/)
+    const id = '0123456789abcdef'
+    const call = { id, binding: 'b', preset: '', tool: 'a/b', arguments: '{}' }
+    expect(await files.ask(call)).toBe('waiting')
+    time += APPROVAL_MS
+    expect(await files.list()).toEqual([])
+    await expect(files.approve(id)).rejects.toThrow(/No call with the id/)
+    expect(await files.ask(call)).toBe('waiting')
+    await files.approve(id)
+    expect(await files.use(id, 'another')).toBe(false)
+    time = 10_000_000
+    expect(await files.use(id, 'b')).toBe(false)
+    expect(readdirSync(join(site.data, 'approvals'))).toEqual([])
+  })
+})
+
+describe('R56 a denied call', () => {
+  it('is refused without asking again, and only that call', async () => {
+    const gateway = await site.create(define({ expose: 'all', rules: [{ action: 'ask', tool: '*/delete_*' }] }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url)
+    await callTool(client, 'delete_note', { id: 1 })
+    const [waiting] = await gateway.approvals.list()
+    expect(waiting).not.toHaveProperty('binding')
+    await gateway.approvals.deny(waiting?.id ?? '')
+    expect(await gateway.approvals.list()).toEqual([])
+    await expect(gateway.approvals.approve(waiting?.id ?? '')).rejects.toThrow(/No call with the id/)
+    const again = getText(await callTool(client, 'delete_note', { id: 1 }))
+    expect(again).toBe("Tool 'notes/delete_note' was not run: the user did not approve it.")
+    expect(await gateway.approvals.list()).toEqual([])
+    expect(getText(await callTool(client, 'delete_note', { id: 2 }))).toContain('the user has to approve it')
+    expect(await gateway.approvals.list()).toMatchObject([{ tool: 'notes/delete_note', arguments: '{\n  "id": 2\n}' }])
+  })
+
+  it('is decided once, by the first of several who decide', async () => {
+    const files = createApprovalFiles(join(site.data, 'approvals'))
+    const id = '0123456789abcdef'
+    const call = {
+      id,
+      binding: 'b',
+      preset: '',
+      tool: 'a/b',
+      arguments: '{}',
+      askedAt: '',
+      expiresAt: Date.now() + 1e6,
+    }
+    await files.ask(call)
+    const decided = await Promise.allSettled([files.approve(id), files.deny(id), files.approve(id), files.deny(id)])
+    expect(decided.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+})
+
+describe('R56 a change of the rules', () => {
+  it('applies to clients that are connected', async () => {
+    const gateway = await site.create(define({ expose: 'all' }))
+    const { url } = await gateway.http()
+    const client = await site.connect(url)
+    expect(await listNames(client)).toHaveLength(2)
+    await gateway.update(define({ expose: 'all', rules: [{ action: 'deny', tool: 'notes/delete_*' }] }))
+    await vi.waitFor(async () => expect(await listNames(client)).toEqual(['get_note']))
+    expect((await callTool(client, 'delete_note')).isError).toBe(true)
+    await gateway.update(define({ expose: 'all', rules: [{ action: 'deny', client: 'test' }] }))
+    expect((await callTool(client, 'get_note')).isError).toBe(true)
+  })
+
+  it('hides everything of a server that is denied', async () => {
+    const mcpServers = { full: { command: process.execPath, args: [FULL_SERVER] }, notes: serveTools(TOOLS) }
+    const gateway = await site.create({
+      mcpServers,
+      presets: { work: { rules: [{ action: 'deny', server: 'full' }] } },
+    })
+    const { url } = await gateway.http()
+    const client = await site.connect(`${url}/work`)
+    expect((await client.listResources()).resources).toEqual([])
+    await expect(client.readResource({ uri: 'test://static' })).rejects.toThrow(/not found/i)
+    expect(await listNames(client)).toEqual(['read_result', 'delete_note', 'get_note'])
+    expect((await (await site.connect(url)).listResources()).resources).toHaveLength(1)
+  })
+
+  it.each(['legacy', 'auto'] as const)('hides it from some clients only, in the era %s', async (mode) => {
+    const mcpServers = { full: { command: process.execPath, args: [FULL_SERVER] } }
+    const gateway = await site.create({ mcpServers, rules: [{ action: 'allow', client: 'zed' }, { action: 'deny' }] })
+    const { url } = await gateway.http()
+    const [zed, other] = [
+      await site.connect(url, { mode, name: 'zed' }),
+      await site.connect(url, { mode, name: 'other' }),
+    ]
+    expect((await zed.listResources()).resources).toHaveLength(1)
+    expect((await other.listResources()).resources).toEqual([])
+    await expect(other.readResource({ uri: 'test://static' })).rejects.toThrow(/not found|unknown|support/i)
+    await expect(other.getPrompt({ name: 'greet', arguments: { who: 'Ann' } })).rejects.toThrow(
+      /not found|unknown|support/i,
+    )
+    expect(await listNames(zed)).toContain('where')
+    expect(await listNames(other)).not.toContain('where')
+  })
+})
+
+describe('R56 the audit log', () => {
+  const read = (file: string): readonly Readonly<Record<string, unknown>>[] =>
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+
+  it('names the client, the inner tool, its arguments without secrets, and what became of it', async () => {
+    const file = join(site.folder, 'logs', 'audit.jsonl')
+    const definition = define({ expose: 'hybrid', audit: file, rules: [{ action: 'ask', tool: '*/delete_*' }] })
+    const mcpServers = { notes: serveTools(TOOLS, { env: { ANYTHING: 'secret-of-the-server' } }) }
+    const gateway = await site.create({ ...definition, mcpServers })
+    const { url } = await gateway.http()
+    const client = await site.connect(url)
+    const args = { password: 'x', text: 'secret-of-the-server', long: 'y'.repeat(4_000_000) }
+    await useTool(client, 'get_note', args)
+    await useTool(client, 'delete_note')
+    await gateway.close()
+    const text = readFileSync(file, 'utf8')
+    expect(text).not.toContain('secret-of-the-server')
+    expect(text.length).toBeLessThan(5_000)
+    expect(read(file)).toMatchObject([
+      {
+        client: { name: 'test' },
+        preset: '',
+        tool: 'notes/get_note',
+        outcome: 'ok',
+        arguments: { password: '***', text: '***', long: expect.stringMatching(/^y+… \(3999000 more characters\)$/) },
+        durationMs: expect.any(Number),
+        bytes: expect.any(Number),
+      },
+      { tool: 'notes/delete_note', outcome: 'not approved', arguments: {} },
+    ])
+  })
+
+  it('is moved aside when it is large', async () => {
+    const file = join(site.folder, 'audit.jsonl')
+    const gateway = await site.create(define({ audit: { file, maxBytes: 1_000, keep: 2 } }))
+    const catalog = await gateway.getCatalog()
+    for (let i = 0; i < 30; i++) await catalog.call('get_note', { i })
+    await gateway.close()
+    const names = readdirSync(site.folder).filter((name) => name.startsWith('audit'))
+    expect(names.filter((name) => name !== 'audit.jsonl').sort()).toEqual(['audit.jsonl.1', 'audit.jsonl.2'])
+    for (const name of names) read(join(site.folder, name))
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'that cannot be written, because the disk is full, fails no call',
+    async () => {
+      const gateway = await site.create(define({ audit: '/dev/full' }))
+      const catalog = await gateway.getCatalog()
+      for (let i = 0; i < 3; i++) expect((await catalog.call('get_note', {})).isError).toBeUndefined()
+      await gateway.close()
+      expect(site.events.filter(({ type }) => type === 'problem')).toMatchObject([
+        { message: expect.stringMatching(/^The audit log \/dev\/full cannot be written: ENOSPC/) },
+        { message: '3 calls are missing in the audit log /dev/full, which could not be written.' },
+      ])
+    },
+  )
+})

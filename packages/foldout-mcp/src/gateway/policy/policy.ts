@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Authorize } from 'foldout/mcp'
+import { UsageError, type AuditSettings, type GatewayConfig } from '../config/config.ts'
+import type { Variables } from '../config/variables.ts'
+import type { GatewayStore } from '../store/contract.ts'
+import { SWEEP_MS } from '../store/limits.ts'
+import { createRedactor } from '../traffic/redact.ts'
+import type { ApprovalStore } from './approvals/approval-store.ts'
+import { createApprovals, type Approvals } from './approvals/approvals.ts'
+import { openAuditFile } from './audit/audit-file.ts'
+import { openAuditLog, type AuditLog } from './audit/audit.ts'
+import { createQuotas, type Quotas } from './quotas/quotas.ts'
+import { checkToken, readTokens, type Token } from './tokens.ts'
+import { createRules, type Rules } from './rules.ts'
+import { findConfigSecrets, type Secrets } from './secrets.ts'
+
+export interface PolicyOptions {
+  readonly store: GatewayStore
+  /** The secrets that are hidden, which may have some already. */
+  readonly secrets: Secrets
+  readonly variables: Variables
+  readonly onProblem: (message: string) => void
+}
+
+const NO_AUDIT_STORE = 'The audit log is to be in the store, and there is none. Name a "store", or give "audit" a file.'
+
+/** What clients of a gateway may do, and what is noted of it. It changes with the configuration. */
+export class Policy {
+  readonly secrets: Secrets
+  readonly approvals: Approvals
+  readonly quotas: Quotas
+  /** The calls that wait for the user. */
+  readonly waiting: Pick<ApprovalStore, 'list' | 'approve' | 'deny'>
+  readonly #options: PolicyOptions
+  #config: Pick<GatewayConfig, 'rules' | 'presets' | 'http'> = { rules: [], presets: new Map(), http: {} }
+  #tokens: readonly Token[] = []
+  #rules = new Map<string, Rules>()
+  #audit: AuditLog | undefined
+  #auditSettings: AuditSettings | undefined
+  #pruning: ReturnType<typeof setInterval> | undefined
+
+  constructor(options: PolicyOptions) {
+    this.#options = options
+    this.secrets = options.secrets
+    this.waiting = options.store.approvals
+    this.approvals = createApprovals(options.store.approvals, this.secrets)
+    this.quotas = createQuotas(options.store.quotas)
+  }
+
+  /** Says who sends a request over HTTP; nothing is asked if there are no tokens. */
+  get authorize(): Authorize | undefined {
+    const { publicUrl } = this.#config.http
+    if (!this.#config.http.tokens?.length) return undefined
+    return (request) => checkToken(request, this.#tokens, publicUrl)
+  }
+
+  /**
+   * Reads the tokens of a configuration, for a gateway that is served over HTTP.
+   *
+   * @throws UsageError if one is missing or too short.
+   */
+  readTokens({ http }: Pick<GatewayConfig, 'http'>): readonly Token[] {
+    const tokens = readTokens(http, this.#options.variables)
+    this.secrets.add(tokens.map(({ token }) => token))
+    return tokens
+  }
+
+  /** From now on, these tokens count. */
+  useTokens(tokens: readonly Token[]): void {
+    this.#tokens = tokens
+  }
+
+  get audit(): AuditLog | undefined {
+    return this.#audit
+  }
+
+  /** Makes the secrets of a configuration known, before anything of it is used. */
+  learn(config: GatewayConfig): void {
+    this.secrets.add(findConfigSecrets(config, this.#options.variables))
+  }
+
+  update(config: GatewayConfig): void {
+    this.#config = config
+    this.#rules = new Map()
+    this.quotas.update(config.quotas)
+    if (isDeepStrictEqual(config.audit, this.#auditSettings)) return
+    void this.#audit?.close()
+    clearInterval(this.#pruning)
+    this.#auditSettings = config.audit
+    this.#audit = config.audit && this.#openAudit(config.audit)
+  }
+
+  #openAudit(settings: AuditSettings): AuditLog {
+    const { onProblem, store } = this.#options
+    if (!('keepDays' in settings)) return openAuditLog(openAuditFile(settings), createRedactor(this.secrets), onProblem)
+    const { audit } = store
+    if (!audit) throw new UsageError(NO_AUDIT_STORE)
+    const prune = (): void => void audit.prune(settings.keepDays).catch(() => undefined)
+    prune()
+    this.#pruning = setInterval(prune, SWEEP_MS)
+    this.#pruning.unref()
+    const target = { title: 'in the store', canRepeat: true, append: audit.append }
+    return openAuditLog(target, createRedactor(this.secrets), onProblem)
+  }
+
+  /** @throws UsageError if a configuration needs something that the gateway does not have. */
+  check({ audit }: GatewayConfig): void {
+    if (audit && 'keepDays' in audit && !this.#options.store.audit) throw new UsageError(NO_AUDIT_STORE)
+  }
+
+  /** Those of the preset come first. */
+  getRules(preset: string): Rules {
+    const known = this.#rules.get(preset)
+    if (known) return known
+    const { presets, rules } = this.#config
+    const made = createRules([...(presets.get(preset)?.rules ?? []), ...rules])
+    this.#rules.set(preset, made)
+    return made
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pruning)
+    await this.quotas.close()
+    await this.#audit?.close()
+  }
+}

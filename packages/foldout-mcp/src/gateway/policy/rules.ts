@@ -1,0 +1,147 @@
+import type { ToolAnnotations } from 'foldout/catalog'
+import type { RuleAnnotation, RuleDefinition } from '../config/definition.ts'
+import { hasParts } from '../fields.ts'
+import { toVisible } from './visible.ts'
+
+/** Who asks. */
+export interface Who {
+  /** As the client calls itself. */
+  readonly client: string | undefined
+  /** Whose token it has. */
+  readonly user: string | undefined
+}
+
+/** The tool that is asked for, and where. */
+export interface ToolFacts {
+  readonly preset: string
+  readonly server: string
+  /** The name that the server gives the tool, and the one that clients see. */
+  readonly names: readonly string[]
+  readonly annotations: ToolAnnotations | undefined
+}
+
+export interface Decision {
+  readonly action: RuleDefinition['action']
+  readonly reason: string | undefined
+}
+
+/** Rules in the order in which they are tried. */
+export interface Rules {
+  decide(who: Who, tool: ToolFacts): Decision
+  /** The decision, if it is the same for every client. */
+  decideForAll(tool: ToolFacts): Decision | undefined
+  /** Whether everything of a server is denied to a client, not only its tools. */
+  deniesServer(who: Who, preset: string, server: string): boolean
+  /** Equal for clients for which every decision is the same. */
+  getProfile(who: Who): string
+}
+
+const ALLOWED: Decision = { action: 'allow', reason: undefined }
+export const NOBODY: Who = { client: undefined, user: undefined }
+
+export function createRules(definitions: readonly RuleDefinition[]): Rules {
+  const rules = definitions.map(compileRule)
+  const personal = rules.filter(({ isPersonal }) => isPersonal)
+  return {
+    decide: (who, tool) =>
+      rules.find((rule) => rule.fitsTool(tool) && (!rule.isPersonal || rule.fitsWho(who)))?.decision ?? ALLOWED,
+    decideForAll(tool) {
+      const first = rules.find((rule) => rule.fitsTool(tool))
+      if (!first) return ALLOWED
+      return first.isPersonal ? undefined : first.decision
+    },
+    deniesServer(who, preset, server) {
+      const first = rules.find((rule) => rule.fitsServer(preset, server) && (!rule.isPersonal || rule.fitsWho(who)))
+      return first?.decision.action === 'deny'
+    },
+    getProfile: (who) => personal.map((rule) => (rule.fitsWho(who) ? '1' : '0')).join(''),
+  }
+}
+
+/** Which calls something is about. */
+export interface Selector {
+  fitsWho(who: Who): boolean
+  fitsTool(tool: ToolFacts): boolean
+}
+
+interface Rule extends Selector {
+  readonly decision: Decision
+  /** Whether it depends on who asks. */
+  readonly isPersonal: boolean
+  /** Whether it is about a server as a whole. */
+  fitsServer(preset: string, server: string): boolean
+}
+
+function compileRule({ action, reason, ...patterns }: RuleDefinition): Rule {
+  const preset = compilePatterns(patterns.preset)
+  const server = compilePatterns(patterns.server)
+  const isWhole = patterns.tool === undefined && toList(patterns.annotation ?? []).length === 0
+  return {
+    ...compileSelector(patterns),
+    decision: { action, reason },
+    isPersonal: patterns.client !== undefined || patterns.user !== undefined,
+    fitsServer: (inPreset, name) => isWhole && preset(inPreset) && server(name),
+  }
+}
+
+export function compileSelector(patterns: Omit<RuleDefinition, 'action' | 'reason'>): Selector {
+  const client = compilePatterns(patterns.client, (text) => text.toLowerCase())
+  const user = compilePatterns(patterns.user)
+  const preset = compilePatterns(patterns.preset)
+  const server = compilePatterns(patterns.server)
+  const tool = compilePatterns(patterns.tool)
+  const annotations = toList(patterns.annotation ?? [])
+  return {
+    fitsWho: (who) => client(who.client ?? '') && user(who.user ?? ''),
+    fitsTool: (facts) =>
+      preset(facts.preset) &&
+      server(facts.server) &&
+      facts.names.some((name) => tool(`${facts.server}/${name}`) || tool(`${facts.server}/${toVisible(name)}`)) &&
+      annotations.every((name) => HINTS[name](facts.annotations ?? {})),
+  }
+}
+
+/** As the protocol says: what a server does not say counts as the more dangerous. */
+const HINTS: Readonly<Record<RuleAnnotation, (hints: ToolAnnotations) => boolean>> = {
+  readOnly: ({ readOnlyHint }) => readOnlyHint === true,
+  destructive: ({ readOnlyHint, destructiveHint }) => readOnlyHint !== true && destructiveHint !== false,
+  openWorld: ({ openWorldHint }) => openWorldHint !== false,
+}
+
+/** A test for texts that fit one of the patterns. Without patterns, every text fits. */
+function compilePatterns(
+  given: string | readonly string[] | undefined,
+  normalize = (text: string): string => text,
+): (text: string) => boolean {
+  if (given === undefined) return () => true
+  const patterns = toList(given).map((pattern) => normalize(pattern).split('*'))
+  return (text) => patterns.some((parts) => hasParts(normalize(text), parts))
+}
+
+export function toList<Item>(given: Item | readonly Item[]): readonly Item[] {
+  return Array.isArray(given) ? (given as readonly Item[]) : [given as Item]
+}
+
+/** What rules name that does not exist: a rule with a typing error protects nothing. */
+export function findIdleRules(
+  rules: readonly Pick<RuleDefinition, 'server' | 'tool' | 'preset'>[],
+  servers: readonly string[],
+  presets: readonly string[],
+  what = 'rule',
+): readonly string[] {
+  const describe = (kind: string, name: string): string =>
+    `A ${what} names the ${kind} '${name}', and the configuration has none that fits.`
+  const findMissing = (kind: string, patterns: readonly string[], names: readonly string[]): readonly string[] =>
+    patterns
+      .filter((pattern) => pattern !== '*' && !names.some(compilePatterns(pattern)))
+      .map((pattern) => describe(kind, pattern))
+  return rules.flatMap(({ server = [], tool = [], preset = [] }) => [
+    ...findMissing('server', toList(server), servers),
+    ...findMissing(
+      'server',
+      toList(tool).flatMap((pattern) => (pattern.includes('/') ? [pattern.slice(0, pattern.indexOf('/'))] : [])),
+      servers,
+    ),
+    ...findMissing('preset', toList(preset), [...presets, '']),
+  ])
+}
