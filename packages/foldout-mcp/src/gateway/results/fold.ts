@@ -1,0 +1,167 @@
+import type { CallResult, ToolContent } from 'foldout/catalog'
+import { isObject } from '../fields.ts'
+import { FIRST_TOKENS, KEPT_MS, LARGEST_WHOLE_BYTES } from './limits.ts'
+import { countLines } from './thread/lines.ts'
+import { cutToTokens, formatNumber, loadCounter, type CountTokens } from './tokens.ts'
+
+/** A text that was taken out of a result, as the model gets to know it. */
+export interface TakenText {
+  readonly handle: string
+  /** Missing if the text is not JSON. */
+  readonly outline: string | undefined
+}
+
+export interface FoldOptions {
+  /** Texts with more tokens are folded. */
+  readonly limit: number
+  /** Whether the client checks structured content, and refuses a result without it. */
+  readonly isChecked: boolean
+  /** Keeps a text. Rejects if it cannot be kept. */
+  keep(text: string): Promise<TakenText>
+}
+
+/** Where the `_meta` of a result has the handles of what was folded. */
+const FOLDED = 'foldout/folded'
+
+/** The same result with its large texts folded. Pictures and sounds stay as they are. */
+export async function foldResult(result: CallResult, options: FoldOptions): Promise<CallResult> {
+  const { limit, isChecked } = options
+  if (result['resultType'] === 'input_required' || !mayExceed(result, limit)) return result
+  const count = await loadCounter()
+  const large = findLarge(result, limit, count)
+  if (large.length === 0) return result
+  const isRefused = isChecked && result.structuredContent !== undefined && result.isError !== true
+  if (isRefused && Buffer.byteLength(JSON.stringify(result)) <= LARGEST_WHOLE_BYTES) return result
+  const folded: Folded[] = []
+  for (const one of large) folded.push(await fold(one, options, count))
+  const shown = replaceTexts(result, folded)
+  return isRefused ? { ...shown, isError: true } : shown
+}
+
+/** A text that is too large, and which pieces of the content it stands for. */
+interface LargeText {
+  readonly text: string
+  readonly pieces: ReadonlySet<ToolContent>
+  readonly isStructured: boolean
+}
+
+interface Folded extends LargeText {
+  readonly shown: string
+  readonly handle: string | undefined
+}
+
+/** Whether a result has enough characters to be too large. Most have not, and are not counted. */
+export function mayExceed({ content, structuredContent }: CallResult, limit: number): boolean {
+  let left = limit
+  for (const piece of content) left -= getText(piece)?.length ?? 0
+  return left < 0 || !isSmall(structuredContent, limit)
+}
+
+/** Whether a value has no more than a number of characters, by and large. */
+function isSmall(value: unknown, limit: number): boolean {
+  let left = limit
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0 && left >= 0) {
+    const next = waiting.pop()
+    left -= typeof next === 'string' ? next.length + 2 : 4
+    if (typeof next !== 'object' || next === null) continue
+    const inner: readonly unknown[] = Array.isArray(next) ? next : [...Object.keys(next), ...Object.values(next)]
+    if (inner.length > left) return false
+    for (const one of inner) waiting.push(one)
+  }
+  return left >= 0
+}
+
+/** Texts are counted together, because a model reads them together. Resources have names, so each stands for itself. */
+function findLarge(
+  { content, structuredContent }: CallResult,
+  limit: number,
+  count: CountTokens,
+): readonly LargeText[] {
+  const found: LargeText[] = []
+  const texts = content.filter(({ type, text }) => type === 'text' && typeof text === 'string')
+  const text = texts.map((piece) => piece['text']).join('\n')
+  const isLarge = (one: string): boolean => one.length > limit && count(one) > limit
+  const structured = isSmall(structuredContent, limit) ? undefined : JSON.stringify(structuredContent)
+  const isTwice = structured !== undefined && texts.length === 1 && isSameJson(text, structuredContent, structured)
+  if (structured !== undefined && isLarge(structured))
+    found.push({ text: structured, pieces: new Set(isTwice ? texts : []), isStructured: true })
+  if (!isTwice && isLarge(text)) found.push({ text, pieces: new Set(texts), isStructured: false })
+  for (const piece of content) {
+    const inner = piece.type === 'resource' ? getText(piece) : undefined
+    if (inner !== undefined && isLarge(inner))
+      found.push({ text: inner, pieces: new Set([piece]), isStructured: false })
+  }
+  return found
+}
+
+/** Servers give structured content as a text as well, for clients that do not know it. */
+function isSameJson(text: string, value: unknown, written: string): boolean {
+  return text === written || (text.length > written.length && text === JSON.stringify(value, undefined, 2))
+}
+
+function getText(piece: ToolContent): string | undefined {
+  const { text, resource } = piece
+  if (typeof text === 'string') return text
+  return isObject(resource) && typeof resource['text'] === 'string' ? resource['text'] : undefined
+}
+
+async function fold(large: LargeText, { keep }: FoldOptions, count: CountTokens): Promise<Folded> {
+  const { text } = large
+  const size = `${formatNumber(text.length)} characters, about ${formatNumber(count(text))} tokens`
+  const start = cutToTokens(text, FIRST_TOKENS, count)
+  try {
+    const { handle, outline } = await keep(text)
+    const what = outline === undefined ? describeLines(countLines(text)) : 'JSON'
+    const shape = outline === undefined ? [] : ['Its shape:', outline, '']
+    const shown = [
+      `This result is folded: ${what}, ${size}. Read parts of it with read_result and result: '${handle}', which works for ${KEPT_MS / 60_000} minutes after each use.`,
+      '',
+      ...shape,
+      'It begins:',
+      start,
+    ]
+    return { ...large, handle, shown: shown.join('\n') }
+  } catch (error) {
+    const reason = (error as Error).message
+    const shown = `Only the beginning of this result is here: it has ${size}, and could not be kept (${reason}). Call the tool again for less, such as a part, a page or a filter.\n\nIt begins:\n${start}`
+    return { ...large, handle: undefined, shown }
+  }
+}
+
+function describeLines(lines: number): string {
+  return lines === 1 ? 'text on one line' : `text with ${formatNumber(lines)} lines`
+}
+
+/** What is shown takes the place of the first piece that it stands for. */
+function replaceTexts(result: CallResult, folded: readonly Folded[]): CallResult {
+  const { structuredContent, _meta: meta, content, ...rest } = result as CallResult & { readonly _meta?: object }
+  const shown: ToolContent[] = []
+  const used = new Set<Folded>()
+  for (const piece of content) {
+    const one = folded.find(({ pieces }) => pieces.has(piece))
+    if (!one) shown.push(piece)
+    else if (!used.has(one)) shown.push(toPiece(piece, one.shown))
+    if (one) used.add(one)
+  }
+  for (const one of folded) if (!used.has(one)) shown.push({ type: 'text', text: one.shown })
+  const handles = folded.flatMap(({ handle, text }) =>
+    handle === undefined ? [] : [{ handle, characters: text.length }],
+  )
+  const isStructured = folded.some((one) => one.isStructured)
+  return {
+    ...rest,
+    content: shown,
+    ...(structuredContent === undefined || isStructured ? {} : { structuredContent }),
+    _meta: { ...meta, [FOLDED]: handles },
+  }
+}
+
+/** A resource becomes a text that names it. */
+function toPiece(piece: ToolContent, text: string): ToolContent {
+  const { resource } = piece
+  if (!isObject(resource)) return { ...piece, text }
+  const { annotations } = piece
+  const named = `Resource ${String(resource['uri'])}\n${text}`
+  return { type: 'text', text: named, ...(annotations === undefined ? {} : { annotations }) }
+}

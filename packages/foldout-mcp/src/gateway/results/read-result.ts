@@ -1,0 +1,163 @@
+import type { CallResult, ListedTool } from 'foldout/catalog'
+import { z } from 'zod'
+import { describeMistake } from '../config/schema.ts'
+import { READ_TOKENS } from './limits.ts'
+import type { Reading, ReadingAnswer, ReadingEntry } from './thread/reading.ts'
+import { cutToTokens, formatNumber, type CountTokens } from './tokens.ts'
+
+export const READ_RESULT = 'read_result'
+
+/** The tool that models read folded results with. */
+export const LISTING: ListedTool = {
+  name: READ_RESULT,
+  description:
+    'Reads parts of a result that was folded because it is large: a range, what matches a regular expression, or what a JSONPath selects.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      result: { type: 'string', description: 'The name of the result, as the folded result gives it.' },
+      path: {
+        type: 'string',
+        description:
+          "For JSON: a JSONPath whose matches are read, as in '$.items[0:20].name' or '$.items[?@.price < 10]'.",
+      },
+      grep: {
+        type: 'string',
+        description:
+          'A JavaScript regular expression: reads only the lines that match; for JSON, only the values that match as in "key": "value", with their paths.',
+      },
+      ignore_case: { type: 'boolean', description: 'Ignores the difference between uppercase and lowercase in grep.' },
+      unit: {
+        enum: ['lines', 'characters', 'items'],
+        description: 'What from and count are in. Default: lines for text, items for JSON.',
+      },
+      from: { type: 'integer', description: 'The first one, from 1 on. Negative: counted from the end. Default 1.' },
+      count: { type: 'integer', minimum: 1, description: 'How many. Default: as many as fit.' },
+      max_tokens: { type: 'integer', minimum: 1, description: `Default ${READ_TOKENS}.` },
+    },
+    required: ['result'],
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  meta: { 'anthropic/alwaysLoad': true },
+}
+
+const LONGEST = 10_000
+
+/** Models write numbers as texts now and then. */
+const number = z.coerce.number().pipe(z.int())
+const schema = z.strictObject({
+  result: z.string(),
+  path: z.string().max(LONGEST).exactOptional(),
+  grep: z.string().max(LONGEST).exactOptional(),
+  ignore_case: z.boolean().exactOptional(),
+  unit: z.enum(['lines', 'characters', 'items']).exactOptional(),
+  from: number.exactOptional(),
+  count: number.pipe(z.int().positive()).exactOptional(),
+  max_tokens: number.pipe(z.int().positive()).exactOptional(),
+})
+
+export interface ReadArguments {
+  readonly result: string
+  readonly reading: Reading
+  readonly maxTokens: number
+}
+
+/** How many characters are read for each token that is wanted, so that enough is there to choose from. */
+const CHARACTERS_PER_TOKEN = 8
+
+/** What a model asks for, or what is wrong with it. */
+export function readArguments(args: unknown, ceiling: number): ReadArguments | { readonly fault: string } {
+  const given = Object.entries(typeof args === 'object' && args !== null ? args : {})
+  // Models write null or nothing for what they leave out.
+  const { data, error } = schema.safeParse(
+    Object.fromEntries(given.filter(([, value]) => value !== null && value !== '')),
+  )
+  if (error) return { fault: describeWrong(error) }
+  const { result, ignore_case: ignoreCase = false, from = 1, max_tokens: wanted = READ_TOKENS, ...rest } = data
+  if (rest.path !== undefined && rest.unit !== undefined && rest.unit !== 'items')
+    return { fault: `A path selects items, not ${rest.unit}. Leave out unit.` }
+  const maxTokens = Math.min(wanted, ceiling)
+  return { result, maxTokens, reading: { ...rest, from, ignoreCase, characters: maxTokens * CHARACTERS_PER_TOKEN } }
+}
+
+function describeWrong(error: z.ZodError): string {
+  const [issue] = error.issues
+  if (issue?.code !== 'unrecognized_keys') return describeMistake(error, (field) => `'${field}'`)
+  const [unknown = ''] = issue.keys
+  return `There is no argument '${unknown.slice(0, 80)}'; there are: ${Object.keys(schema.shape).join(', ')}.`
+}
+
+/** What was read, as the model gets it, with where to go on. */
+export function formatAnswer(answer: ReadingAnswer, maxTokens: number, count: CountTokens): CallResult {
+  if ('fault' in answer) return createError(answer.fault)
+  const fitted = fit(answer.entries, maxTokens, count)
+  const next = fitted.next ?? answer.next
+  const lines = fitted.entries.map(({ label, text }) => (label === '' ? text : `${label}: ${text}`))
+  const notes = [describeRange(answer, fitted.entries, next), describeCut(answer, fitted.entries.at(-1))]
+  const text = [...lines, ...notes.filter((note) => note !== '').map((note) => `(${note})`)].join('\n')
+  return { content: [{ type: 'text', text }] }
+}
+
+interface Fitted {
+  readonly entries: readonly ReadingEntry[]
+  /** The first one that did not fit. */
+  readonly next: number | undefined
+}
+
+/** As many as fit; of the first one at least the beginning. */
+function fit(entries: readonly ReadingEntry[], maxTokens: number, count: CountTokens): Fitted {
+  let left = maxTokens
+  const taken: ReadingEntry[] = []
+  for (const entry of entries) {
+    const tokens = count(`${entry.label}: ${entry.text}\n`)
+    if (tokens <= left) {
+      taken.push(entry)
+      left -= tokens
+      continue
+    }
+    if (taken.length > 0) return { entries: taken, next: entry.at }
+    const text = cutToTokens(entry.text, maxTokens, count)
+    return { entries: [{ ...entry, text, isCut: true }], next: entries.length > 1 ? entry.at + 1 : undefined }
+  }
+  return { entries: taken, next: undefined }
+}
+
+type Read = Extract<ReadingAnswer, { readonly unit: unknown }>
+
+function describeRange(answer: Read, entries: readonly ReadingEntry[], next: number | undefined): string {
+  const { unit, total, isSearch } = answer
+  const [first] = entries
+  const last = entries.at(-1)
+  const isPart = unit === 'characters' && first !== undefined && first.isCut
+  const after = isPart ? first.at + first.text.length : next
+  const more = after === undefined ? '' : ` Go on with from: ${after}.`
+  if (isSearch) return `${describeMatches(answer, entries.length, after)}.${more}`
+  if (!first || !last) return total ? `There are only ${formatNumber(total)} ${unit}.` : 'There is nothing here.'
+  const end = unit === 'characters' ? first.at + first.text.length - 1 : last.at
+  const name = unit.slice(0, 1).toUpperCase() + unit.slice(1)
+  const all = total === undefined ? '' : ` of ${formatNumber(total)}`
+  return `${name} ${formatNumber(first.at)} to ${formatNumber(end)}${all}.${more}`
+}
+
+function describeMatches({ unit, total }: Read, matches: number, next: number | undefined): string {
+  const noun = unit === 'items' ? 'values' : unit
+  const found = matches === 1 ? '1 match' : `${matches === 0 ? 'No' : formatNumber(matches)} matches`
+  const all = total === undefined ? '' : ` of ${formatNumber(total)} ${noun}`
+  if (next !== undefined) return `${found} before number ${formatNumber(next)}${all}`
+  return `${found} in ${total === undefined ? 'all' : formatNumber(total)} ${noun}`
+}
+
+function describeCut({ unit, isSearch }: Read, last: ReadingEntry | undefined): string {
+  if (!last?.isCut || unit === 'characters') return ''
+  if (isSearch) return 'Of long ones, the part that matches is shown.'
+  if (unit === 'lines') return "The last line is cut. Read on with unit: 'characters'."
+  if (last.text.startsWith('['))
+    return `The last item is cut. Read parts of it with a path such as ${last.label}[0:10].`
+  if (last.text.startsWith('{')) return `The last item is cut. Read parts of it with a path such as ${last.label}.*.`
+  return 'The last item is cut. Search it with grep.'
+}
+
+export function createError(text: string): CallResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}

@@ -1,0 +1,340 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import {
+  all,
+  createCatalog,
+  hybrid,
+  type CallContext,
+  type CallResult,
+  type Exposure,
+  type RawTool,
+} from 'foldout/catalog'
+import { KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT } from './limits.ts'
+import { Results } from './results.ts'
+import { ResultStore } from './store.ts'
+
+const results = new Results()
+afterAll(() => results.close())
+afterEach(() => vi.useRealTimers())
+
+const LIMIT = 500
+
+interface Opened {
+  /** Calls the tool, whose result is given. */
+  call(result: CallResult, who?: string): Promise<CallResult>
+  read(args: object, who?: string): Promise<CallResult>
+  names(): readonly string[]
+}
+
+function open(exposure: Exposure = all(), tool: Partial<RawTool> = {}, limit = LIMIT): Opened {
+  let answer: CallResult = { content: [] }
+  const catalog = createCatalog([
+    { name: 'get', description: 'Gets it.', source: 'one', call: async () => answer, ...tool },
+  ])
+  const view = results.createView({ getLimit: () => limit, getLeast: () => limit })
+  const exposed = view.expose(exposure).expose(catalog, { id: 'client', takesListChanges: true })
+  const from = (id: string): CallContext => ({ client: { id, name: 'test', version: '1', principal: undefined } })
+  return {
+    async call(result, who = 'ada') {
+      answer = result
+      const isListed = exposed.list().some(({ name }) => name === 'get')
+      const inner = { name: 'get', arguments: {} }
+      return isListed ? exposed.call('get', {}, from(who)) : exposed.call('use_tool', inner, from(who))
+    },
+    read: (args, who = 'ada') => exposed.call('read_result', args, from(who)),
+    names: () => exposed.list().map(({ name }) => name),
+  }
+}
+
+const say = (...texts: readonly string[]): CallResult => ({ content: texts.map((text) => ({ type: 'text', text })) })
+const textOf = ({ content }: CallResult): string => content.map(({ text }) => String(text)).join('\n')
+
+function getHandle(result: CallResult): string {
+  const [, handle] = /result: '(\w+)'/.exec(textOf(result)) ?? []
+  if (handle === undefined) throw new Error(`It is not folded: ${textOf(result).slice(0, 200)}`)
+  return handle
+}
+
+const LINES = Array.from({ length: 1_000 }, (_, i) => `line ${i + 1}`)
+const PEOPLE = { people: Array.from({ length: 400 }, (_, i) => ({ id: i + 1, name: `Person ${i + 1}` })) }
+
+describe('R57 large results', () => {
+  it('are left alone up to the limit', async () => {
+    const { call } = open()
+    const small = { ...say('short'), structuredContent: { a: 1 } }
+    expect(await call(small)).toBe(small)
+  })
+
+  it('are left alone where nothing is folded, and then no tool reads them', async () => {
+    const { call, names } = open(all(), {}, Infinity)
+    const large = say(LINES.join('\n'))
+    expect(await call(large)).toBe(large)
+    expect(names()).toEqual(['get'])
+  })
+
+  it('become their size, shape and beginning, and can be read', async () => {
+    const { call, read, names } = open()
+    expect(names()).toEqual(['read_result', 'get'])
+    const folded = await call(say(JSON.stringify(PEOPLE)))
+    expect(textOf(folded)).toContain('$.people: list of 400\n$.people[*]: object with 2 keys\n$.people[*].id: number')
+    const result = getHandle(folded)
+    expect(textOf(await read({ result, path: '$.people[?@.id == 7]' }))).toBe(
+      '$.people[6]: {"id":7,"name":"Person 7"}\n(Items 1 to 1 of 1.)',
+    )
+    expect(textOf(await read({ result, grep: 'person 399', ignore_case: true }))).toBe(
+      '$.people[398].name: "Person 399"\n(1 match in 800 values.)',
+    )
+  })
+
+  it('keep everything: reading on gives the whole text', async () => {
+    const { call, read } = open()
+    const text = `${LINES.join('\n')}\nWäre “es” 🙂 so?\n`
+    const result = getHandle(await call(say(text)))
+    for (const unit of ['lines', 'characters']) {
+      let whole = ''
+      let from: number | undefined = 1
+      while (from !== undefined) {
+        const answer = textOf(await read({ result, unit, from, max_tokens: 400 }))
+        const [note = ''] = /\n\((?:Lines|Characters) .*\)$/.exec(answer) ?? []
+        whole += `${answer.slice(0, -note.length)}${unit === 'lines' ? '\n' : ''}`
+        const [, next] = /from: (\d+)/.exec(note) ?? []
+        from = next === undefined ? undefined : Number(next)
+      }
+      expect(whole).toBe(text)
+    }
+  })
+
+  it('stay under the ceiling of tokens when they are read', async () => {
+    const { call, read } = open()
+    const result = getHandle(await call(say(LINES.join('\n'))))
+    const few = textOf(await read({ result, max_tokens: 50 }))
+    expect(few.length).toBeLessThan(300)
+    const most = textOf(await read({ result, max_tokens: 1_000_000 }))
+    expect(most.length).toBeLessThan(LIMIT * 6)
+  })
+
+  it('leave pictures, sounds, links and annotations as they are', async () => {
+    const { call } = open()
+    const picture = { type: 'image', data: 'A'.repeat(50_000), mimeType: 'image/png' }
+    const sound = { type: 'audio', data: 'B'.repeat(50_000), mimeType: 'audio/wav' }
+    const link = { type: 'resource_link', uri: 'file:///a', name: 'a' }
+    const annotations = { audience: ['user'] }
+    const { content, ...rest } = await call({
+      content: [
+        picture,
+        { type: 'text', text: LINES.join('\n'), annotations },
+        sound,
+        { type: 'text', text: 'end' },
+        link,
+      ],
+      _meta: { trace: 1 },
+      isError: true,
+    })
+    expect(content.map(({ type }) => type)).toEqual(['image', 'text', 'audio', 'resource_link'])
+    expect(content).toEqual([picture, expect.objectContaining({ annotations }), sound, link])
+    expect(rest).toMatchObject({ isError: true, _meta: { trace: 1 } })
+  })
+
+  it('fold a resource by itself, under its name', async () => {
+    const { call, read } = open()
+    const resource = { uri: 'file:///log.txt', mimeType: 'text/plain', text: LINES.join('\n') }
+    const folded = await call({
+      content: [
+        { type: 'text', text: 'Here.' },
+        { type: 'resource', resource },
+      ],
+    })
+    expect(textOf(folded)).toMatch(
+      /^Here\.\nResource file:\/\/\/log\.txt\nThis result is folded: text with 1,000 lines/,
+    )
+    expect(textOf(await read({ result: getHandle(folded), from: -1 }))).toContain('line 1000')
+  })
+
+  it('have structured content folded once, even if it is there as a text too', async () => {
+    const { call, read } = open()
+    const folded = await call({ ...say(JSON.stringify(PEOPLE, undefined, 2)), structuredContent: PEOPLE })
+    expect(folded.content).toHaveLength(1)
+    expect(folded.structuredContent).toBeUndefined()
+    expect(textOf(await read({ result: getHandle(folded), path: '$.people[1].name' }))).toContain('"Person 2"')
+    const both = await call({ ...say('400 people.'), structuredContent: PEOPLE })
+    expect(textOf(both)).toMatch(/^400 people\.\nThis result is folded: JSON/)
+  })
+
+  it('stay whole where the client checks them, unless they are too large to send', async () => {
+    const tool = { outputSchema: { type: 'object', properties: { people: { type: 'array' } }, required: ['people'] } }
+    const result = { ...say(JSON.stringify(PEOPLE)), structuredContent: PEOPLE }
+    expect(await open(all(), tool).call(result)).toBe(result)
+    expect(getHandle(await open(hybrid(), tool).call(result))).toBeDefined()
+    const people = ['x'.repeat(10_000_000)]
+    const huge = await open(all(), tool).call({ content: [], structuredContent: { people } })
+    expect(huge).toMatchObject({ isError: true })
+    expect(huge.structuredContent).toBeUndefined()
+    expect(getHandle(huge)).toBeDefined()
+  })
+
+  it('leave questions to the client alone', async () => {
+    const { call } = open()
+    const question = { content: [], resultType: 'input_required', inputRequests: { a: { text: LINES.join('\n') } } }
+    expect(await call(question)).toBe(question)
+  })
+})
+
+describe('R57 attacks on folded results', () => {
+  it('a JSON of 50 MB on one line is folded and read without stopping the process', { timeout: 60_000 }, async () => {
+    const { call, read } = open()
+    const items = Array.from({ length: 50_000 }, (_, i) => `{"id":${i},"text":"${'x'.repeat(1_000)}"}`)
+    const text = `[${items.join(',')}]`
+    expect(text.length).toBeGreaterThan(50_000_000)
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 5)
+    const folded = await call(say(text))
+    expect(textOf(folded)).toContain('$: list of 50,000')
+    const result = getHandle(folded)
+    const found = await read({ result, path: '$[49999].id' })
+    clearInterval(timer)
+    expect(textOf(found)).toBe('$[49999].id: 49999\n(Items 1 to 1 of 1.)')
+    expect(ticks).toBeGreaterThan(10)
+    expect(textOf(await read({ result, unit: 'characters', from: -20 }))).toContain('x"}]')
+  })
+
+  it('a JSON that is nested 100,000 deep', async () => {
+    const { call, read } = open()
+    const text = `${'{"a":['.repeat(100_000)}"deep"${']}'.repeat(100_000)}`
+    const folded = await call(say(text))
+    expect(textOf(folded)).toContain('$.a[*].a[*]')
+    const result = getHandle(folded)
+    expect((await read({ result, path: '$..a' })).isError).toBe(true)
+    expect(textOf(await read({ result, grep: 'deep' }))).toContain('"deep"')
+    expect(textOf(await read({ result, path: '$.a[0].a[0]' }))).toContain('$.a[0].a[0]: {"a":[')
+  })
+
+  it('keys named like parts of objects', async () => {
+    const { call, read } = open()
+    const text = `{"__proto__":{"constructor":"own"},"rows":${JSON.stringify(LINES)}}`
+    const folded = await call(say(text))
+    expect(textOf(folded)).toContain('$.__proto__.constructor: string')
+    const result = getHandle(folded)
+    expect(textOf(await read({ result, path: '$.__proto__.constructor' }))).toContain('"own"')
+    expect(textOf(await read({ result, path: '$.rows.constructor' }))).toBe('(There is nothing here.)')
+    expect(textOf(await read({ result, path: '$.toString' }))).toBe('(There is nothing here.)')
+  })
+
+  it('patterns and paths that take for ever', { timeout: 60_000 }, async () => {
+    const { call, read } = open()
+    const value = {
+      s: `${'a'.repeat(5_000)}b`,
+      rows: LINES,
+      deep: JSON.parse('['.repeat(150) + ']'.repeat(150)) as unknown,
+    }
+    const result = getHandle(await call(say(JSON.stringify(value))))
+    expect(textOf(await read({ result, grep: '(a+)+$' }))).toContain('match')
+    expect(textOf(await read({ result, path: '$[?search(@, "(a+)+$")]' }))).toBe('(There is nothing here.)')
+    expect(textOf(await read({ result, path: '$[?match(@, "a*(a*)*c")]' }))).toBe('(There is nothing here.)')
+    expect((await read({ result, path: '$..*..*..*..*', max_tokens: 100 })).content).toHaveLength(1)
+    // A filter that compares everything with everything is ended.
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const endless = read({ result, path: `$${'[?@..*..*'.repeat(3)}..nothing${']'.repeat(3)}` })
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(textOf(await endless)).toMatch(/longer than 15 seconds|nothing here/)
+    vi.useRealTimers()
+    expect(textOf(await read({ result, path: '$.rows[0]' }))).toContain('"line 1"')
+  })
+
+  it.each([
+    { result: 7 },
+    { result: '__proto__' },
+    [],
+    'text',
+    null,
+    { result: 'x', count: -1 },
+    { result: 'x', from: 1e300 },
+  ])('the arguments %j', async (args) => {
+    expect((await open().read(args as object)).isError).toBe(true)
+  })
+
+  it('the name of a result of another client, or of another view', async () => {
+    const { call, read } = open()
+    const result = getHandle(await call(say(LINES.join('\n')), 'ada'))
+    expect((await read({ result }, 'eve')).isError).toBe(true)
+    expect((await open().read({ result }, 'ada')).isError).toBe(true)
+    expect((await read({ result }, 'ada')).isError).toBeUndefined()
+  })
+
+  it('many readings at once', async () => {
+    const { call, read } = open()
+    const handles = await Promise.all(
+      Array.from({ length: 20 }, async (_, i) =>
+        getHandle(await call(say(`${LINES.join(`-${i}\n`)}-${i}`), `client-${i}`)),
+      ),
+    )
+    // The one tool has one answer at a time, so all of them have got the last one's.
+    const answers = await Promise.all(
+      handles.map((result, i) => read({ result, from: i + 1, count: 1 }, `client-${i}`)),
+    )
+    expect(answers.map(textOf)).toEqual(handles.map((_, i) => expect.stringContaining(`line ${i + 1}-19\n`)))
+  })
+
+  it('a call that is canceled while it reads', async () => {
+    const { call, read } = open()
+    const result = getHandle(await call(say(LINES.join('\n'))))
+    const view = results.createView({ getLimit: () => LIMIT, getLeast: () => LIMIT })
+    const exposed = view.expose(all()).expose(createCatalog([]), { id: 'c', takesListChanges: true })
+    await exposed.call('read_result', { result }, { signal: AbortSignal.abort() }).catch(() => undefined)
+    expect((await read({ result, count: 1 })).isError).toBeUndefined()
+  })
+})
+
+describe('R57 kept results', () => {
+  const ada = { key: 'ada', isShared: false }
+  const everyone = { key: 'shared', isShared: true }
+
+  it('expire, and a reading puts that off', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const store = new ResultStore()
+    const { handle } = await store.keep(ada, 'text')
+    vi.setSystemTime(Date.now() + KEPT_MS - 1)
+    expect(store.find(ada, handle)).toBeDefined()
+    vi.setSystemTime(Date.now() + KEPT_MS - 1)
+    expect(store.find(ada, handle)).toBeDefined()
+    vi.setSystemTime(Date.now() + KEPT_MS)
+    expect(store.find(ada, handle)).toBeUndefined()
+    await store.close()
+  })
+
+  it('of one client make room for each other, and not in the room of others', async () => {
+    const store = new ResultStore()
+    const other = await store.keep({ key: 'eve', isShared: false }, 'text')
+    const kept = []
+    for (let i = 0; i <= KEPT_PER_CLIENT; i++) kept.push(await store.keep(ada, `text ${i}`))
+    expect(kept.filter(({ handle }) => store.find(ada, handle)).length).toBe(KEPT_PER_CLIENT)
+    expect(store.find(ada, kept[0]?.handle ?? '')).toBeUndefined()
+    expect(store.find({ key: 'eve', isShared: false }, other.handle)).toBeDefined()
+    await store.close()
+  })
+
+  it('are a thousand at most', async () => {
+    const store = new ResultStore()
+    const kept = await Promise.all(Array.from({ length: MAX_KEPT + 10 }, (_, i) => store.keep(everyone, `text ${i}`)))
+    expect(kept.filter(({ handle }) => store.find(everyone, handle)).length).toBe(MAX_KEPT)
+    await store.close()
+  })
+
+  it('are in private files when they are large, which are removed', async () => {
+    const store = new ResultStore()
+    const large = 'x'.repeat(100_000)
+    const { source, handle } = await store.keep(ada, large)
+    const file = 'file' in source ? source.file : ''
+    expect(statSync(file)).toMatchObject({ size: large.length })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(statSync(join(file, '..')).mode & 0o777).toBe(0o700)
+    store.dropAll(ada)
+    expect(store.find(ada, handle)).toBeUndefined()
+    await vi.waitFor(() => expect(existsSync(file)).toBe(false))
+    await store.keep(ada, large)
+    await store.close()
+    expect(readdirSync(tmpdir()).filter((name) => join(tmpdir(), name) === join(file, '..'))).toEqual([])
+    await expect(store.keep(ada, large)).rejects.toThrow('closing')
+  })
+})

@@ -1,0 +1,148 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { IN_MEMORY_BYTES, KEPT_MS, KEPT_PER_CLIENT, MAX_KEPT, MAX_KEPT_BYTES } from './limits.ts'
+import type { ResultSource } from './thread/reading.ts'
+
+/** Whose a result is. */
+export interface ResultOwner {
+  /** The same for all calls of one client, and for no other. */
+  readonly key: string
+  /** Whether clients that cannot be told apart have this key. Then only the handle says whose a result is. */
+  readonly isShared: boolean
+}
+
+/** A result that was folded. */
+export interface KeptResult {
+  /** Cannot be guessed. */
+  readonly handle: string
+  readonly source: ResultSource
+  /** Whether it is JSON, which is known once it has been looked at. */
+  isJson: boolean
+}
+
+interface Entry extends KeptResult {
+  readonly owner: string
+  readonly bytes: number
+  usedAt: number
+}
+
+const PREFIX = 'foldout-results-'
+
+/** Results that were folded, for as long as somebody may read them: small ones in memory, others in files of this user. */
+export class ResultStore {
+  /** The one that was not used for longest comes first. */
+  readonly #entries = new Map<string, Entry>()
+  #bytes = 0
+  #folder: Promise<string> | undefined
+  #timer: ReturnType<typeof setInterval> | undefined
+  #isClosed = false
+
+  /** Rejects if the result is too large, or cannot be written. */
+  async keep(owner: ResultOwner, text: string): Promise<KeptResult> {
+    const bytes = Buffer.byteLength(text)
+    if (this.#isClosed) throw new Error('the gateway is closing')
+    if (bytes > MAX_KEPT_BYTES) throw new Error('it is too large')
+    const entry: Entry = {
+      handle: randomBytes(12).toString('hex'),
+      owner: owner.key,
+      source: bytes > IN_MEMORY_BYTES ? { file: await this.#write(text) } : { text },
+      isJson: false,
+      bytes,
+      usedAt: Date.now(),
+    }
+    // After the text is written, because several may be written at a time.
+    this.#makeRoom(owner, bytes)
+    this.#entries.set(entry.handle, entry)
+    this.#bytes += bytes
+    this.#timer ??= setInterval(() => this.#dropExpired(), KEPT_MS / 10).unref()
+    return entry
+  }
+
+  /** A result of this owner that is still kept. */
+  find(owner: ResultOwner, handle: string): KeptResult | undefined {
+    this.#dropExpired()
+    const entry = this.#entries.get(handle)
+    if (!entry || entry.owner !== owner.key) return undefined
+    entry.usedAt = Date.now()
+    this.#entries.delete(handle)
+    this.#entries.set(handle, entry)
+    return entry
+  }
+
+  /** Drops what an owner, who has gone, would have read. */
+  dropAll({ key }: ResultOwner): void {
+    for (const entry of Array.from(this.#entries.values())) if (entry.owner === key) this.#drop(entry)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    this.#entries.clear()
+    const folder = await this.#folder?.catch(() => undefined)
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+  }
+
+  #makeRoom({ key, isShared }: ResultOwner, bytes: number): void {
+    this.#dropExpired()
+    const own = [...this.#entries.values()].filter(({ owner }) => owner === key)
+    if (!isShared && own.length >= KEPT_PER_CLIENT && own[0]) this.#drop(own[0])
+    for (const entry of Array.from(this.#entries.values())) {
+      if (this.#entries.size < MAX_KEPT && this.#bytes + bytes <= MAX_KEPT_BYTES) return
+      this.#drop(entry)
+    }
+  }
+
+  #dropExpired(): void {
+    const oldest = Date.now() - KEPT_MS
+    for (const entry of Array.from(this.#entries.values())) {
+      if (entry.usedAt > oldest) return
+      this.#drop(entry)
+    }
+  }
+
+  #drop(entry: Entry): void {
+    this.#entries.delete(entry.handle)
+    this.#bytes -= entry.bytes
+    if ('file' in entry.source) void rm(entry.source.file, { force: true }).catch(() => undefined)
+  }
+
+  async #write(text: string): Promise<string> {
+    this.#folder ??= createFolder()
+    // Tried again with the next result, if there is no folder for this one.
+    this.#folder.catch(() => (this.#folder = undefined))
+    const file = join(await this.#folder, randomUUID())
+    try {
+      await writeFile(file, text, { mode: 0o600, flag: 'wx' })
+      if (this.#isClosed) throw new Error('the gateway is closing')
+      return file
+    } catch (error) {
+      await rm(file, { force: true }).catch(() => undefined)
+      throw error
+    }
+  }
+}
+
+/** A folder that only this user can read. Those that gateways have left behind when they were killed are removed. */
+async function createFolder(): Promise<string> {
+  const parent = tmpdir()
+  for (const name of await readdir(parent).catch(() => [])) {
+    const [, pid] = /^foldout-results-(\d+)-/.exec(name) ?? []
+    if (pid === undefined || isRunning(Number(pid))) continue
+    const folder = join(parent, name)
+    // A container that shares the folder does not see the processes of another one.
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs > KEPT_MS) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+  }
+  return mkdtemp(join(parent, `${PREFIX}${process.pid}-`))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}

@@ -1,0 +1,171 @@
+import { JSONPathEnvironment, JSONPathError, type JSONValue } from 'json-p3'
+import { compilePattern, type CompiledPatternResult } from 'foldout/files'
+import { isObject } from '../../fields.ts'
+import { MAX_COUNTED, MAX_PATH_DEPTH } from '../limits.ts'
+import { formatPath, writeJson } from './json-text.ts'
+import { createSearch, getStart, type Search } from './read-text.ts'
+import type { Reading, ReadingAnswer, ReadingEntry } from './reading.ts'
+
+/** A value, and the keys that lead to it. */
+interface Item {
+  readonly location: readonly (string | number)[]
+  readonly value: unknown
+}
+
+/** Reads items of a JSON value: its own, those that a path selects, or all values in it that match a pattern. */
+export function readJson(value: unknown, reading: Reading): ReadingAnswer {
+  const { path, grep, ignoreCase } = reading
+  try {
+    if (grep !== undefined) {
+      const search = createSearch(grep, ignoreCase)
+      if ('fault' in search) return search
+      return collect(findScalars(path === undefined ? [{ location: [], value }] : query(value, path)), reading, search)
+    }
+    if (path !== undefined) return collect(query(value, path), reading)
+    return collect(listItems(value), reading)
+  } catch (error) {
+    return { fault: describeFailure(error, path) }
+  }
+}
+
+function describeFailure(error: unknown, path: string | undefined): string {
+  if (error instanceof RangeError) return 'The JSON is nested too deep for this path. Use a path without "..".'
+  if (error instanceof JSONPathError && path !== undefined)
+    return `The path cannot be used: ${error.message}. Write a JSONPath such as $.items[0:10].name or $.items[?@.price < 10].`
+  throw error
+}
+
+/** The items of a list, the fields of an object, or the value itself. */
+function* listItems(value: unknown): Generator<Item> {
+  if (Array.isArray(value)) for (const [i, item] of value.entries()) yield { location: [i], value: item }
+  else if (isObject(value)) for (const key of Object.keys(value)) yield { location: [key], value: value[key] }
+  else yield { location: [], value }
+}
+
+function* query(value: unknown, path: string): Generator<Item> {
+  for (const node of createEnvironment().lazyQuery(path, value as JSONValue))
+    yield { location: node.location, value: node.value }
+}
+
+const MAX_PATTERNS = 100
+
+/** The package's own functions match with regular expressions that a text can make slow. */
+function createEnvironment(): JSONPathEnvironment {
+  const environment = new JSONPathEnvironment({ maxRecursionDepth: MAX_PATH_DEPTH })
+  const known = new Map<string, CompiledPatternResult>()
+  for (const [name, isWhole] of [
+    ['match', true],
+    ['search', false],
+  ] as const) {
+    const original = environment.functionRegister.get(name)
+    if (!original) throw new Error(`The function ${name} is missing.`)
+    environment.functionRegister.set(name, {
+      argTypes: original.argTypes,
+      returnType: original.returnType,
+      call(text: unknown, pattern: unknown) {
+        if (typeof text !== 'string' || typeof pattern !== 'string') return false
+        const source = isWhole ? `^(?:${pattern})$` : pattern
+        const compiled = known.get(source) ?? compilePattern(source)
+        // Patterns may come from the data as well.
+        if (known.size < MAX_PATTERNS) known.set(source, compiled)
+        return 'pattern' in compiled && compiled.pattern.test(text) === true
+      },
+    })
+  }
+  return environment
+}
+
+interface Waiting {
+  readonly value: unknown
+  readonly key: string | number | undefined
+  readonly above: Waiting | undefined
+  /** The keys that lead to the first one. */
+  readonly base: readonly (string | number)[]
+}
+
+/** Every text, number and so on in some values, in order, without recursion. */
+function* findScalars(items: Iterable<Item>): Generator<Item> {
+  for (const { location, value } of items) {
+    const waiting: Waiting[] = [{ value, key: undefined, above: undefined, base: location }]
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const { value: found } = next
+      if (typeof found !== 'object' || found === null) {
+        const place = next
+        yield {
+          get location() {
+            return toLocation(place)
+          },
+          value: found,
+        }
+        continue
+      }
+      const above = next
+      const keys = Array.isArray(found) ? found.keys() : Object.keys(found)
+      const inner = Array.from(keys, (key: string | number) => ({
+        value: (found as Readonly<Record<string | number, unknown>>)[key],
+        key,
+        above,
+        base: location,
+      }))
+      for (const one of inner.toReversed()) waiting.push(one)
+    }
+  }
+}
+
+function toLocation(place: Waiting): readonly (string | number)[] {
+  const keys: (string | number)[] = []
+  for (let at: Waiting | undefined = place; at; at = at.above) if (at.key !== undefined) keys.push(at.key)
+  return [...place.base, ...keys.toReversed()]
+}
+
+/** A value as it is searched and shown: its key, if it has one, and itself. */
+function toSearched({ value }: Item, key: string | number | undefined): string {
+  const text = JSON.stringify(value) ?? 'null'
+  return typeof key === 'string' ? `${JSON.stringify(key)}: ${text}` : text
+}
+
+/** Collects the items that are wanted, and counts the others. */
+function collect(items: Iterable<Item>, reading: Reading, search?: Search): ReadingAnswer {
+  const { count = Infinity, characters } = reading
+  const counted = reading.from < 0 ? [...items] : items
+  const start = getStart(reading.from, Array.isArray(counted) ? counted.length : 0)
+  const entries: ReadingEntry[] = []
+  let left = characters
+  let at = 0
+  let next: number | undefined
+  for (const item of counted) {
+    at++
+    if (at <= start) continue
+    if (next !== undefined) {
+      // A search would take too long for nothing but a number.
+      if (search || at - start > MAX_COUNTED)
+        return { unit: 'items', entries, total: undefined, next, isSearch: !!search }
+      continue
+    }
+    if (left <= 0 || entries.length >= count) {
+      next = at
+      continue
+    }
+    const entry = search ? findEntry(item, at, search, left) : toEntry(item, at, left)
+    if (entry === 'stopped') next = at
+    else if (entry) {
+      entries.push(entry)
+      left -= entry.text.length + entry.label.length + 3
+    }
+  }
+  return { unit: 'items', entries, total: at, next, isSearch: search !== undefined }
+}
+
+function toEntry({ location, value }: Item, at: number, most: number): ReadingEntry {
+  const { text, isWhole } = writeJson(value, most)
+  return { at, label: formatPath(location), text, isCut: !isWhole }
+}
+
+function findEntry(item: Item, at: number, search: Search, most: number): ReadingEntry | 'stopped' | undefined {
+  const found = search.find(toSearched(item, item.location.at(-1)))
+  if (found === 'stopped' || found === undefined) return found
+  const label = formatPath(item.location)
+  if (found.isPiece) return { at, label, text: found.text.slice(0, most), isCut: true }
+  const { text, isWhole } = writeJson(item.value, most)
+  return { at, label, text, isCut: !isWhole }
+}
