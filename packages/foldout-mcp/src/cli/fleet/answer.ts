@@ -1,0 +1,61 @@
+import { UsageError } from '../../gateway/config/config.ts'
+import type { GatewayStore } from '../../gateway/store/contract.ts'
+import type { StoreSettings } from '../../gateway/store/open.ts'
+import { EXIT } from '../exit-codes.ts'
+import { describeCaller } from '../policy/approvals.ts'
+import type { Surroundings } from '../session.ts'
+import { withStore } from '../store.ts'
+import { toLine } from '../text.ts'
+import type { AnswerOptions } from './commands.ts'
+import { openRunsAt } from './view.ts'
+
+/** `foldout fleet approve` and `deny`: answers exactly one call, of a run or of a gateway's client. Returns the exit code. */
+export async function answerCall(
+  id: string,
+  isApproved: boolean,
+  options: AnswerOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const answered = await withStore(options, surroundings, async (store, _config, settings) =>
+    id.includes('#') ? answerRun(id, isApproved, options, settings) : answerGateway(id, isApproved, store),
+  )
+  const verb = isApproved ? 'Approved' : 'Denied'
+  surroundings.stdout.write(
+    options.json
+      ? `${JSON.stringify({ id, approved: isApproved, tool: answered.tool }, null, 2)}\n`
+      : `${verb} ${toLine(answered.tool)} once, for ${answered.caller}.${answered.next}\n`,
+  )
+  return EXIT.done
+}
+
+interface Answered {
+  readonly tool: string
+  readonly caller: string
+  /** What happens now. */
+  readonly next: string
+}
+
+async function answerGateway(id: string, isApproved: boolean, { approvals }: GatewayStore): Promise<Answered> {
+  const call = await (isApproved ? approvals.approve(id) : approvals.deny(id))
+  return { tool: call.tool, caller: describeCaller(call), next: isApproved ? ' The client has to call it again.' : '' }
+}
+
+async function answerRun(
+  id: string,
+  approved: boolean,
+  { reason }: AnswerOptions,
+  settings: StoreSettings | undefined,
+): Promise<Answered> {
+  if (!settings)
+    throw new UsageError(`'${toLine(id)}' is a call of a run. Say in which database, with --store postgres://…`)
+  const fleet = await openRunsAt(settings)
+  try {
+    const { run, request } = await fleet.answer(id, { approved, ...(reason === undefined ? {} : { reason }) })
+    return { tool: request.tool, caller: `the run ${toLine(`${run.kind}/${run.id}`)}`, next: ' The run goes on.' }
+  } catch (error) {
+    const isUnknown = error instanceof Error && 'code' in error && error.code === 'approval-unknown'
+    throw isUnknown ? new UsageError(error.message) : error
+  } finally {
+    await fleet.close()
+  }
+}

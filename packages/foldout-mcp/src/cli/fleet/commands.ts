@@ -1,0 +1,61 @@
+import { formatExamples, readCount, readSeconds, type AddCommands } from '../options.ts'
+import { addStoreOptions } from '../policy/commands.ts'
+import type { StoreOptions } from '../store.ts'
+
+/** Options of `foldout fleet`. */
+export interface FleetCommandOptions extends StoreOptions {
+  readonly json?: boolean
+  readonly watch?: boolean
+  /** In seconds. */
+  readonly interval?: number
+  readonly runs?: number
+}
+
+/** Options of `foldout fleet approve` and `deny`. */
+export interface AnswerOptions extends StoreOptions {
+  readonly json?: boolean
+  readonly reason?: string
+}
+
+/** Adds the commands for those who run gateways and agents on several machines. */
+export const addFleetCommands: AddCommands = (program, surroundings, finish) => {
+  const fleet = addStoreOptions(program.command('fleet'))
+    .description('show gateways, machines, runs and waiting calls of all machines that share a database')
+    .option('--watch', 'show it again and again, until you stop it')
+    .option('--interval <seconds>', 'how often, with --watch (default: 2)', readSeconds)
+    .option('-n, --runs <number>', 'list at most this many runs (default: 20)', readCount)
+    .option('--json', 'print JSON for programs; with --watch one line each time')
+    .addHelpText(
+      'after',
+      formatExamples(
+        'foldout fleet --store postgres://db.example.com/foldout',
+        'foldout fleet --watch',
+        'foldout fleet --watch --json --interval 10',
+        "foldout fleet approve 'support/ticket-17#0f1e2d3c4b5a6978'",
+      ),
+    )
+    .action(async (options: FleetCommandOptions) => {
+      const { showFleet } = await import('./show.ts')
+      finish(await showFleet(options, surroundings))
+    })
+  for (const verb of ['approve', 'deny'] as const) {
+    const command = addStoreOptions(fleet.command(verb))
+      .description(verb === 'approve' ? 'let one waiting call run, once' : 'refuse one waiting call')
+      .argument('<id>', 'the id of the call, as foldout fleet shows it')
+      .option('--json', 'print JSON for programs')
+    if (verb === 'deny') command.option('--reason <text>', 'what the model of a run is told')
+    command
+      .addHelpText(
+        'after',
+        formatExamples(
+          `foldout fleet ${verb} 'support/ticket-17#0f1e2d3c4b5a6978'`,
+          `foldout fleet ${verb} 0f1e2d3c4b5a6978`,
+        ),
+      )
+      // The options of `fleet` itself may stand before the verb.
+      .action(async (id: string, options: AnswerOptions) => {
+        const { answerCall } = await import('./answer.ts')
+        finish(await answerCall(id, verb === 'approve', { ...fleet.opts(), ...options }, surroundings))
+      })
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EXIT } from '../exit-codes.ts'
+import { toJson as toCallJson } from '../policy/approvals.ts'
+import type { Surroundings } from '../session.ts'
+import { withStore } from '../store.ts'
+import { toLine } from '../text.ts'
+import type { FleetCommandOptions } from './commands.ts'
+import { formatFleet } from './format.ts'
+import { openViewer, type FleetView, type FleetViewer } from './view.ts'
+
+const DEFAULT_RUNS = 20
+const DEFAULT_INTERVAL = 2
+/** Moves to the top of the terminal, and clears what is below. */
+const REDRAW = '\u001B[H\u001B[J'
+const CLEAR = '\u001B[2J'
+
+/** `foldout fleet`: what all machines that share a database do. Returns the exit code. */
+export async function showFleet(options: FleetCommandOptions, surroundings: Surroundings): Promise<number> {
+  return withStore(options, surroundings, async (store, _config, settings) => {
+    const viewer = await openViewer(store, settings)
+    try {
+      return await (options.watch ? watchFleet(viewer, options, surroundings) : showOnce(viewer, options, surroundings))
+    } finally {
+      await viewer.close()
+    }
+  })
+}
+
+async function showOnce(
+  viewer: FleetViewer,
+  options: FleetCommandOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { stdout, stderr } = surroundings
+  const view = await viewer.look(options.runs ?? DEFAULT_RUNS)
+  if (options.json) stdout.write(`${JSON.stringify(toJson(view), null, 2)}\n`)
+  else {
+    stdout.write(formatFleet(view, surroundings))
+    for (const problem of view.problems) stderr.write(`${toLine(problem)}\n`)
+  }
+  return EXIT.done
+}
+
+/** Shows it until the user stops it, which is how it is meant to end. A database that is away for a while is waited for. */
+async function watchFleet(
+  viewer: FleetViewer,
+  { json = false, runs = DEFAULT_RUNS, interval = DEFAULT_INTERVAL }: FleetCommandOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { stdout, stderr, signal } = surroundings
+  const isRedrawn = stdout.isTTY === true && !json
+  if (isRedrawn) stdout.write(CLEAR)
+  while (!signal.aborted) {
+    try {
+      const view = await viewer.look(runs)
+      if (json) stdout.write(`${JSON.stringify({ at: new Date().toISOString(), ...toJson(view) })}\n`)
+      else stdout.write(`${isRedrawn ? REDRAW : ''}${formatFleet(view, surroundings)}\n`)
+    } catch (error) {
+      if (signal.aborted) break
+      stderr.write(`${toLine((error as Error).message)}\n`)
+    }
+    await sleep(interval * 1000, undefined, { signal }).catch(() => undefined)
+  }
+  return EXIT.done
+}
+
+function toJson({ calls, ...view }: FleetView) {
+  return { ...view, calls: calls.map(toCallJson) }
+}

@@ -1,0 +1,69 @@
+import type { FleetPicture } from 'foldout/dbos'
+import type { WaitingCall } from '../../gateway/policy/approvals/approval-store.ts'
+import type { GatewayStatus, GatewayStore } from '../../gateway/store/contract.ts'
+import type { StoreSettings } from '../../gateway/store/open.ts'
+
+/** What `foldout fleet` shows. */
+export interface FleetView extends FleetPicture {
+  readonly gateways: readonly GatewayStatus[]
+  /** Calls of clients of gateways that wait for a person. */
+  readonly calls: readonly WaitingCall[]
+  /** What could not be looked at, and why. */
+  readonly problems: readonly string[]
+}
+
+const NO_RUNS: FleetPicture = {
+  machines: [],
+  queues: [],
+  counts: { active: 0, waiting: 0, done: 0, failed: 0, cancelled: 0 },
+  runs: [],
+  approvals: [],
+  takeovers: [],
+  isComplete: true,
+}
+
+/** A look at the gateways and runs that share a store. Without a shared store there are only the calls that wait. */
+export interface FleetViewer {
+  look(runs: number): Promise<FleetView>
+  close(): Promise<void>
+}
+
+export async function openViewer(store: GatewayStore, settings: StoreSettings | undefined): Promise<FleetViewer> {
+  const runs = settings && (await openRuns(settings))
+  return {
+    async look(most) {
+      const [gateways, calls, picture] = await Promise.all([
+        store.gateways.list(),
+        store.approvals.list(),
+        runs?.fleet?.look({ runs: most }) ?? NO_RUNS,
+      ])
+      return { gateways, calls, ...picture, problems: runs?.problem === undefined ? [] : [runs.problem] }
+    },
+    close: async () => runs?.fleet?.close(),
+  }
+}
+
+interface Runs {
+  readonly fleet?: Awaited<ReturnType<typeof openRunsAt>>
+  readonly problem?: string
+}
+
+async function openRuns(settings: StoreSettings): Promise<Runs> {
+  try {
+    return { fleet: await openRunsAt(settings) }
+  } catch (error) {
+    // Gateways need no package for durable runs.
+    if (!isMissingPackage(error)) throw error
+    return { problem: `Runs cannot be shown. ${(error as Error).message}` }
+  }
+}
+
+/** Opens the runs of the database of a store. */
+export async function openRunsAt({ url, schema }: StoreSettings) {
+  const { openFleet } = await import('foldout/dbos')
+  return openFleet({ connectionString: url, ...(schema === undefined ? {} : { schema }) })
+}
+
+function isMissingPackage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'peer-missing'
+}

@@ -1,0 +1,61 @@
+import type { SessionStore } from 'foldout/session'
+import type { SignInStore } from '../auth/store.ts'
+import type { ApprovalStore } from '../policy/approvals/approval-store.ts'
+import type { AuditStore } from '../policy/audit/audit-store.ts'
+import type { PinStore } from '../policy/pins/pins.ts'
+import type { QuotaStore } from '../policy/quotas/quota-store.ts'
+import type { CatalogCache } from '../upstreams/catalog-cache.ts'
+
+/**
+ * What a gateway keeps: in files of the user, or in a database that any number of gateways share. Nothing that needs a decision of
+ * the user is allowed because the store fails.
+ */
+export interface GatewayStore {
+  /** Whether gateways on other machines have the same store. */
+  readonly isShared: boolean
+  /** What servers had when they last ran. */
+  readonly catalogs: CatalogCache
+  /** Calls that wait for the user. */
+  readonly approvals: ApprovalStore
+  /** Definitions of tools that the user has accepted. */
+  readonly pins: PinStore
+  readonly signIns: SignInStore
+  readonly quotas: QuotaStore
+  /** Undefined if the log is a file, which the configuration names. */
+  readonly audit: AuditStore | undefined
+  readonly gateways: GatewayRegister
+  /** Sessions of clients. They end with the process if the store is not shared. */
+  openSessions(): Promise<SessionStore>
+  close(): Promise<void>
+}
+
+/** The gateways that share a store. */
+export interface GatewayRegister {
+  /** Makes this gateway known until it leaves, or the process ends in any way. */
+  join(gateway: GatewayInfo): Promise<void>
+  /** The gateways that joined, the oldest first. Empty if the store is not shared. */
+  list(): Promise<readonly GatewayStatus[]>
+  /** Removes this gateway. */
+  leave(): Promise<void>
+}
+
+export interface GatewayInfo {
+  readonly host: string
+  readonly pid: number
+  readonly version: string
+  /** Where it listens; undefined if it serves the client that started it. */
+  readonly url: string | undefined
+}
+
+export interface GatewayStatus extends GatewayInfo {
+  /** Different for each run of a gateway. */
+  readonly name: string
+  /**
+   * `silent` if its connection to the database is open and it has not been heard of for a while, such as a process that was stopped;
+   * `gone` if its connection has ended.
+   */
+  readonly state: 'alive' | 'silent' | 'gone'
+  readonly startedAt: string
+  /** How long ago it was last heard of, by the clock of the database. */
+  readonly silentMs: number
+}

@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import { createSignInStore } from '../auth/store.ts'
+import { UsageError } from '../config/config.ts'
+import type { StoreDefinition } from '../config/definition.ts'
+import { fillVariables, type Variables } from '../config/variables.ts'
+import { createApprovalFiles } from '../policy/approvals/approval-files.ts'
+import { createPinFiles } from '../policy/pins/pins.ts'
+import { createMemoryQuotas } from '../policy/quotas/quota-store.ts'
+import type { Secrets } from '../policy/secrets.ts'
+import { getCacheFolder, getDataFolder } from '../surroundings.ts'
+import { createCatalogCache } from '../upstreams/catalog-cache.ts'
+import type { GatewayStore } from './contract.ts'
+
+/** Where gateways share what they keep, with variables filled in. */
+export interface StoreSettings {
+  readonly url: string
+  readonly schema: string | undefined
+  readonly key: string | undefined
+  readonly keyFile: string | undefined
+}
+
+/**
+ * Fills in the variables of a store, and has its secrets hidden from now on. Undefined if there is no store.
+ *
+ * @throws UsageError that names what is missing, and nothing that is secret.
+ */
+export function fillStore(
+  given: string | StoreDefinition | undefined,
+  variables: Variables,
+  secrets: Secrets,
+): StoreSettings | undefined {
+  if (given === undefined) return undefined
+  const { url, schema, key, keyFile } = typeof given === 'string' ? { url: given } : given
+  const fill = (text: string): string => {
+    try {
+      return fillVariables(text, variables)
+    } catch (error) {
+      throw new UsageError(`The "store" cannot be used. ${(error as Error).message}`)
+    }
+  }
+  const { env } = variables
+  const hasKey = key !== undefined || keyFile !== undefined
+  const settings = {
+    url: fill(url),
+    schema,
+    key: hasKey ? key && fill(key) : env['FOLDOUT_STORE_KEY'] || undefined,
+    keyFile: hasKey ? keyFile && fill(keyFile) : env['FOLDOUT_STORE_KEY_FILE'] || undefined,
+  }
+  secrets.add(findStoreSecrets(settings))
+  if (!/^postgres(?:ql)?:\/\//.test(settings.url) || !URL.canParse(settings.url))
+    throw new UsageError(
+      'The "store" must be the address of a PostgreSQL database: postgres://user:password@host:5432/database.',
+    )
+  return settings
+}
+
+/** The address as a whole, its password, and the key. */
+function findStoreSecrets({ url, key }: StoreSettings): readonly string[] {
+  const { password = '', searchParams } = URL.canParse(url) ? new URL(url) : {}
+  const given = [password, decodeText(password), searchParams?.get('password') ?? '']
+  return [...(given.some((text) => text !== '') ? [url] : []), ...given, ...(key?.split(/[\s,]+/) ?? [])]
+}
+
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/**
+ * Opens the database that gateways share, or the files of the user.
+ *
+ * @throws UsageError if the database cannot be used.
+ */
+export async function openStore(settings: StoreSettings | undefined, files: FileStoreOptions): Promise<GatewayStore> {
+  if (!settings) return createFileStore(files)
+  // Most gateways have none, and need not load it.
+  const { openPostgresStore } = await import('./postgres/store.ts')
+  return openPostgresStore({ ...settings, onProblem: files.onProblem })
+}
+
+export interface FileStoreOptions {
+  readonly env: NodeJS.ProcessEnv
+  /** Where the tools of servers are kept. Default: the user's folder for caches. */
+  readonly cache: string | undefined
+  /** Where decisions of the user are kept. Default: the user's folder for data. */
+  readonly data: string | undefined
+  onProblem(message: string): void
+}
+
+/** Keeps everything in files of the user. Quotas count for this process alone. */
+export function createFileStore({ env, cache, data, onProblem }: FileStoreOptions): GatewayStore {
+  const folder = data ?? getDataFolder(env)
+  return {
+    isShared: false,
+    catalogs: createCatalogCache(cache ?? getCacheFolder(env), onProblem),
+    approvals: createApprovalFiles(join(folder, 'approvals')),
+    pins: createPinFiles(join(folder, 'pins')),
+    signIns: createSignInStore({ env, onProblem }),
+    quotas: createMemoryQuotas(),
+    audit: undefined,
+    gateways: { join: async () => undefined, list: async () => [], leave: async () => undefined },
+    async openSessions() {
+      const { createMemoryStore } = await import('foldout')
+      return createMemoryStore()
+    },
+    close: async () => undefined,
+  }
+}

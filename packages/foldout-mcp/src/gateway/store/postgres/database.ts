@@ -1,0 +1,137 @@
+import type Pg from 'pg'
+import type { Pool, PoolConfig } from 'pg'
+import {
+  isPostgresAway,
+  openPostgres,
+  type PostgresAnswer,
+  type PostgresClient,
+  type PostgresDatabase,
+  type PostgresPool,
+} from 'foldout/postgres'
+import { UsageError } from '../../config/config.ts'
+import {
+  AWAY_PAUSE_MS,
+  CONNECT_TIMEOUT_MS,
+  DECISION_PATIENCE_MS,
+  MAX_CONNECTIONS,
+  OPEN_PATIENCE_MS,
+  STATEMENT_TIMEOUT_MS,
+} from '../limits.ts'
+import { TABLES } from './tables.ts'
+
+/** The database that gateways share. It says when it is away, and when it is back. */
+export interface SharedDatabase {
+  /** The name of the schema, quoted. */
+  readonly schema: string
+  readonly pool: PostgresPool
+  /** Runs a statement, and waits a moment for a database that is away. It may run twice. */
+  run(what: string, sql: string, values?: readonly unknown[]): Promise<PostgresAnswer>
+  /** The same without waiting, for those who can do without the answer. */
+  ask(what: string, sql: string, values?: readonly unknown[]): Promise<PostgresAnswer>
+  /** Runs several statements as one transaction, once. */
+  inTransaction<Result>(what: string, job: (client: PostgresClient) => Promise<Result>): Promise<Result>
+  /** Settings for a connection beside the pool. */
+  readonly settings: PoolConfig
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly schema: string | undefined
+  /** How long a database that is away is waited for, at the start and by decisions. */
+  readonly patienceMs?: number | undefined
+  onProblem(message: string): void
+}
+
+/**
+ * Connects to the database, and creates the tables if they do not exist.
+ *
+ * @throws UsageError if it cannot be used, which does not name the address: that has a password in it.
+ */
+export async function openSharedDatabase(options: DatabaseOptions): Promise<SharedDatabase> {
+  const { url, schema, patienceMs, onProblem } = options
+  const settings: PoolConfig = {
+    connectionString: url,
+    application_name: 'foldout',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS,
+    keepAlive: true,
+  }
+  const pg = await loadPg()
+  const pool: Pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS })
+  // A connection that is lost while nobody uses it is replaced when one is needed.
+  pool.on('error', () => undefined)
+  const shared = pool as unknown as PostgresPool
+  try {
+    const database = await openPostgres(
+      { pool: shared, retryMs: patienceMs ?? OPEN_PATIENCE_MS, ...(schema === undefined ? {} : { schema }) },
+      TABLES,
+    )
+    const watched = watchAvailability(database, patienceMs ?? DECISION_PATIENCE_MS, onProblem)
+    const close = async (): Promise<void> => {
+      await database.close()
+      await pool.end()
+    }
+    return { schema: database.schema, pool: shared, settings, ...watched, close }
+  } catch (error) {
+    await pool.end().catch(() => undefined)
+    throw new UsageError(`The store cannot be used. ${(error as Error).message}`)
+  }
+}
+
+export async function loadPg(): Promise<Pick<typeof Pg, 'Client' | 'Pool'>> {
+  try {
+    return (await import('pg')).default
+  } catch (error) {
+    throw new UsageError(
+      `A store in PostgreSQL needs the package pg, which cannot be loaded. Run: npm install pg. The reason: ${(error as Error).message}`,
+    )
+  }
+}
+
+function watchAvailability(
+  database: PostgresDatabase,
+  patienceMs: number,
+  onProblem: (message: string) => void,
+): Pick<SharedDatabase, 'run' | 'ask' | 'inTransaction'> {
+  let awaySince: number | undefined
+  let failedAt = -Infinity
+  let lastError: unknown
+  const isAway = (): boolean => Date.now() - failedAt < AWAY_PAUSE_MS
+  const watch = async <Result>(job: () => Promise<Result>): Promise<Result> => {
+    try {
+      const result = await job()
+      if (awaySince !== undefined) {
+        onProblem(`The store is back after ${Math.ceil((Date.now() - awaySince) / 1_000)} s.`)
+        awaySince = undefined
+      }
+      failedAt = -Infinity
+      return result
+    } catch (error) {
+      if (!isPostgresAway(error)) throw error
+      failedAt = Date.now()
+      lastError = error
+      if (awaySince === undefined)
+        onProblem(
+          `The store is away. Calls that need an approval or have a quota are refused until it is back; others work from what is known. ${(error as Error).message}`,
+        )
+      awaySince ??= failedAt
+      throw error
+    }
+  }
+  return {
+    // One waits for a database that is away. Those that come right after it try once.
+    run: (what, sql, values) => watch(() => database.run(what, sql, values, isAway() ? 0 : patienceMs)),
+    async ask(what, sql, values) {
+      // Otherwise every call would wait until a connection cannot be opened.
+      if (isAway()) throw lastError
+      return watch(() => database.run(what, sql, values, 0))
+    },
+    inTransaction: (what, job) => watch(() => database.inTransaction(what, job, 0)),
+  }
+}
+
+/** A text that PostgreSQL can hold: without null characters and halves of characters. */
+export function toText(text: string): string {
+  return text.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD')
+}

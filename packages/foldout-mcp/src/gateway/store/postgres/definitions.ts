@@ -1,0 +1,103 @@
+import { hashText } from '../../policy/hash.ts'
+import { createPins, type PinStore } from '../../policy/pins/pins.ts'
+import { identifyServer, isSnapshot, type CatalogCache } from '../../upstreams/catalog-cache.ts'
+import { hashSnapshot } from '../../upstreams/snapshot.ts'
+import type { Changes } from './changes.ts'
+import { toText, type SharedDatabase } from './database.ts'
+
+/** Keeps a row for each server, with the hash of what it has. A row that is the same is not written. */
+export function createCatalogRows(
+  database: SharedDatabase,
+  changes: Changes,
+  onProblem: (message: string) => void,
+): CatalogCache {
+  const table = `${database.schema}.gateway_catalogs`
+  return {
+    async read(server) {
+      try {
+        const { rows } = await database.run(
+          'be read',
+          `SELECT hash, snapshot, extract(epoch FROM now() - saved_at) * 1000 AS age FROM ${table} WHERE id = $1`,
+          [identifyServer(server)],
+        )
+        const [row] = rows as readonly CatalogRow[]
+        if (!row) return undefined
+        const snapshot: unknown = JSON.parse(row.snapshot)
+        if (!isSnapshot(snapshot) || hashSnapshot(snapshot) !== row.hash) throw new Error('Its row is damaged.')
+        return { snapshot, savedAt: Date.now() - Math.max(0, Number(row.age)) }
+      } catch (error) {
+        onProblem(`The tools of '${server.name}' cannot be read from the store: ${(error as Error).message}`)
+        return undefined
+      }
+    },
+    async write(server, snapshot) {
+      try {
+        // One statement, so gateways write one after the other, and the same twice announces nothing.
+        await database.run(
+          'be written',
+          `INSERT INTO ${table} AS known (id, server, hash, snapshot) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, snapshot = excluded.snapshot, saved_at = now()`,
+          [identifyServer(server), toText(server.name), hashSnapshot(snapshot), JSON.stringify(snapshot)],
+        )
+        return true
+      } catch (error) {
+        onProblem(`The tools of '${server.name}' cannot be kept in the store: ${(error as Error).message}`)
+        return false
+      }
+    },
+    watch: (server, listener) => changes.watch('gateway_catalogs', identifyServer(server), listener),
+  }
+}
+
+interface CatalogRow {
+  readonly hash: string
+  readonly snapshot: string
+  readonly age: string
+}
+
+/** Keeps a row for each server, with what was accepted and what waits. */
+export function createPinRows(database: SharedDatabase, changes: Changes): PinStore {
+  const table = `${database.schema}.gateway_pins`
+  return createPins({
+    async read(id, part) {
+      const { rows } = await database.run('be read', `SELECT ${part} AS text FROM ${table} WHERE id = $1`, [id])
+      const [row] = rows as readonly { readonly text: string | null }[]
+      return typeof row?.text === 'string' ? (JSON.parse(row.text) as unknown) : undefined
+    },
+    async create(id, { pin, pinned }) {
+      const { rowCount } = await database.run(
+        'be written',
+        `INSERT INTO ${table} AS known (id, hash, pin, pinned) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, pin = excluded.pin, pinned = excluded.pinned
+         WHERE known.pin IS NULL`,
+        [id, hashText(pin), pin, pinned],
+      )
+      return rowCount === 1
+    },
+    async writeSeen(id, seen) {
+      await database.run(
+        'be written',
+        `INSERT INTO ${table} (id, seen) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`,
+        [id, seen ?? null],
+      )
+    },
+    async change(id, change) {
+      await database.inTransaction('be written', async (client) => {
+        // Others wait, and read afterwards what this one has written.
+        await client.query(`SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
+        const { pin, pinned } = await change()
+        await client.query(`UPDATE ${table} SET hash = $2, pin = $3, pinned = $4 WHERE id = $1`, [
+          id,
+          hashText(pin),
+          pin,
+          pinned,
+        ])
+      })
+    },
+    async list(part) {
+      const { rows } = await database.run('be read', `SELECT id FROM ${table} WHERE ${part} IS NOT NULL ORDER BY id`)
+      return (rows as readonly { readonly id: string }[]).map(({ id }) => id)
+    },
+    watch: (id, listener) => changes.watch('gateway_pins', id, listener),
+  })
+}

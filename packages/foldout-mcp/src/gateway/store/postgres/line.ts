@@ -1,0 +1,72 @@
+import type { Client } from 'pg'
+import { loadPg, type SharedDatabase } from './database.ts'
+
+/** A connection to the database that is kept open, and opened again whenever it ends. */
+export interface Line {
+  /** Does something with each connection that is opened, and with the one that is open now. */
+  whenOpen(job: (client: Client) => Promise<void>): void
+  close(): Promise<void>
+}
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+
+/** Opens a connection beside the pool when it is first needed: for what belongs to one connection, such as a lock. */
+export function openLine({ settings }: Pick<SharedDatabase, 'settings'>): Line {
+  const jobs: ((client: Client) => Promise<void>)[] = []
+  let client: Client | undefined
+  let isClosed = false
+  let isOpening = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let pauseMs = FIRST_PAUSE_MS
+
+  const open = async (): Promise<void> => {
+    if (isClosed || isOpening || client) return
+    isOpening = true
+    let opened: Client | undefined
+    try {
+      const pg = await loadPg()
+      opened = new pg.Client(settings)
+      opened.on('error', () => undefined)
+      await opened.connect()
+      if (isClosed) {
+        await opened.end()
+        return
+      }
+      const lost = opened
+      opened.once('end', () => {
+        if (client === lost) client = undefined
+        openLater()
+      })
+      client = opened
+      pauseMs = FIRST_PAUSE_MS
+      for (const job of jobs) await job(opened)
+    } catch {
+      client = undefined
+      // The pool says that the database is away.
+      await opened?.end().catch(() => undefined)
+      openLater()
+    } finally {
+      isOpening = false
+    }
+  }
+  const openLater = (): void => {
+    clearTimeout(timer)
+    if (isClosed) return
+    timer = setTimeout(() => void open(), pauseMs)
+    timer.unref()
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+  }
+  return {
+    whenOpen(job) {
+      jobs.push(job)
+      if (client) job(client).catch(() => undefined)
+      else void open()
+    },
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await client?.end().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import type { GatewayStore } from '../contract.ts'
+import { SWEEP_MS } from '../limits.ts'
+import { createAuditRows } from './audit.ts'
+import { watchChanges } from './changes.ts'
+import { createCipher, type KeySource } from './cipher.ts'
+import { openSharedDatabase, type SharedDatabase } from './database.ts'
+import { createApprovalRows, createQuotaRows } from './decisions.ts'
+import { createCatalogRows, createPinRows } from './definitions.ts'
+import { createGatewayRows } from './gateways.ts'
+import { openLine } from './line.ts'
+import { createSignInRows } from './sign-ins.ts'
+
+export interface PostgresStoreOptions extends KeySource {
+  readonly url: string
+  readonly schema: string | undefined
+  /** How long a database that is away is waited for, at the start and by decisions. */
+  readonly patienceMs?: number
+  onProblem(message: string): void
+}
+
+/**
+ * Opens the store that gateways share.
+ *
+ * @throws UsageError if the database cannot be used.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<GatewayStore> {
+  const { onProblem } = options
+  const database = await openSharedDatabase(options)
+  const line = openLine(database)
+  const changes = watchChanges(database, line)
+  const gateways = createGatewayRows(database, line, changes)
+  const sweeping = setInterval(() => void sweep(database).catch(() => undefined), SWEEP_MS)
+  sweeping.unref()
+  return {
+    isShared: true,
+    catalogs: createCatalogRows(database, changes, onProblem),
+    approvals: createApprovalRows(database),
+    pins: createPinRows(database, changes),
+    signIns: createSignInRows(database, changes, { cipher: createCipher(options), onProblem }),
+    quotas: createQuotaRows(database),
+    audit: createAuditRows(database, randomUUID()),
+    gateways,
+    async openSessions() {
+      const { createPostgresStore } = await import('foldout/postgres')
+      return createPostgresStore({ pool: database.pool, schema: database.schema.replaceAll('"', '') })
+    },
+    async close() {
+      clearInterval(sweeping)
+      await changes.close()
+      await gateways.leave()
+      await line.close()
+      await database.close()
+    },
+  }
+}
+
+/** Removes what has expired. It counts for nothing before, either. */
+async function sweep({ schema, ask }: SharedDatabase): Promise<void> {
+  const old = `now() - interval '1 hour'`
+  await ask('be written', `DELETE FROM ${schema}.gateway_approvals WHERE expires_at < ${old}`)
+  await ask('be written', `DELETE FROM ${schema}.gateway_rounds WHERE expires_at < ${old}`)
+  // A bucket that is full is the same as none.
+  await ask('be written', `DELETE FROM ${schema}.gateway_quotas WHERE full_at < ${old}`)
+}
