@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CallContext, CallInput, CallResult } from 'foldout/catalog'
 import { isObject, type JsonObject } from '../fields.ts'
+import type { HeldPost } from './held-post.ts'
 import { HELD_MS, MAX_HELD } from './limits.ts'
 
 /** Asks the client behind a call. */
@@ -97,7 +98,11 @@ interface HeldCall {
   wake(): void
   result: Promise<CallResult>
   isDone: boolean
+  /** Whether a request waits for the result now. */
+  isWaiting: boolean
   timer: ReturnType<typeof setTimeout> | undefined
+  /** Stops looking for answers that reach other gateways. */
+  stopExpecting: (() => void) | undefined
   readonly abort: AbortController
 }
 
@@ -107,10 +112,17 @@ interface HeldCall {
  */
 export class HeldCalls {
   readonly #held = new Map<string, HeldCall>()
+  readonly #post: HeldPost | undefined
 
-  /** Whether a request answers questions of a call that is held. */
+  /** Where answers are left that reach another gateway, if there may be others. */
+  constructor(post?: HeldPost) {
+    this.#post = post
+  }
+
+  /** Whether a request answers questions of a call that is, or was, held here or by another gateway. */
   has(input: CallInput | undefined): boolean {
-    return input?.state !== undefined && this.#held.has(input.state)
+    const { state } = input ?? {}
+    return state !== undefined && (this.#held.has(state) || (this.#post !== undefined && STATE.test(state)))
   }
 
   /** Starts a call. Its result is the server's, or the questions that it asks first. */
@@ -129,7 +141,9 @@ export class HeldCalls {
       wake: () => undefined,
       result: Promise.resolve({ content: [] }),
       isDone: false,
+      isWaiting: true,
       timer: undefined,
+      stopExpecting: undefined,
       abort,
     }
     const inner: CallContext = {
@@ -137,10 +151,12 @@ export class HeldCalls {
       signal: abort.signal,
       onProgress: (progress) => held.context.onProgress?.(progress),
     }
-    held.result = run(inner, (method, params) => this.#ask(held, method, params))
+    held.result = run(inner, (method, params, asking) => this.#ask(held, method, params, asking))
     const finish = (): void => {
       held.isDone = true
-      this.#release(held)
+      // A client that is being asked comes for the result with its answer, which nobody needs any more.
+      if (held.isWaiting) this.#release(held)
+      this.#dropQuestions(held)
       held.wake()
     }
     held.result.then(finish, finish)
@@ -150,9 +166,12 @@ export class HeldCalls {
   /** Goes on with a call whose questions a client answers. */
   async resume(key: string, input: CallInput, context: CallContext): Promise<CallResult> {
     const held = input.state === undefined ? undefined : this.#held.get(input.state)
+    const elsewhere = held ? undefined : await this.#post?.deliver(input.state ?? '', { key, input }, context.signal)
+    if (elsewhere) return elsewhere
     // Only the client that was asked, for the tool that asked.
-    if (!held || held.key !== key) throw new Error('This call no longer waits for an answer.')
+    if (!held || held.key !== key) throw new Error('This call no longer waits for an answer. Call it again.')
     clearTimeout(held.timer)
+    held.stopExpecting?.()
     this.#held.delete(held.state)
     held.state = createState()
     this.#held.set(held.state, held)
@@ -168,11 +187,17 @@ export class HeldCalls {
     return this.#wait(held, context)
   }
 
-  #ask(held: HeldCall, method: string, params: JsonObject): Promise<JsonObject> {
+  #ask(held: HeldCall, method: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
     if (this.#held.size >= MAX_HELD && !this.#held.has(held.state))
       return Promise.reject(new Error('Too many calls wait for answers.'))
     return new Promise((resolve, reject) => {
-      held.questions.set(`question-${++held.asked}`, { method, params, isSent: false, resolve, reject })
+      const id = `question-${++held.asked}`
+      const takeBack = (): void => {
+        held.questions.delete(id)
+        reject(new Error('The server no longer asks.'))
+      }
+      signal?.addEventListener('abort', takeBack, { once: true })
+      held.questions.set(id, { method, params, isSent: false, resolve, reject })
       this.#held.set(held.state, held)
       held.wake()
     })
@@ -182,15 +207,27 @@ export class HeldCalls {
   async #wait(held: HeldCall, { signal }: CallContext): Promise<CallResult> {
     const stop = (): void => held.abort.abort(signal?.reason)
     signal?.addEventListener('abort', stop, { once: true })
+    held.isWaiting = true
     try {
       while (!held.isDone && held.questions.size === 0) await new Promise<void>((resolve) => (held.wake = resolve))
     } finally {
       signal?.removeEventListener('abort', stop)
     }
-    if (held.isDone) return held.result
-    held.timer = setTimeout(() => held.abort.abort(new Error('The client did not answer in time.')), HELD_MS)
+    held.isWaiting = false
+    if (held.isDone) {
+      this.#release(held)
+      return held.result
+    }
+    held.timer = setTimeout(() => {
+      this.#release(held)
+      held.abort.abort(new Error('The client did not answer in time.'))
+    }, HELD_MS)
     held.timer.unref()
     for (const question of held.questions.values()) question.isSent = true
+    // The client may come to another gateway at once, which has to find it.
+    held.stopExpecting = await this.#post
+      ?.expect(held.state, (answer) => this.resume(answer.key, answer.input, {}))
+      .catch(() => undefined)
     const requests = [...held.questions].map(([id, { method, params }]) => [id, { method, params }])
     return {
       resultType: 'input_required',
@@ -202,10 +239,18 @@ export class HeldCalls {
 
   #release(held: HeldCall): void {
     clearTimeout(held.timer)
+    held.stopExpecting?.()
     this.#held.delete(held.state)
-    for (const { reject } of held.questions.values()) reject(new Error('The call has ended.'))
+    this.#dropQuestions(held)
+  }
+
+  #dropQuestions({ questions }: HeldCall): void {
+    for (const { reject } of questions.values()) reject(new Error('The call has ended.'))
+    questions.clear()
   }
 }
+
+const STATE = /^foldout-[0-9a-f]{8}-[0-9a-f-]{27}$/
 
 function createState(): string {
   return `foldout-${randomUUID()}`

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ServerConfig } from '../config/config.ts'
+import type { HttpServer, ServerConfig } from '../config/config.ts'
 import { MAX_CACHE_BYTES } from './limits.ts'
 import { hashSnapshot, type Snapshot } from './snapshot.ts'
 
@@ -11,18 +11,23 @@ export interface CachedSnapshot {
   readonly savedAt: number
 }
 
-/** What servers had when they last ran, kept on disk. It only makes things quicker: nothing fails because of it. */
+/** What servers had when they last ran. It only makes things quicker: nothing fails because of it. */
 export interface CatalogCache {
   read(server: ServerConfig): Promise<CachedSnapshot | undefined>
   /** Returns whether it could be written. */
   write(server: ServerConfig, snapshot: Snapshot): Promise<boolean>
+  /**
+   * Calls a listener when another gateway may have written something. Returns a function that stops it. Files are not watched: the
+   * gateways of one person each ask their own servers.
+   */
+  watch(server: ServerConfig, listener: () => void): () => void
 }
 
 /** Files of other versions are ignored. */
 const FORMAT = 1
 
 export function createCatalogCache(folder: string, onProblem: (message: string) => void): CatalogCache {
-  const toFile = (server: ServerConfig): string => join(folder, `${identify(server)}.json`)
+  const toFile = (server: ServerConfig): string => join(folder, `${identifyServer(server)}.json`)
   return {
     async read(server) {
       const file = toFile(server)
@@ -54,19 +59,25 @@ export function createCatalogCache(folder: string, onProblem: (message: string) 
         return false
       }
     },
+    watch: () => () => undefined,
   }
 }
 
 /** How a server is started, without the values of its secrets. */
-function identify(server: ServerConfig): string {
+export function identifyServer(server: ServerConfig): string {
   const how =
     server.kind === 'stdio'
       ? [server.command, ...server.args, server.cwd ?? '', ...Object.keys(server.env).sort()]
-      : [server.kind, server.url, ...Object.keys(server.headers).sort()]
+      : [server.kind, server.url, ...Object.keys(server.headers).sort(), ...identifyAccount(server)]
   return createHash('sha256')
     .update(JSON.stringify([server.name, how]))
     .digest('hex')
     .slice(0, 32)
+}
+
+/** Two accounts may see different tools. */
+function identifyAccount({ auth }: HttpServer): readonly string[] {
+  return auth ? [JSON.stringify([auth.type, auth.clientId, auth.account])] : []
 }
 
 function readCached(value: unknown): CachedSnapshot | undefined {
@@ -77,6 +88,6 @@ function readCached(value: unknown): CachedSnapshot | undefined {
   return hash === hashSnapshot(snapshot) ? { snapshot, savedAt: Math.min(savedAt, Date.now()) } : undefined
 }
 
-function isSnapshot(value: unknown): value is Snapshot {
+export function isSnapshot(value: unknown): value is Snapshot {
   return typeof value === 'object' && value !== null && 'tools' in value && Array.isArray(value.tools)
 }

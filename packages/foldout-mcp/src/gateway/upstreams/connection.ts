@@ -1,13 +1,15 @@
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { RawTool } from 'foldout/catalog'
 import { toolsFromMcp } from 'foldout/mcp'
+import type { SignIns } from '../auth/sign-in.ts'
 import type { FilledHttpServer, FilledServer } from '../config/fill-server.ts'
 import { dropUndefined } from '../fields.ts'
+import type { Secrets } from '../policy/secrets.ts'
 import type { Callers } from './callers.ts'
-import { ChildTransport } from './child-transport.ts'
-import { KEPT_STDERR_CHARACTERS } from './limits.ts'
+import { ChildTransport } from './process/child-transport.ts'
+import { KEPT_STDERR_CHARACTERS, KEPT_STDERR_LINES } from './limits.ts'
 import { NO_LISTS, readLists, type Lists } from './lists.ts'
-import type { ProcessGuard } from './process-guard.ts'
+import type { ProcessGuard } from './process/process-guard.ts'
 import { toDefinition, type Snapshot } from './snapshot.ts'
 import { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 
@@ -23,6 +25,8 @@ export interface Connection {
   readonly closed: Promise<void>
   /** The end of what the server wrote to standard error. */
   getComplaint(): string
+  /** How the server has ended, as far as that is known. */
+  getEnding(): string | undefined
   close(): Promise<void>
 }
 
@@ -37,11 +41,15 @@ export interface ConnectionOptions {
   /** The protocol that the server is known to speak. */
   readonly era: Snapshot['era'] | undefined
   readonly guard: ProcessGuard
+  readonly signIns: SignIns
+  readonly secrets: Pick<Secrets, 'hide'>
   /** Called with the connection whenever its tools have changed. */
   readonly onChange: (connection: Connection) => void
   readonly onError: (error: unknown) => void
   /** Who can be asked what the server asks. */
   readonly callers: Callers
+  /** What the server asks, as the client is to be asked. */
+  readonly translate: (params: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Called with what the server tells its clients, except that its lists have changed. */
   readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void
 }
@@ -54,15 +62,19 @@ export async function openConnection(server: FilledServer, options: ConnectionOp
   try {
     return await untilAborted(attempt.open(), signal)
   } catch (error) {
+    // Before it is ended here.
+    const ending = attempt.getEnding()
     await attempt.close()
     options.signal.throwIfAborted()
-    throw describeFailure(timeout.aborted ? toSlowError(options.timeoutMs) : error, attempt.getComplaint())
+    const failure = timeout.aborted ? toSlowError(options.timeoutMs) : error
+    throw describeFailure(failure, { ending, complaint: attempt.getComplaint() })
   }
 }
 
 interface Attempt {
   open(): Promise<Connection>
   getComplaint(): string
+  getEnding(): string | undefined
   close(): Promise<void>
 }
 
@@ -73,25 +85,35 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
   let complaint = ''
   let isClosed = false
   const hear = (text: string): void => {
-    complaint = `${complaint}${text}`.slice(-KEPT_STDERR_CHARACTERS)
+    complaint = `${complaint}${text}`.slice(-2 * KEPT_STDERR_CHARACTERS)
   }
   const close = async (): Promise<void> => {
     isClosed = true
     ended.abort()
     await transport?.close().catch(() => undefined)
   }
-  const getComplaint = (): string => complaint.trim()
+  // Hidden before it is cut, because half a secret would not be found.
+  const getComplaint = (): string =>
+    options.secrets
+      .hide(complaint)
+      .slice(-KEPT_STDERR_CHARACTERS)
+      .trim()
+      .split('\n')
+      .slice(-KEPT_STDERR_LINES)
+      .join('\n')
+  const getEnding = (): string | undefined => (transport instanceof ChildTransport ? transport.getEnding() : undefined)
 
   async function connectAs(mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client')
-    const opened = await createTransport(server, { guard: options.guard, onStderr: hear })
+    const opened = await createTransport(server, options, hear)
     if (isClosed) throw new Error('It was closed before it was connected.')
     transport = opened
     const client = new Client(
       { name: 'foldout', version },
       { versionNegotiation: { mode }, capabilities: CAPABILITIES, inputRequired: { autoFulfill: false } },
     )
-    client.fallbackRequestHandler = async ({ method, params }) => answerServer(options.callers, method, params ?? {})
+    client.fallbackRequestHandler = async ({ method, params }, { mcpReq }) =>
+      answerServer(options.callers, method, options.translate(params ?? {}), mcpReq.signal)
     await client.connect(opened, { timeout: timeoutMs, signal })
     return client
   }
@@ -116,22 +138,22 @@ function createAttempt(server: FilledServer, options: ConnectionOptions): Attemp
         },
       } satisfies Partial<Client>)
     })
-    return listAll(client, server.name, { ...options, closed, getComplaint, close, ended: ended.signal })
+    return listAll(client, server.name, { ...options, closed, getComplaint, getEnding, close, ended: ended.signal })
   }
-  return { open, getComplaint, close }
+  return { open, getComplaint, getEnding, close }
 }
 
 interface ListedParts
   extends
     Pick<ConnectionOptions, 'callTimeoutMs' | 'onChange' | 'onError' | 'onNotification'>,
-    Pick<Connection, 'closed' | 'getComplaint' | 'close'> {
+    Pick<Connection, 'closed' | 'getComplaint' | 'getEnding' | 'close'> {
   /** Aborted when the connection has ended. */
   readonly ended: AbortSignal
 }
 
 /** Lists everything that a connected server has, and follows its changes. */
 async function listAll(client: Client, server: string, parts: ListedParts): Promise<Connection> {
-  const { closed, getComplaint, close, ended, onError } = parts
+  const { closed, getComplaint, getEnding, close, ended, onError } = parts
   let tools: ReadonlyMap<string, RawTool> = new Map()
   let lists = NO_LISTS
   const refreshLists = createRefresh(async () => {
@@ -140,7 +162,8 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
   })
   client.fallbackNotificationHandler = async ({ method, params = {} }) => {
     if (LIST_CHANGES.has(method)) refreshLists()
-    else parts.onNotification(method, params)
+    // Tools are listed again by those who hear of it below. Clients are told if the list that they see is another one then.
+    else if (method !== TOOLS_CHANGED) parts.onNotification(method, params)
   }
   // Before the lists are read, so that no change is missed.
   const subscriptions = await openSubscriptions(client, { signal: ended, onError, onGap: refreshLists })
@@ -149,6 +172,7 @@ async function listAll(client: Client, server: string, parts: ListedParts): Prom
     subscriptions,
     closed,
     getComplaint,
+    getEnding,
     close,
     get tools() {
       return tools
@@ -180,7 +204,11 @@ const CAPABILITIES = {
   sampling: { context: {}, tools: {} },
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true },
-} as const
+  // Some servers have pages for their tools only if the client says that it can show them.
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+}
+
+const TOOLS_CHANGED = 'notifications/tools/list_changed'
 
 const LIST_CHANGES: ReadonlySet<string> = new Set([
   'notifications/resources/list_changed',
@@ -188,14 +216,20 @@ const LIST_CHANGES: ReadonlySet<string> = new Set([
 ])
 
 /** Asks the client whose call is running. */
-async function answerServer(callers: Callers, method: string, params: Readonly<Record<string, unknown>>) {
+async function answerServer(
+  callers: Callers,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) {
   const isRoots = method === 'roots/list'
   // Servers ask for it when they start, which may be before any client has called.
   if (isRoots && callers.isEmpty) return { roots: [] }
   const { ask, client } = callers.getOnly()
   // The user may be done with a page long after the call has ended.
   if (ask && typeof params['elicitationId'] === 'string') callers.rememberPage(params['elicitationId'], client)
-  if (ask) return ask(method, params)
+  // The server may take its question back.
+  if (ask) return ask(method, params, signal)
   if (isRoots) return { roots: [] }
   throw new Error(`The client cannot be asked for ${method}.`)
 }
@@ -244,14 +278,23 @@ async function isRefusal(error: unknown): Promise<boolean> {
 
 async function createTransport(
   server: FilledServer,
-  options: ConstructorParameters<typeof ChildTransport>[1],
+  { guard, signIns }: Pick<ConnectionOptions, 'guard' | 'signIns'>,
+  onStderr: (text: string) => void,
 ): Promise<Transport> {
-  return server.kind === 'stdio' ? new ChildTransport(server, options) : createHttpTransport(server)
+  if (server.kind !== 'stdio') return createHttpTransport(server, signIns)
+  // Not before the first server starts: it is half of what a gateway that answers from its cache would load.
+  const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
+  return new ChildTransport(server, { guard, onStderr, inherited: getDefaultEnvironment() })
 }
 
-async function createHttpTransport({ kind, url, headers }: FilledHttpServer): Promise<Transport> {
+async function createHttpTransport(server: FilledHttpServer, signIns: SignIns): Promise<Transport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
-  const options = { requestInit: { headers: { ...headers } } }
+  const { kind, url, headers } = server
+  const signIn = signIns.get(server)
+  const options = {
+    requestInit: { headers: { ...headers } },
+    ...(signIn && { authProvider: signIn, fetch: signIn.fetch }),
+  }
   return kind === 'sse' ? new SSEClientTransport(url, options) : new StreamableHTTPClientTransport(url, options)
 }
 
@@ -264,8 +307,14 @@ function toSlowError(timeoutMs: number): Error {
   return new Error(`It gave no answer within ${timeoutMs / 1_000} seconds.`)
 }
 
-function describeFailure(error: unknown, complaint: string): UpstreamError {
-  const message = error instanceof Error ? getRootMessage(error) : String(error)
+interface Circumstances {
+  readonly ending: string | undefined
+  readonly complaint: string
+}
+
+function describeFailure(error: unknown, { ending, complaint }: Circumstances): UpstreamError {
+  // The SDK only says that the connection is closed.
+  const message = ending ?? (error instanceof Error ? getRootMessage(error) : String(error))
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
     return new UpstreamError(`Its command was not found: ${message}`, { cause: error })
   return new UpstreamError(complaint === '' ? message : `${message}\n${complaint}`, { cause: error })

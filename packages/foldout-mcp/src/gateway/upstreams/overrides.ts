@@ -6,7 +6,7 @@ import type { ParameterOverride, ServerToolOverride } from '../config/definition
 /** A tool with what the configuration changes about it; nothing if it is hidden. */
 export function applyOverride(tool: RawTool, override: ServerToolOverride | undefined): RawTool | undefined {
   if (!override) return tool
-  const { hide, parameters, ...changes } = override
+  const { hide, parameters, timeoutSeconds: _, maxConcurrent: __, maxResultBytes: ___, ...changes } = override
   if (hide) return undefined
   const changed = { ...tool, ...changes }
   return parameters ? withParameters(changed, new Map(Object.entries(parameters))) : changed

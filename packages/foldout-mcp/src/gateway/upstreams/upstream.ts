@@ -1,12 +1,16 @@
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { CallContext, CallResult } from 'foldout/catalog'
+import { SignInError } from '../auth/tokens.ts'
 import type { ServerConfig } from '../config/config.ts'
 import { fillServer } from '../config/fill-server.ts'
 import type { Variables } from '../config/variables.ts'
+import { mergeHeaders } from '../policy/forwarded.ts'
+import { findServerSecrets, type Secrets } from '../policy/secrets.ts'
 import { openConnection, untilAborted, UpstreamError, type Connection, type ConnectionOptions } from './connection.ts'
 import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS, MAX_HELD, MAX_WAITING, MOST_TIMEOUTS } from './limits.ts'
 import type { Snapshot } from './snapshot.ts'
 import { Callers, HeldCalls, type Ask } from './callers.ts'
+import type { HeldPost } from './held-post.ts'
 
 /**
  * Whether a server runs, and why not.
@@ -18,19 +22,32 @@ export type UpstreamState =
   | { readonly type: 'stopped' }
   | { readonly type: 'starting' }
   | { readonly type: 'running'; readonly calls: number }
-  | { readonly type: 'failed'; readonly reason: string; readonly retryAt: number }
+  | {
+      readonly type: 'failed'
+      readonly reason: string
+      readonly retryAt: number
+      /** Whether the server would work if somebody signed in. */
+      readonly needsSignIn?: true
+    }
 
 export interface UpstreamOptions extends Pick<
   ConnectionOptions,
-  'timeoutMs' | 'version' | 'guard' | 'onError' | 'onNotification'
+  'timeoutMs' | 'version' | 'guard' | 'signIns' | 'onError' | 'onNotification' | 'translate'
 > {
   readonly variables: Variables
+  readonly secrets: Secrets
+  /** Passes answers of clients on between gateways, if there are several. */
+  readonly post?: HeldPost | undefined
+  /** Headers of the client that the connection is for. Variables are not filled in: they are not the user's own. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The protocol that the server is known to speak. */
   getEra(): Snapshot['era'] | undefined
   onSnapshot(snapshot: Snapshot): void
   onState(state: UpstreamState): void
   /** Runs a start when it is this server's turn. */
   readonly turn: LimitFunction
+  /** Whether a tool must not be called, because its definition waits for the user's approval. */
+  isHeld(tool: string): boolean
   /** Whether somebody waits for what the server tells, so that it is not idle. */
   isWatched(): boolean
   /** Called with a new connection before anything else uses it. */
@@ -53,11 +70,11 @@ export class Upstream {
   readonly #limit: LimitFunction
   readonly #ended = new AbortController()
   readonly #callers = new Callers()
-  readonly #held = new HeldCalls()
+  readonly #held: HeldCalls
   #connection: Promise<Connection> | undefined
   #failures = 0
   #timeouts = 0
-  #failed: { readonly reason: string; readonly retryAt: number } | undefined
+  #failed: Omit<Extract<UpstreamState, { readonly type: 'failed' }>, 'type'> | undefined
   #isRunning = false
   #uses = 0
   /** How many questions of the server wait for clients. */
@@ -70,6 +87,7 @@ export class Upstream {
     this.#server = server
     this.#options = options
     this.#limit = pLimit(server.maxConcurrent)
+    this.#held = new HeldCalls(options.post)
   }
 
   get state(): UpstreamState {
@@ -78,20 +96,56 @@ export class Upstream {
     return this.#failed ? { type: 'failed', ...this.#failed } : { type: 'stopped' }
   }
 
+  /** Whether nothing is done with it. */
+  get isIdle(): boolean {
+    return this.#limit.activeCount + this.#limit.pendingCount === 0
+  }
+
   /** Runs a tool. Rejects only if the call is aborted. */
   async call(tool: string, args: Readonly<Record<string, unknown>>, context: CallContext): Promise<CallResult> {
     const { peer, client } = context
-    const key = JSON.stringify([client?.id, client?.principal, tool])
     try {
-      if (peer?.input && this.#held.has(peer.input)) return await this.#held.resume(key, peer.input, context)
-      if (peer?.era === 'modern' && this.#options.getEra() !== 'modern')
+      const canResume = peer?.input !== undefined && this.#held.has(peer.input)
+      // It may have run already, at a gateway that has ended or that shares this one's address.
+      if (!canResume && peer?.input?.state !== undefined && this.#options.getEra() === 'legacy')
+        return createErrorResult(NOT_HELD)
+      if (canResume || (peer?.era === 'modern' && this.#options.getEra() !== 'modern')) {
+        const key = toHeldKey(client, tool)
+        if (canResume) return await this.#held.resume(key, peer.input, context)
         return await this.#held.start(key, context, (inner, ask) => this.#run(tool, args, inner, ask))
+      }
       return await this.#run(tool, args, context, peer?.ask)
     } catch (error) {
       context.signal?.throwIfAborted()
       if (!(error instanceof UpstreamError)) throw error
       return createErrorResult(`Tool '${tool}' was not run: ${error.message}`)
     }
+  }
+
+  /**
+   * Sends a request that is not a call. If a legacy server asks a modern client in the meantime, the result is its questions.
+   *
+   * @throws UpstreamError if the server cannot be started, or has too much to do.
+   */
+  async request(
+    method: string,
+    context: CallContext,
+    send: (connection: Connection, context: CallContext) => Promise<Readonly<Record<string, unknown>>>,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const { peer, client } = context
+    const run = async (inner: CallContext, ask: Ask | undefined): Promise<CallResult> => ({
+      content: [],
+      sent: await this.use((connection) => send(connection, inner), { ...inner, ask }),
+    })
+    const key = toHeldKey(client, method)
+    const isHeld = peer?.input !== undefined && this.#held.has(peer.input)
+    if (!isHeld && (peer?.era !== 'modern' || this.#options.getEra() === 'modern'))
+      return this.use((connection) => send(connection, context), { ...context, ask: peer?.ask })
+    const result = await (isHeld && peer?.input
+      ? this.#held.resume(key, peer.input, context)
+      : this.#held.start(key, context, run))
+    const { content: _, sent, ...question } = result
+    return (sent as Readonly<Record<string, unknown>> | undefined) ?? question
   }
 
   async #run(
@@ -103,6 +157,11 @@ export class Upstream {
     const { name, timeoutMs } = this.#server
     return this.use(
       async ({ tools }) => {
+        // The server may have said only now, when it started, that its definition is another one.
+        if (this.#options.isHeld(tool))
+          return createErrorResult(
+            `Tool '${tool}' was not run: its definition has changed, and waits for the user's approval. Ask the user to run "foldout pins".`,
+          )
         const call = tools.get(tool)?.call
         if (!call) return createErrorResult(`The server '${name}' no longer has the tool '${tool}'.`)
         await this.#offerRoots(context)
@@ -200,6 +259,12 @@ export class Upstream {
     return opening
   }
 
+  /** Starts the server now, however it failed before. */
+  async retry(): Promise<void> {
+    this.#failed = undefined
+    await this.connect()
+  }
+
   /** Stops the server until it is needed again. */
   async stop(): Promise<void> {
     clearTimeout(this.#idle)
@@ -219,11 +284,16 @@ export class Upstream {
   }
 
   async #open(): Promise<Connection> {
-    const { variables, timeoutMs, version, guard, onError, onSnapshot, getEra, onState } = this.#options
+    const { variables, secrets, timeoutMs, version, guard, signIns, onError, onSnapshot, getEra, onState } =
+      this.#options
     try {
-      const filled = await fillServer(this.#server, variables).catch((error: Error) => {
+      const own = await fillServer(this.#server, variables).catch((error: Error) => {
         throw new UpstreamError(error.message)
       })
+      const { headers = {} } = this.#options
+      const filled = own.kind === 'stdio' ? own : { ...own, headers: mergeHeaders(own.headers, headers) }
+      // Before the server can say any of them.
+      secrets.add(findServerSecrets(filled))
       const connection = await openConnection(filled, {
         timeoutMs,
         callTimeoutMs: this.#server.timeoutMs,
@@ -231,10 +301,13 @@ export class Upstream {
         version,
         era: getEra(),
         guard,
+        signIns,
+        secrets,
         onError,
         onChange: ({ snapshot }) => onSnapshot(snapshot),
         callers: this.#callers,
         onNotification: this.#options.onNotification,
+        translate: this.#options.translate,
       })
       await this.#options.prepare(connection).catch(onError)
       this.#isRunning = true
@@ -248,7 +321,10 @@ export class Upstream {
     } catch (error) {
       this.#connection = undefined
       const reason = error instanceof Error ? error.message : String(error)
-      this.#pause(reason)
+      const needsSignIn = error instanceof Error && error.cause instanceof SignInError
+      // Somebody may sign in at any moment, and does not want to wait then.
+      if (needsSignIn) this.#failures = 0
+      this.#pause(reason, { needsSignIn })
       throw error instanceof UpstreamError ? this.#toPauseError(this.#failed ?? { reason, retryAt: 0 }) : error
     }
   }
@@ -262,14 +338,16 @@ export class Upstream {
     this.#connection = undefined
     if (wasOurs && !this.#ended.signal.aborted) {
       const complaint = connection.getComplaint()
-      this.#pause(complaint === '' ? 'It ended.' : `It ended.\n${complaint}`, 0)
+      const ending = connection.getEnding() ?? 'It ended.'
+      this.#pause(complaint === '' ? ending : `${ending}\n${complaint}`, { firstMs: 0 })
     } else this.#options.onState(this.state)
   }
 
-  #pause(reason: string, firstMs = FIRST_PAUSE_MS): void {
+  #pause(reason: string, { firstMs = FIRST_PAUSE_MS, needsSignIn = false } = {}): void {
     const pauseMs = this.#failures === 0 ? firstMs : FIRST_PAUSE_MS * 2 ** (this.#failures - 1)
     this.#failures++
-    this.#failed = { reason, retryAt: Date.now() + Math.min(pauseMs, LONGEST_PAUSE_MS) }
+    const retryAt = Date.now() + Math.min(pauseMs, LONGEST_PAUSE_MS)
+    this.#failed = { reason: this.#options.secrets.hide(reason), retryAt, ...(needsSignIn && { needsSignIn }) }
     this.#options.onState(this.state)
   }
 
@@ -291,14 +369,21 @@ export class Upstream {
   #watchIdle(): void {
     clearTimeout(this.#idle)
     const { idleMs } = this.#server
-    const isBusy = this.#limit.activeCount + this.#limit.pendingCount > 0
-    if (!this.#isRunning || isBusy || idleMs === Infinity || this.#options.isWatched()) return
+    if (!this.#isRunning || !this.isIdle || idleMs === Infinity || this.#options.isWatched()) return
     this.#idle = setTimeout(() => void this.stop(), idleMs)
     this.#idle.unref()
   }
+}
+
+/** Whose call it is. Clients without a connection have an id that differs between gateways. */
+function toHeldKey(client: CallContext['client'], what: string): string {
+  return JSON.stringify([client?.isShared ? '' : client?.id, client?.principal, what])
 }
 
 /** A failure that a model can read. */
 function createErrorResult(text: string): CallResult {
   return { content: [{ type: 'text', text }], isError: true }
 }
+
+const NOT_HELD =
+  'The answer came too late, or to another gateway than the one that asked. Whether the tool has run is not known; call it again if it may run twice.'

@@ -1,17 +1,23 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 
 /**
  * Remembers which processes were started, and ends them and all that they started if this process dies without doing it itself,
  * even by SIGKILL.
  */
 export interface ProcessGuard {
+  /** A variable that every process gets, by which it is known even if this process is killed while it starts another. */
+  readonly marker: Readonly<Record<string, string>>
+  /** Makes it ready, so that the next process is known to it from its first moment on. */
+  start(): void
   add(pid: number): void
   drop(pid: number): void
 }
 
 /**
  * Waits for the end of its input, which comes with the end of the process that writes there, whatever ends it. Servers are
- * often started through `npx` or a shell, and browsers leave the group of their parent, so whole trees are ended.
+ * often started through `npx` or a shell, and browsers leave the group of their parent, so whole trees are ended. A process that
+ * was being started holds that input open until its own program runs, with the variable by which it is found.
  */
 const SCRIPT = `
 trap '' INT TERM HUP
@@ -26,7 +32,10 @@ while read -r order pid; do
       ;;
   esac
 done
-[ -z "$pids" ] && exit
+if [ -d /proc/self ]; then marked=$(grep -l "$1" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3)
+else marked=$(ps -A -E -ww -o pid=,command= 2>/dev/null | grep "$1" | awk -v own="$$" '$1 != own && !/grep/ { print $1 }'); fi
+pids="$pids $(echo $marked)"
+[ -z "\${pids# }" ] && exit
 trees=$(ps -A -o pid=,ppid= | awk -v roots="$pids" '
   { parent[$1] = $2 }
   END {
@@ -50,18 +59,20 @@ end KILL
 /** The guard of this process, which is started with the first server. */
 export function createProcessGuard(): ProcessGuard {
   let child: ChildProcess | undefined
-  const tell = (order: 'add' | 'drop', pid: number): void => {
-    // Windows has no groups of processes; there a server ends when its input does.
-    if (process.platform === 'win32') return
-    child ??= startGuard(() => (child = undefined))
-    child.stdin?.write(`${order} ${pid}\n`)
-  }
-  return { add: (pid) => tell('add', pid), drop: (pid) => tell('drop', pid) }
+  const mark = randomUUID()
+  const start = (): ChildProcess => (child ??= startGuard(mark, () => (child = undefined)))
+  // Windows has no groups of processes; there a server ends when its input does.
+  if (process.platform === 'win32') return { marker: {}, start: () => {}, add: () => {}, drop: () => {} }
+  const tell = (order: 'add' | 'drop', pid: number): void => void start().stdin?.write(`${order} ${pid}\n`)
+  return { marker: { FOLDOUT_GUARD: mark }, start, add: (pid) => tell('add', pid), drop: (pid) => tell('drop', pid) }
 }
 
-function startGuard(onEnd: () => void): ChildProcess {
+function startGuard(mark: string, onEnd: () => void): ChildProcess {
   // A group of its own, so that what ends this process in a terminal does not end the guard.
-  const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', `FOLDOUT_GUARD=${mark}`], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
   child.on('error', onEnd)
   child.on('exit', onEnd)
   child.stdin.on('error', () => undefined)

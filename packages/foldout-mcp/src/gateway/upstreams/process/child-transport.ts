@@ -1,21 +1,35 @@
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import spawn from 'cross-spawn'
-import type { FilledStdioServer } from '../config/fill-server.ts'
-import { dropUndefined } from '../fields.ts'
-import { CLOSE_TIMEOUT_MS, MAX_MESSAGE_BYTES } from './limits.ts'
+import type { FilledStdioServer } from '../../config/fill-server.ts'
+import { dropUndefined } from '../../fields.ts'
+import {
+  CLOSE_INPUT_MS,
+  CLOSE_TIMEOUT_MS,
+  GARBAGE_MS,
+  KEPT_STDERR_CHARACTERS,
+  MAX_GARBAGE_BYTES,
+  MAX_GARBAGE_LINES,
+  MAX_MESSAGE_BYTES,
+} from '../limits.ts'
 import { killRemaining, listTree } from './processes.ts'
 import type { ProcessGuard } from './process-guard.ts'
 
 export interface ChildTransportOptions {
   readonly guard: ProcessGuard
+  /** The variables that every server gets. */
+  readonly inherited: Readonly<Record<string, string>>
   readonly onStderr: (text: string) => void
 }
 
 const NEWLINE = 10
 const NEWLINE_TEXT = '\n'
+const OPENING_BRACE = 123
+/** What a pipe gives at once if there is more to come. */
+const FULL_CHUNK_BYTES = 32_768
+/** How long a server that writes more to standard error than anybody reads waits for its next turn. */
+const FLOOD_PAUSE_MS = 1
 /** Windows has no groups; there, ending the process that was started has to do. */
 const HAS_GROUPS = process.platform !== 'win32'
 
@@ -33,6 +47,9 @@ export class ChildTransport implements Transport {
   #exited: Promise<void> = Promise.resolve()
   #chunks: Buffer[] = []
   #bytes = 0
+  /** What the server has lately printed beside its messages. */
+  #garbage = { since: 0, bytes: 0, lines: 0 }
+  #ending: string | undefined
   #isClosed = false
 
   constructor(server: FilledStdioServer, options: ChildTransportOptions) {
@@ -44,12 +61,18 @@ export class ChildTransport implements Transport {
     return this.#child?.pid
   }
 
+  /** How the process has ended; `undefined` as long as it runs. */
+  getEnding(): string | undefined {
+    return this.#ending
+  }
+
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.#server
     // Otherwise the error would say that the command is missing.
     if (cwd !== undefined && !existsSync(cwd)) throw new Error(`Its folder ${cwd} does not exist.`)
+    this.#options.guard.start()
     const child = spawn(command, [...args], {
-      env: { ...getDefaultEnvironment(), ...env },
+      env: { ...this.#options.inherited, ...env, ...this.#options.guard.marker },
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       detached: HAS_GROUPS,
@@ -57,13 +80,24 @@ export class ChildTransport implements Transport {
     })
     this.#child = child
     const { stdin, stdout, stderr, pid } = child
+    // At once: this process may be killed at any moment.
+    if (pid !== undefined) this.#options.guard.add(pid)
     stdin?.on('error', (error) => this.onerror?.(error))
     stdout?.on('error', (error) => this.onerror?.(error))
     stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
-    stderr?.on('data', (chunk: Buffer) => this.#options.onStderr(chunk.toString('utf8')))
+    stderr?.on('data', (chunk: Buffer) => {
+      this.#hear(chunk)
+      if (chunk.length < FULL_CHUNK_BYTES) return
+      // A flood must not take the time of other servers.
+      stderr.pause()
+      setTimeout(() => stderr.resume(), FLOOD_PAUSE_MS)
+    })
     stderr?.on('error', () => undefined)
     this.#exited = new Promise((resolve) => {
-      child.once('exit', () => resolve())
+      child.once('exit', (code, signal) => {
+        this.#ending ??= code === null ? `It was ended by ${signal}.` : `It ended with exit code ${code}.`
+        resolve()
+      })
       child.once('error', () => resolve())
     })
     child.once('close', () => this.#end())
@@ -71,12 +105,14 @@ export class ChildTransport implements Transport {
       child.once('spawn', resolve)
       child.once('error', reject)
     })
-    if (pid !== undefined) this.#options.guard.add(pid)
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
     if (this.#isClosed || !stdin?.writable) throw new Error('Not connected')
+    // Messages that are sent at the same time are written at once: a write takes longer than all the rest of a small call.
+    stdin.cork()
+    process.nextTick(() => stdin.uncork())
     if (stdin.write(JSON.stringify(message) + NEWLINE_TEXT)) return
     await new Promise<void>((resolve) => {
       const finish = (): void => {
@@ -97,9 +133,9 @@ export class ChildTransport implements Transport {
     // Listed before the end: once a parent has ended, its children cannot be identified.
     const tree = child.pid === undefined ? [] : await listTree(child.pid).catch(() => [])
     child.stdin?.end()
-    if (!(await this.#hasExited(CLOSE_TIMEOUT_MS / 2))) {
+    if (!(await this.#hasExited(CLOSE_INPUT_MS))) {
       this.#kill('SIGTERM')
-      await this.#hasExited(CLOSE_TIMEOUT_MS / 2)
+      await this.#hasExited(CLOSE_TIMEOUT_MS - CLOSE_INPUT_MS)
     }
     // What the server itself has started may still run when it has ended.
     this.#kill('SIGKILL')
@@ -139,8 +175,8 @@ export class ChildTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
-    let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+    let start = this.#skipGarbage(chunk)
+    for (let end = chunk.indexOf(NEWLINE, start); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       this.#chunks.push(chunk.subarray(start, end))
       start = end + 1
       this.#take()
@@ -148,11 +184,16 @@ export class ChildTransport implements Transport {
     if (start === chunk.length) return
     this.#chunks.push(chunk.subarray(start))
     this.#bytes += chunk.length - start
-    if (this.#bytes <= MAX_MESSAGE_BYTES) return
-    this.onerror?.(new Error(`The server sent a message of more than ${MAX_MESSAGE_BYTES} bytes.`))
-    this.#chunks = []
-    this.#bytes = 0
-    void this.close()
+    if (this.#bytes > MAX_MESSAGE_BYTES)
+      this.#refuse(`The server sent a message of more than ${MAX_MESSAGE_BYTES} bytes.`)
+  }
+
+  /** Lines without a brace are not messages, and are not looked at one by one: there may be millions. Returns where they end. */
+  #skipGarbage(chunk: Buffer): number {
+    if (this.#chunks.length > 0 || chunk.includes(OPENING_BRACE)) return 0
+    const end = chunk.lastIndexOf(NEWLINE) + 1
+    if (end > 0) this.#dropGarbage(chunk.subarray(0, end))
+    return end
   }
 
   #take(): void {
@@ -162,13 +203,40 @@ export class ChildTransport implements Transport {
     this.#bytes = 0
     const message = readMessage(line)
     if (message) this.onmessage?.(message)
-    // Some servers print notes for people there.
-    else if (line.length > 0) this.#options.onStderr(`${line.subarray(0, 1_000).toString('utf8')}\n`)
+    else this.#dropGarbage(line)
+  }
+
+  /** Some servers print notes for people where messages belong. */
+  #dropGarbage(line: Buffer): void {
+    if (line.length === 0 || this.#isClosed) return
+    this.#hear(line)
+    if (line.at(-1) !== NEWLINE) this.#options.onStderr(NEWLINE_TEXT)
+    const now = Date.now()
+    if (now - this.#garbage.since > GARBAGE_MS) this.#garbage = { since: now, bytes: 0, lines: 0 }
+    this.#garbage.lines++
+    this.#garbage.bytes += line.length
+    if (this.#garbage.bytes > MAX_GARBAGE_BYTES || this.#garbage.lines > MAX_GARBAGE_LINES)
+      this.#refuse('The server floods its standard output with what is not a message of MCP.')
+  }
+
+  #hear(text: Buffer): void {
+    this.#options.onStderr(text.subarray(-KEPT_STDERR_CHARACTERS).toString('utf8'))
+  }
+
+  #refuse(reason: string): void {
+    this.#chunks = []
+    this.#bytes = 0
+    this.#ending = reason
+    this.#child?.stdout?.destroy()
+    this.onerror?.(new Error(reason))
+    void this.close()
   }
 }
 
 /** The message in a line, if there is one. */
 function readMessage(line: Buffer): JSONRPCMessage | undefined {
+  // Most of what is not a message does not look like one, and an error takes longer than this.
+  if (!line.includes(OPENING_BRACE)) return undefined
   try {
     const value: unknown = JSON.parse(line.toString('utf8'))
     const isMessage = typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'

@@ -1,0 +1,114 @@
+import { basename } from 'node:path'
+import spawn from 'cross-spawn'
+import type { FilledStdioServer } from '../../config/fill-server.ts'
+import { dropUndefined } from '../../fields.ts'
+import { INSTALL_MS } from '../limits.ts'
+import type { ProcessGuard } from './process-guard.ts'
+
+interface CommandLine {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/**
+ * Installs the package behind a server that is run by `npx` or `uvx`, without running it. A download may take longer than a
+ * server may take to start. Never rejects: if it fails, the start says what is wrong.
+ */
+export async function installAhead(
+  server: FilledStdioServer,
+  { guard, signal }: { readonly guard: ProcessGuard; readonly signal: AbortSignal },
+): Promise<void> {
+  const line = toInstallCommand(server)
+  if (!line || signal.aborted) return
+  const { env, cwd } = server
+  const { getDefaultEnvironment } = await import('@modelcontextprotocol/client/stdio')
+  const hasGroups = process.platform !== 'win32'
+  guard.start()
+  const child = spawn(line.command, [...line.args], {
+    env: { ...getDefaultEnvironment(), ...env, ...guard.marker },
+    stdio: 'ignore',
+    windowsHide: true,
+    detached: hasGroups,
+    ...dropUndefined({ cwd }),
+  })
+  const { pid } = child
+  if (pid !== undefined) guard.add(pid)
+  const end = (): void => {
+    try {
+      if (pid !== undefined) process.kill(hasGroups ? -pid : pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  const timer = setTimeout(end, INSTALL_MS)
+  signal.addEventListener('abort', end, { once: true })
+  await new Promise<void>((resolve) => {
+    child.once('error', () => resolve())
+    child.once('exit', () => resolve())
+  })
+  clearTimeout(timer)
+  signal.removeEventListener('abort', end)
+  if (pid !== undefined) guard.drop(pid)
+}
+
+/** How the package is installed that a command line runs; nothing for others. */
+export function toInstallCommand({ command, args }: CommandLine): CommandLine | undefined {
+  const runner = RUNNERS.get(basename(command).replace(/\.(?:cmd|exe)$/i, ''))
+  const at = runner === undefined ? 0 : findPositional(args, runner.takesValue)
+  const options = args.slice(0, at)
+  const spec = args[at]
+  if (!runner || options.some((option) => runner.isProgram.test(option))) return undefined
+  const isNamed = options.some((option) => runner.isPackage.test(option))
+  if (!isNamed && spec === undefined) return undefined
+  return {
+    command,
+    args: [...options, ...(isNamed || spec === undefined ? [] : [runner.package, spec]), ...runner.run],
+  }
+}
+
+interface Runner {
+  /** Options whose value is the next argument. */
+  readonly takesValue: RegExp
+  /** The option that names a package, as it is given. */
+  readonly isPackage: RegExp
+  /** The same, as it is written here. */
+  readonly package: string
+  /** An option that is a program of its own, which must not run ahead. */
+  readonly isProgram: RegExp
+  /** Runs something that does nothing. */
+  readonly run: readonly string[]
+}
+
+const RUNNERS: ReadonlyMap<string, Runner> = new Map([
+  [
+    'npx',
+    {
+      takesValue: /^(?:-p|--package|-c|--call|-w|--workspace|--registry|--prefix|--cache|--userconfig)$/,
+      isPackage: /^(?:-p|--package)(?:=|$)/,
+      package: '--package',
+      isProgram: /^(?:-c|--call)(?:=|$)/,
+      run: ['--yes', '--call', 'node --version'],
+    },
+  ],
+  [
+    'uvx',
+    {
+      takesValue:
+        /^(?:--from|--with|--python|-p|--index|--index-url|-i|--default-index|--extra-index-url|--directory)$/,
+      isPackage: /^--from(?:=|$)/,
+      package: '--from',
+      isProgram: /^(?!)/,
+      run: ['python', '--version'],
+    },
+  ],
+])
+
+/** Where the first argument is that is neither an option nor the value of one. */
+function findPositional(args: readonly string[], takesValue: RegExp): number {
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? ''
+    if (arg === '--' || !arg.startsWith('-')) return arg === '--' ? at + 1 : at
+    if (takesValue.test(arg)) at++
+  }
+  return args.length
+}

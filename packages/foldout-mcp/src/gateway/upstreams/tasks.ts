@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import type { CallClient } from 'foldout/catalog'
+import { isObject, type JsonObject } from '../fields.ts'
+import { MAX_TASKS, TASK_MS } from './limits.ts'
+
+/** A task of a server, as one client knows it. */
+export interface KnownTask {
+  /** The id that the client knows. It cannot be guessed. */
+  readonly id: string
+  /** The id that the server gave it. */
+  readonly own: string
+  /** Whose task it is: a principal's, or a connection's. */
+  readonly owner: string
+  /** The connection that began it. */
+  readonly client: string | undefined
+  readonly startedAt: number
+  /** As the server last described it, with the client's id. */
+  state: JsonObject
+}
+
+/** Where messages that belong to a task have its id. */
+const RELATED = 'io.modelcontextprotocol/related-task'
+const DONE: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled'])
+
+/** The tasks of a server. Several clients share it, and each knows its own tasks only. */
+export class Tasks {
+  readonly #tasks = new Map<string, KnownTask>()
+  /** By the process or connection, and the id that it gave. Two processes of a server may give the same. */
+  readonly #byOwn = new WeakMap<object, Map<string, KnownTask>>()
+
+  /** Whether the server still works on one. */
+  get isRunning(): boolean {
+    const oldest = Date.now() - TASK_MS
+    return [...this.#tasks.values()].some(({ state, startedAt }) => !DONE.has(state['status']) && startedAt > oldest)
+  }
+
+  /** A result that may begin a task, with the id that the client is to know. */
+  begin<Result extends JsonObject>(result: Result, client: CallClient | undefined, place: object): Result {
+    const isModern = result['resultType'] === 'task'
+    const task = isModern ? result : result['task']
+    if (!isObject(task) || typeof task['taskId'] !== 'string') return result
+    const { id } = this.#add(task['taskId'], task, client, place)
+    return isModern ? { ...result, taskId: id } : { ...result, task: { ...task, taskId: id } }
+  }
+
+  find(id: string, client: CallClient): KnownTask | undefined {
+    const task = this.#tasks.get(id)
+    return task?.owner === toOwner(client) ? task : undefined
+  }
+
+  list(client: CallClient): readonly KnownTask[] {
+    const owner = toOwner(client)
+    return [...this.#tasks.values()].filter((task) => task.owner === owner)
+  }
+
+  /** What the server says of a task, with the id that the client knows. */
+  translate(task: KnownTask, message: JsonObject): JsonObject {
+    const { taskId, _meta: meta, status } = message
+    const translated = { ...message, ...(taskId === task.own ? { taskId: task.id } : {}) }
+    if (typeof status === 'string') task.state = { ...task.state, ...translated }
+    if (!isObject(meta) || !isObject(meta[RELATED])) return translated
+    return { ...translated, _meta: { ...meta, [RELATED]: { ...meta[RELATED], taskId: task.id } } }
+  }
+
+  /** The task that a message of a process is about, by the id that it gave. */
+  findOwn(id: unknown, place: object): KnownTask | undefined {
+    return this.#byOwn.get(place)?.get(String(id))
+  }
+
+  /** What a process asks, with the id that the client knows if it belongs to a task. */
+  translateQuestion(params: JsonObject, place: object): JsonObject {
+    const meta = isObject(params['_meta']) ? params['_meta'] : {}
+    const related = meta[RELATED]
+    const task = isObject(related) ? this.findOwn(related['taskId'], place) : undefined
+    return task ? this.translate(task, params) : params
+  }
+
+  #add(own: string, state: JsonObject, client: CallClient | undefined, place: object): KnownTask {
+    const [oldest] = this.#tasks.values()
+    if (oldest && this.#tasks.size >= MAX_TASKS) this.#tasks.delete(oldest.id)
+    const id = randomUUID()
+    const task = {
+      id,
+      own,
+      owner: toOwner(client),
+      client: client?.id,
+      startedAt: Date.now(),
+      state: { ...state, taskId: id },
+    }
+    this.#tasks.set(id, task)
+    const known = this.#byOwn.get(place) ?? new Map<string, KnownTask>()
+    this.#byOwn.set(place, known)
+    const [first] = known.keys()
+    if (first !== undefined && known.size >= MAX_TASKS) known.delete(first)
+    known.set(own, task)
+    return task
+  }
+}
+
+/** A principal keeps its tasks when it connects again. */
+function toOwner(client: CallClient | undefined): string {
+  return client?.principal === undefined ? `client ${client?.id}` : `principal ${client.principal}`
+}
