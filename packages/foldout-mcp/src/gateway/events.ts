@@ -10,6 +10,14 @@ export type GatewayEvent =
   | { readonly type: 'server/state'; readonly server: string; readonly state: UpstreamState }
   /** A server's tools became known, or differ from what was known. */
   | { readonly type: 'server/tools'; readonly server: string; readonly tools: number; readonly change: ToolChange }
+  /** Tools of a server are new or have changed since the user accepted them, and may be held until they are approved. */
+  | {
+      readonly type: 'server/unapproved'
+      readonly server: string
+      readonly added: readonly string[]
+      readonly changed: readonly string[]
+      readonly isHeld: boolean
+    }
   | { readonly type: 'server/added' | 'server/removed'; readonly server: string }
   /** Something is wrong that stops nothing. */
   | { readonly type: 'problem'; readonly server: string | undefined; readonly message: string }

@@ -26,3 +26,8 @@ export function dropUndefined<Fields extends object>(
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given) as { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> }
 }
+
+/** `CommaExpected` becomes `comma expected`. */
+export function toWords(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim()
+}

@@ -134,7 +134,7 @@ describe('R54 servers', () => {
   it('stop when nobody has called them for a while, and start again', async () => {
     const gateway = await create({ mcpServers: { a: fixture('a', {}, { idleSeconds: 0.1 }) } })
     await call(gateway, 'echo')
-    await vi.waitFor(() => expect(gateway.servers[0]?.state.type).toBe('stopped'), { timeout: 10_000 })
+    await vi.waitFor(() => expect(gateway.servers[0]?.state.type).toBe('stopped'))
     expect((await call(gateway, 'echo')).isError).toBeUndefined()
     expect(countStarts('a')).toBe(2)
   })
@@ -167,6 +167,56 @@ describe('R54 servers', () => {
     await vi.waitFor(() => expect(readCache()).toContain('grown_1'))
     await gateway.close()
     expect(await listNames(await create(servers))).toEqual(['a/grow', 'a/grown_1'])
+  })
+
+  it('that start slowly for the first time are searched as soon as they run', async () => {
+    const gate = join(folder, 'gate')
+    const script = `const timer = setInterval(() => {
+      if (!require('node:fs').existsSync(${JSON.stringify(gate)})) return
+      clearInterval(timer)
+      import(${JSON.stringify(SERVER)})
+    }, 10)`
+    const args = ['-e', script, 'server', JSON.stringify({ tools: [ECHO] })]
+    const slow = { command: process.execPath, args }
+    const gateway = await createGateway(
+      { mcpServers: { slow, a: fixture('a', { tools: [{ name: 'look', description: 'Looks.' }] }) } },
+      { cache: join(folder, 'cache') },
+    )
+    open.push(gateway)
+    await vi.waitFor(() => expect(gateway.servers[1]?.tools).toBe(1))
+    const client = await connect((await gateway.http()).url)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+      'read_result',
+      'search_tools',
+      'use_tool',
+    ])
+    // A tool that is known does not wait.
+    const known = { name: 'use_tool', arguments: { name: 'look', arguments: { word: 'hi' } } }
+    expect(JSON.stringify(await client.callTool(known))).toContain('hi')
+    const search = client.callTool({ name: 'search_tools', arguments: { query: 'repeat what I say' } })
+    const use = client.callTool({ name: 'use_tool', arguments: { name: 'echo', arguments: { word: 'hello' } } })
+    writeFileSync(gate, '')
+    expect(JSON.stringify(await search)).toContain('echo')
+    expect(JSON.stringify(await use)).toContain('hello')
+    await client.close()
+  })
+
+  it('may say time and again that their tools have changed: clients are told when they have', async () => {
+    const tools = [
+      { name: 'stir', description: 'Says so.', does: 'stir' },
+      { name: 'grow', description: 'Adds a tool.', does: 'grow' },
+    ]
+    const gateway = await create({ mcpServers: { a: fixture('a', { tools }) }, expose: 'all' })
+    const client = await connect((await gateway.http()).url)
+    const told = vi.fn()
+    client.setNotificationHandler('notifications/tools/list_changed', told)
+    await client.listTools()
+    await client.callTool({ name: 'stir', arguments: {} })
+    await client.callTool({ name: 'grow', arguments: {} })
+    await vi.waitFor(() => expect(told).toHaveBeenCalled())
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('grown_2')
+    expect(told).toHaveBeenCalledOnce()
+    await client.close()
   })
 
   it('that are required must start', async () => {
@@ -240,7 +290,10 @@ describe('R54 the cache', () => {
     mkdirSync(join(folder, 'cache'))
     const gateways = await Promise.all([create(servers), create(servers), create(servers)])
     for (const gateway of gateways) expect(await listNames(gateway)).toEqual(['a/echo', 'b/echo'])
-    expect(readdirSync(join(folder, 'cache')).filter((file) => file.endsWith('.tmp'))).toEqual([])
+    // The last one may still be writing.
+    await vi.waitFor(() =>
+      expect(readdirSync(join(folder, 'cache')).filter((file) => file.endsWith('.tmp'))).toEqual([]),
+    )
   })
 })
 
@@ -289,7 +342,7 @@ describe('R51 a configuration', () => {
     expect(await listNames(gateway, 'safe')).toEqual(['a/echo'])
     const { url } = await gateway.http()
     const client = await connect(`${url}/safe`)
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo'])
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['read_result', 'echo'])
     await client.close()
     await expect(connect(`${url}/other`)).rejects.toThrow(/404|The MCP server is at/)
     await expect(gateway.getCatalog({ preset: 'other' })).rejects.toThrow("Unknown preset 'other'. Choose from: safe.")
@@ -299,7 +352,7 @@ describe('R51 a configuration', () => {
     const gateway = await create({ mcpServers: { a: fixture('a'), b: fixture('b') }, expose: 'all' })
     const { url } = await gateway.http()
     const client = await connect(url)
-    expect((await client.listTools()).tools).toHaveLength(2)
+    expect((await client.listTools()).tools).toHaveLength(3)
     const told = vi.fn()
     client.setNotificationHandler('notifications/tools/list_changed', told)
     await gateway.update({
@@ -307,7 +360,7 @@ describe('R51 a configuration', () => {
       expose: 'all',
     })
     await vi.waitFor(async () =>
-      expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['count', 'echo']),
+      expect((await client.listTools()).tools.map(({ name }) => name).sort()).toEqual(['count', 'echo', 'read_result']),
     )
     await vi.waitFor(() => expect(told).toHaveBeenCalled())
     expect(countStarts('a')).toBe(1)
@@ -331,19 +384,50 @@ describe('R54 processes', () => {
     await vi.waitFor(() => expect(readPids(pids).filter(isRunning)).toEqual([]))
   })
 
-  it.each(['SIGTERM', 'SIGKILL'] as const)('are ended when the gateway gets %s', async (signal) => {
-    const pids = join(folder, 'pids')
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'are ended when the gateway gets %s',
+    async (signal) => {
+      const pids = join(folder, 'pids')
+      const config = join(folder, 'config.json')
+      writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture('a', { pids, isStubborn: true }) } }))
+      const bin = join(import.meta.dirname, '../../bin/foldout.js')
+      const args = [bin, 'serve', '--config', config, '--cache', join(folder, 'cache')]
+      const gateway = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'inherit'] })
+      await vi.waitFor(() => expect(readPids(pids)).toHaveLength(2))
+      gateway.kill(signal)
+      await once(gateway, 'exit')
+      await vi.waitFor(() => expect(readPids(pids).filter(isRunning)).toEqual([]))
+    },
+    60_000,
+  )
+
+  it('are ended when the gateway is killed while they start, at whatever moment', async () => {
+    const starts = join(folder, 'starts')
     const config = join(folder, 'config.json')
-    writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture('a', { pids, isStubborn: true }) } }))
-    const bin = join(import.meta.dirname, '../../bin/foldout.js')
-    const args = [bin, 'serve', '--config', config, '--cache', join(folder, 'cache')]
-    const gateway = spawn(process.execPath, args, { stdio: ['pipe', 'ignore', 'inherit'] })
-    await vi.waitFor(() => expect(readPids(pids)).toHaveLength(2), { timeout: 20_000 })
-    gateway.kill(signal)
-    await once(gateway, 'exit')
-    await vi.waitFor(() => expect(readPids(pids).filter(isRunning)).toEqual([]), { timeout: 20_000 })
-  })
+    const servers = ['a', 'b', 'c', 'd'].map((name) => [
+      name,
+      fixture(name, { starts, isMute: true, isStubborn: true }),
+    ])
+    writeFileSync(config, JSON.stringify({ mcpServers: Object.fromEntries(servers) }))
+    const args = [join(import.meta.dirname, '../../bin/foldout.js'), 'serve', '--config', config]
+    const kill = async (afterStarts: number): Promise<void> => {
+      const gateway = spawn(process.execPath, [...args, '--cache', join(folder, 'cache')], { stdio: 'pipe' })
+      const before = listStarts(starts).length
+      await vi.waitFor(() => expect(listStarts(starts).length).toBeGreaterThanOrEqual(before + afterStarts), {
+        interval: 1,
+      })
+      gateway.kill('SIGKILL')
+      await once(gateway, 'exit')
+    }
+    // As soon as the first one runs, and as soon as all of them do.
+    for (const afterStarts of [1, 1, 2, 3, 4]) await kill(afterStarts)
+    await vi.waitFor(() => expect(listStarts(starts).filter(isRunning)).toEqual([]))
+  }, 120_000)
 })
+
+function listStarts(file: string): readonly number[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
+}
 
 function readPids(file: string): readonly number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').map(Number) : []

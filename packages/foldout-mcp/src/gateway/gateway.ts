@@ -1,93 +1,29 @@
+import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
-import type { Catalog, Encoder } from 'foldout/catalog'
+import type { Catalog } from 'foldout/catalog'
 import type { HttpOptions, McpConnection, ServedHttp, StdioOptions } from 'foldout/mcp'
-import { UsageError, type GatewayConfig } from './config/config.ts'
-import type { ExposureName, GatewayDefinition } from './config/definition.ts'
-import { readDefinition } from './config/read-config.ts'
+import { isSamePolicy, isSameView, UsageError, type GatewayConfig } from './config/config.ts'
+import type { GatewayDefinition, PinMode } from './config/definition.ts'
+import { toConfig } from './config/read-config.ts'
+import type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls } from './contract.ts'
 import type { GatewayEvent } from './events.ts'
+import { Policy } from './policy/policy.ts'
+import { findIdleRules } from './policy/rules.ts'
+import { createSecrets, type Secrets } from './policy/secrets.ts'
+import type { GatewayStore } from './store/contract.ts'
+import { fillStore, openStore, type StoreSettings } from './store/open.ts'
 import { listenHttp } from './serve/http.ts'
+import { FOLD_TOKENS } from './results/limits.ts'
+import { Results } from './results/results.ts'
 import { createView, type View } from './serve/view.ts'
 import { GatewayServer, type GatewayServerOptions } from './server.ts'
-import type { Traffic } from './traffic/traffic.ts'
-import { createCatalogCache } from './upstreams/catalog-cache.ts'
-import { DEFAULT_TIMEOUT_MS, MOST_STARTING } from './upstreams/limits.ts'
-import { createProcessGuard } from './upstreams/process-guard.ts'
-import type { UpstreamState } from './upstreams/upstream.ts'
-import { getCacheFolder, readVersion } from './surroundings.ts'
+import { createHeldPost } from './upstreams/held-post.ts'
+import { DEFAULT_TIMEOUT_MS, MOST_STARTING, WAIT_FOR_TOOLS_MS } from './upstreams/limits.ts'
+import { createProcessGuard } from './upstreams/process/process-guard.ts'
+import { readVersion } from './surroundings.ts'
 
-/**
- * Options of `createGateway`.
- *
- * @example
- * const options: GatewayOptions = { cache: '/var/cache/foldout', onEvent: (event) => console.error(event.type) }
- */
-export interface GatewayOptions {
-  /** Where the tools of servers are kept between starts. Default: the user's folder for caches. */
-  readonly cache?: string
-  /** How clients see the tools, in place of what the configuration says. */
-  readonly expose?: ExposureName
-  /** How long a server may take to start and to list its tools. Default 30 seconds. */
-  readonly timeoutMs?: number
-  /** Variables that the configuration may refer to. Default: those of the process. */
-  readonly env?: NodeJS.ProcessEnv
-  /** The folder that `${ROOT}` stands for. Default: that of the process. */
-  readonly root?: string
-  /** Whether every server is asked for its tools at once, whatever is cached. Default false. */
-  readonly isFresh?: boolean
-  /** Finds tools by meaning, beside the words. They are embedded in the background. Close it after the gateway. */
-  readonly embed?: Encoder
-  readonly onEvent?: (event: GatewayEvent) => void
-  /** Called with what clients do. It must not throw, and must hide what is secret before it keeps anything. */
-  readonly onTraffic?: (traffic: Traffic) => void
-}
-
-/**
- * What is known of one server.
- *
- * @example
- * const broken = gateway.servers.filter(({ state }) => state.type === 'failed')
- */
-export interface ServerStatus {
-  readonly name: string
-  readonly state: UpstreamState
-  /** How many tools it has, or had when it last ran; undefined if that is not known yet. */
-  readonly tools: number | undefined
-}
-
-/**
- * Which view of the gateway a client gets.
- *
- * @example
- * const choice: ViewChoice = { preset: 'work' }
- */
-export interface ViewChoice {
-  /** The name of a preset. Default: everything. */
-  readonly preset?: string
-}
-
-/**
- * All servers of a configuration behind one MCP server.
- *
- * @example
- * const gateway: Gateway = await createGateway({ mcpServers: { files: { command: 'server-files' } } })
- * const { url } = await gateway.http({ port: 8080 })
- */
-export interface Gateway {
-  readonly servers: readonly ServerStatus[]
-  /** The tools of all servers, or of those in a preset. */
-  getCatalog(choice?: ViewChoice): Promise<Catalog>
-  /** Serves the client that started this process. */
-  stdio(options?: StdioOptions & ViewChoice): Promise<McpConnection>
-  /** Listens for clients over streamable HTTP, at `/mcp` and `/mcp/<preset>`. */
-  http(options?: Omit<HttpOptions, 'path'>): Promise<ServedHttp>
-  /** Resolves when every server's tools are known, from the cache or from the server itself, or it has failed; or after a time. */
-  ready(withinMs?: number): Promise<void>
-  /** Applies another configuration while the gateway runs. If it cannot be applied, nothing changes. */
-  update(definition: GatewayDefinition | GatewayConfig): Promise<void>
-  /** Ends everything that was started. */
-  close(): Promise<void>
-}
+export type { Gateway, GatewayOptions, ServerStatus, ViewChoice, WaitingCall, WaitingCalls }
 
 /**
  * Creates a gateway. Servers whose tools are in the cache are not started before they are needed.
@@ -98,15 +34,27 @@ export interface Gateway {
  * await connection.closed
  * await gateway.close()
  *
- * @throws UsageError if the configuration is wrong, or a required server does not start.
+ * @throws UsageError if the configuration is wrong.
+ * @throws Error if a required server does not start.
  */
 export async function createGateway(
   definition: GatewayDefinition | GatewayConfig,
   options: GatewayOptions = {},
 ): Promise<Gateway> {
-  const gateway = new RunningGateway(options)
+  const config = toConfig(definition)
+  const secrets = createSecrets()
+  let started: RunningGateway | undefined
+  const settings = readStore(config, options, secrets)
+  const store = await openStore(settings, {
+    env: options.env ?? process.env,
+    cache: options.cache,
+    data: options.data,
+    onProblem: (message) => started?.complain(message),
+  })
+  const gateway = new RunningGateway(options, { store, secrets, settings })
+  started = gateway
   try {
-    await gateway.update(definition)
+    await gateway.update(config)
     return gateway
   } catch (error) {
     await gateway.close()
@@ -114,24 +62,54 @@ export async function createGateway(
   }
 }
 
+interface GatewayParts {
+  readonly store: GatewayStore
+  readonly secrets: Secrets
+  readonly settings: StoreSettings | undefined
+}
+
+/** Where a configuration keeps what gateways share. The password there is secret from now on. */
+function readStore(config: GatewayConfig, options: GatewayOptions, secrets: Secrets): StoreSettings | undefined {
+  const { env = process.env, root = process.cwd() } = options
+  return fillStore(options.store ?? config.store, { env, root }, secrets)
+}
+
 class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
+  readonly #parts: GatewayParts
   readonly #serverOptions: GatewayServerOptions
+  readonly #policy: Policy
   readonly #servers = new Map<string, GatewayServer>()
   readonly #views = new Map<string, Promise<View>>()
   readonly #open = new Set<{ close(): Promise<void> }>()
   readonly #starting = new Set<Promise<void>>()
+  readonly #results = new Results()
+  /** Servers of an update that is not done yet. */
+  readonly #pending = new Set<GatewayServer>()
+  #isClosed = false
   #config: GatewayConfig | undefined
+  #isOverHttp = false
+  #pinMode: PinMode = 'flag'
   #updating: Promise<void> = Promise.resolve()
 
-  constructor(options: GatewayOptions) {
+  constructor(options: GatewayOptions, parts: GatewayParts) {
     const { env = process.env, root = process.cwd(), timeoutMs = DEFAULT_TIMEOUT_MS } = options
-    const report = (message: string): void => this.#report({ type: 'problem', server: undefined, message })
+    const { store, secrets } = parts
     this.#options = options
+    this.#parts = parts
+    this.#policy = new Policy({
+      store,
+      secrets,
+      variables: { env, root },
+      onProblem: (message) => this.complain(message),
+    })
     this.#serverOptions = {
-      cache: createCatalogCache(options.cache ?? getCacheFolder(env), report),
+      store,
+      post: store.isShared ? createHeldPost(() => store.openSessions()) : undefined,
       guard: createProcessGuard(),
       variables: { env, root },
+      secrets,
+      getPinMode: () => this.#pinMode,
       version: readVersion(),
       timeoutMs,
       turn: pLimit(MOST_STARTING),
@@ -144,6 +122,10 @@ class RunningGateway implements Gateway {
     }
   }
 
+  complain(message: string): void {
+    this.#report({ type: 'problem', server: undefined, message })
+  }
+
   get servers(): readonly ServerStatus[] {
     return Array.from(this.#servers.values(), ({ name, state, snapshot }) => ({
       name,
@@ -152,17 +134,47 @@ class RunningGateway implements Gateway {
     }))
   }
 
+  get approvals(): WaitingCalls {
+    const { waiting } = this.#policy
+    return {
+      list: async () => (await waiting.list()).map(hideBinding),
+      approve: async (id) => hideBinding(await waiting.approve(id)),
+      deny: async (id) => hideBinding(await waiting.deny(id)),
+    }
+  }
+
   async getCatalog({ preset = '' }: ViewChoice = {}): Promise<Catalog> {
     return (await this.#getView(preset)).catalog
   }
 
   async stdio({ preset = '', ...streams }: StdioOptions & ViewChoice = {}): Promise<McpConnection> {
     const { served } = await this.#getView(preset)
+    void this.#join(undefined)
     return this.#keep(await served.stdio(streams))
   }
 
   async http(options: Omit<HttpOptions, 'path'> = {}): Promise<ServedHttp> {
-    return this.#keep(await listenHttp({ ...options, find: async (preset) => (await this.#findView(preset))?.served }))
+    const config = this.#requireConfig()
+    const { tokens, publicUrl, ...where } = config.http
+    this.#policy.useTokens(this.#policy.readTokens(config))
+    this.#isOverHttp = true
+    const listening = await listenHttp({
+      ...where,
+      ...options,
+      publicUrl,
+      isProtected: tokens !== undefined && tokens.length > 0,
+      find: async (preset) => (await this.#findView(preset))?.served,
+    })
+    void this.#join(publicUrl ?? listening.url)
+    return this.#keep(listening)
+  }
+
+  /** Makes this gateway known to the others. */
+  async #join(url: string | undefined): Promise<void> {
+    const { version } = this.#serverOptions
+    await this.#parts.store.gateways
+      .join({ host: hostname(), pid: process.pid, version, url })
+      .catch((error: Error) => this.complain(`The gateway is not listed with the others: ${error.message}`))
   }
 
   async ready(withinMs = Infinity): Promise<void> {
@@ -173,6 +185,10 @@ class RunningGateway implements Gateway {
     clearTimeout(timer)
   }
 
+  hideSecrets(text: string): string {
+    return this.#policy.secrets.hide(text)
+  }
+
   update(definition: GatewayDefinition | GatewayConfig): Promise<void> {
     const next = this.#updating.then(() => this.#update(toConfig(definition)))
     this.#updating = next.catch(() => undefined)
@@ -180,25 +196,61 @@ class RunningGateway implements Gateway {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
+    // An update that is waiting for servers to start does not wait any longer.
+    await Promise.allSettled(Array.from(this.#pending, (server) => server.close()))
+    await this.#updating
     await Promise.allSettled(Array.from(this.#open, (one) => one.close()))
     const views = await Promise.allSettled(this.#views.values())
     await Promise.allSettled(views.flatMap((view) => (view.status === 'fulfilled' ? [view.value.served.close()] : [])))
     await Promise.allSettled(Array.from(this.#servers.values(), (server) => server.close()))
+    await this.#results.close()
+    await this.#policy.close()
+    await this.#parts.store.close()
   }
 
   async #update(config: GatewayConfig): Promise<void> {
     const before = this.#config
+    this.#policy.learn(config)
+    this.#policy.check(config)
+    if (before && !isDeepStrictEqual(readStore(config, this.#options, this.#parts.secrets), this.#parts.settings))
+      throw new UsageError('The "store" cannot be changed while the gateway runs. Start it again for that.')
+    const tokens = this.#isOverHttp ? this.#policy.readTokens(config) : []
+    if (this.#isOverHttp && this.#policy.authorize && tokens.length === 0)
+      throw new UsageError(
+        'The tokens of "http" cannot be taken away while the gateway listens. Start it again for that.',
+      )
     const known = new Map(before?.servers.map((server) => [server.name, server]))
+    const isSamePin = before?.pin === config.pin
     const kept = new Set(
-      config.servers.filter((server) => isDeepStrictEqual(known.get(server.name), server)).map(({ name }) => name),
+      config.servers
+        .filter(
+          (server) => isDeepStrictEqual(known.get(server.name), server) && (isSamePin || server.pin !== undefined),
+        )
+        .map(({ name }) => name),
     )
+    this.#pinMode = config.pin
     const added = config.servers
       .filter(({ name }) => !kept.has(name))
       .map((server) => new GatewayServer(server, this.#serverOptions))
-    await Promise.all(added.map((server) => server.restore()))
-    await this.#startRequired(added)
+    for (const server of added) this.#pending.add(server)
+    try {
+      this.#refuseClosed()
+      await Promise.all(added.map((server) => server.restore()))
+      await this.#startRequired(added)
+      this.#refuseClosed()
+    } catch (error) {
+      await Promise.allSettled(added.map((server) => server.close()))
+      throw error
+    } finally {
+      for (const server of added) this.#pending.delete(server)
+    }
     // From here on nothing fails.
     this.#config = config
+    this.#policy.update(config)
+    this.#policy.useTokens(tokens)
+    this.#reportIdleRules(config)
+    for (const message of config.doubts) this.#report({ type: 'problem', server: undefined, message })
     for (const { name, reason } of config.invalid) this.#report({ type: 'problem', server: name, message: reason })
     const removed = [...this.#servers.values()].filter(({ name }) => !kept.has(name))
     for (const { name } of removed) this.#servers.delete(name)
@@ -206,7 +258,12 @@ class RunningGateway implements Gateway {
     await this.#refreshViews(before, config)
     for (const { name } of removed) if (!this.#servers.has(name)) this.#hide(name)
     for (const server of added) this.#begin(server)
+    if (before && !isSamePolicy(before, config)) for (const server of this.#servers.values()) this.#show(server)
     await Promise.allSettled(removed.map((server) => server.close()))
+  }
+
+  #refuseClosed(): void {
+    if (this.#isClosed) throw new Error('The gateway is closed.')
   }
 
   async #startRequired(added: readonly GatewayServer[]): Promise<void> {
@@ -214,9 +271,8 @@ class RunningGateway implements Gateway {
     const starts = await Promise.allSettled(required.map((server) => server.start()))
     const failed = starts.findIndex(({ status }) => status === 'rejected')
     if (failed === -1) return
-    await Promise.allSettled(added.map((server) => server.close()))
     const { reason } = starts[failed] as PromiseRejectedResult
-    throw new UsageError(
+    throw new Error(
       `The server '${required[failed]?.name}' is required and does not work: ${(reason as Error).message}`,
     )
   }
@@ -224,6 +280,7 @@ class RunningGateway implements Gateway {
   #begin(server: GatewayServer): void {
     this.#report({ type: 'server/added', server: server.name })
     this.#show(server)
+    void server.keepSignedIn()
     const { isFresh = false } = this.#options
     if (server.config.isRequired || !(isFresh || server.wantsStart)) return
     const isKnown = server.snapshot !== undefined && !isFresh
@@ -237,11 +294,7 @@ class RunningGateway implements Gateway {
   /** Presets that are gone are closed, and views whose settings changed are made again for the next client. */
   async #refreshViews(before: GatewayConfig | undefined, after: GatewayConfig): Promise<void> {
     for (const [preset, view] of this.#views) {
-      const isSame =
-        before?.expose === after.expose &&
-        before.instructions === after.instructions &&
-        isDeepStrictEqual(before.presets.get(preset), after.presets.get(preset))
-      if (isSame) continue
+      if (before && isSameView(preset, before, after)) continue
       this.#views.delete(preset)
       await view.then(({ served }) => served.close()).catch(() => undefined)
     }
@@ -255,6 +308,7 @@ class RunningGateway implements Gateway {
   #getView(preset: string): Promise<View> {
     const known = this.#views.get(preset)
     if (known) return known
+    if (this.#isClosed) return Promise.reject(new Error('The gateway is closed.'))
     const view = this.#createView(preset)
     this.#views.set(preset, view)
     view.catch(() => this.#views.delete(preset))
@@ -268,17 +322,34 @@ class RunningGateway implements Gateway {
       throw new UsageError(
         `Unknown preset '${name}'. ${presets.size === 0 ? 'The configuration has none.' : `Choose from: ${[...presets.keys()].join(', ')}.`}`,
       )
+    const { store } = this.#parts
     return createView({
       name,
       preset,
+      policy: this.#policy,
+      sessions: store.isShared ? await store.openSessions() : undefined,
       onTraffic: this.#options.onTraffic,
       expose: this.#options.expose ?? preset.expose ?? expose,
       instructions: preset.instructions ?? instructions,
       getServers: () => [...this.#servers.values()],
       version: this.#serverOptions.version,
       embed: this.#options.embed,
+      results: this.#results.createView({
+        getLimit: (server) => this.#getFoldTokens(this.#servers.get(server ?? '')),
+        getLeast: () =>
+          [undefined, ...this.#servers.values()].reduce(
+            (least, server) => Math.min(least, this.#getFoldTokens(server)),
+            Infinity,
+          ),
+      }),
       onError: (error) => this.#report({ type: 'problem', server: undefined, message: error.message }),
+      isStarting: () => this.#starting.size > 0,
+      untilStarted: () => this.ready(WAIT_FOR_TOOLS_MS),
     })
+  }
+
+  #getFoldTokens(server: GatewayServer | undefined): number {
+    return server?.config.foldResults ?? this.#config?.foldResults ?? FOLD_TOKENS
   }
 
   #requireConfig(): GatewayConfig {
@@ -302,16 +373,27 @@ class RunningGateway implements Gateway {
     return opened
   }
 
+  #reportIdleRules({ rules, quotas, presets, servers, invalid }: GatewayConfig): void {
+    const all = [...rules, ...[...presets.values()].flatMap((preset) => preset.rules ?? [])]
+    const names = [...servers, ...invalid].map(({ name }) => name)
+    const idle = [
+      ...findIdleRules(all, names, [...presets.keys()]),
+      ...findIdleRules(quotas, names, [...presets.keys()], 'quota'),
+    ]
+    for (const message of idle) this.complain(message)
+  }
+
   #report(event: GatewayEvent): void {
     try {
-      this.#options.onEvent?.(event)
+      this.#options.onEvent?.(this.#policy.secrets.hideIn(event))
     } catch {
       // A listener that fails does not stop the gateway.
     }
   }
 }
 
-function toConfig(definition: GatewayDefinition | GatewayConfig): GatewayConfig {
-  if ('servers' in definition && Array.isArray(definition.servers)) return definition
-  return readDefinition(definition, { file: 'The configuration', folder: process.cwd() })
+/** What an approval is bound to is nobody else's business. */
+function hideBinding(waiting: WaitingCall & { readonly binding: string }): WaitingCall {
+  const { binding: _, ...call } = waiting
+  return call
 }

@@ -1,10 +1,13 @@
 // An MCP server over stdio in a few lines, for tests: `node server.fixtures.mjs '{"tools": […]}'`.
 import { spawn } from 'node:child_process'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-const options = JSON.parse(process.argv[2] ?? '{}')
-const { tools = [], pids, starts, isStubborn = false, isMute = false, says, crashes = false } = options
+const given = JSON.parse(process.argv[2] ?? '{}')
+// Options in a file may change while the command stays the same.
+const options = given.file ? JSON.parse(readFileSync(given.file, 'utf8')) : given
+const { tools = [], pids, starts, isStubborn = false, isMute = false, says, crashes = false, cancels } = options
+for (let i = 0; i < (options.many ?? 0); i++) tools.push({ name: `tool_${i}`, description: `Does thing ${i}.` })
 if (says) process.stderr.write(`${says}\n`)
 // One line for each start.
 if (starts) appendFileSync(starts, `${process.pid}\n`)
@@ -29,12 +32,29 @@ const text = (value) => ({ content: [{ type: 'text', text: value }] })
 const actions = {
   echo: (args) => text(JSON.stringify({ args, pid: process.pid, env: process.env.FIXTURE, cwd: process.cwd() })),
   crash: () => process.exit(1),
+  /** Leaves a trace outside of the process. */
+  effect(args) {
+    appendFileSync(options.effects, `${JSON.stringify(args)}\n`)
+    return text('done')
+  },
   hang: () => undefined,
   garbage() {
     process.stdout.write('Not a message\n{"half": \n\n[1, 2]\n')
     return text('after garbage')
   },
   big: ({ bytes }) => text('x'.repeat(bytes)),
+  flood({ bytes }) {
+    const line = `${'Not a message. '.repeat(100)}\n`
+    for (let written = 0; written < bytes; written += line.length) {
+      process.stdout.write(line)
+      process.stderr.write(line)
+    }
+    return text('after the flood')
+  },
+  stir() {
+    for (let i = 0; i < 5; i++) send({ method: 'notifications/tools/list_changed' })
+    return text('stirred')
+  },
   grow() {
     tools.push({ name: `grown_${tools.length}`, description: 'A tool that came later.' })
     send({ method: 'notifications/tools/list_changed' })
@@ -56,6 +76,7 @@ const answers = {
 }
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line)
+  if (cancels && method === 'notifications/cancelled') appendFileSync(cancels, 'cancelled\n')
   if (id === undefined || isMute) continue
   if (!Object.hasOwn(answers, method)) {
     send({ id, error: { code: -32601, message: `There is no method ${method}.` } })

@@ -1,26 +1,41 @@
-import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import type { LimitFunction } from 'p-limit'
-import type { CallResult, RawTool } from 'foldout/catalog'
+import type { CallClient, CallContext, CallResult, RawTool } from 'foldout/catalog'
 import { requestFromMcp } from 'foldout/mcp'
+import { createSignIns, type SignIns } from './auth/sign-in.ts'
 import type { ServerConfig } from './config/config.ts'
-import { dependsOnRoot } from './config/fill-server.ts'
+import type { PinMode } from './config/definition.ts'
+import { dependsOnRoot, fillServer } from './config/fill-server.ts'
 import type { Variables } from './config/variables.ts'
 import type { GatewayEvent, ToolChange } from './events.ts'
+import { limitCall } from './policy/call-limits.ts'
+import { hashJson } from './policy/hash.ts'
+import { ServerPins } from './policy/pins/server-pins.ts'
+import type { Secrets } from './policy/secrets.ts'
+import type { GatewayStore } from './store/contract.ts'
 import { isSevere } from './upstreams/callers.ts'
-import type { CatalogCache } from './upstreams/catalog-cache.ts'
+import { identifyServer } from './upstreams/catalog-cache.ts'
 import type { Connection } from './upstreams/connection.ts'
+import { installAhead } from './upstreams/process/install-ahead.ts'
 import { CACHE_FRESH_MS, MAX_LISTED } from './upstreams/limits.ts'
 import { applyOverride } from './upstreams/overrides.ts'
-import type { ProcessGuard } from './upstreams/process-guard.ts'
+import type { HeldPost } from './upstreams/held-post.ts'
+import type { ProcessGuard } from './upstreams/process/process-guard.ts'
 import { hashSnapshot, type Snapshot, type ToolDefinition } from './upstreams/snapshot.ts'
+import { Tasks } from './upstreams/tasks.ts'
+import { UpstreamPool, type WantedUpstream } from './upstreams/upstream-pool.ts'
 import { Upstream, type UpstreamState, type UseContext } from './upstreams/upstream.ts'
 
 export interface GatewayServerOptions {
-  readonly cache: CatalogCache
+  readonly store: Pick<GatewayStore, 'catalogs' | 'pins' | 'signIns'>
+  /** Passes answers of clients on between gateways, if there are several. */
+  readonly post: HeldPost | undefined
   readonly guard: ProcessGuard
   readonly variables: Variables
   readonly version: string
+  readonly secrets: Secrets
+  /** What is done about other definitions than those that were accepted, unless the server's own settings say it. */
+  getPinMode(): PinMode
   /** How long the server may take to start and to list its tools. */
   readonly timeoutMs: number
   /** Runs a start when it is this server's turn. */
@@ -38,28 +53,50 @@ export interface GatewayServerOptions {
   ): void
 }
 
-/** The scope of a server that all clients share. */
-const SHARED = ''
-
 /** A server of the gateway: what is known of it, and the processes or connections that run. */
 export class GatewayServer {
   readonly config: ServerConfig
+  readonly tasks = new Tasks()
   readonly #options: GatewayServerOptions
-  readonly #upstreams = new Map<string, Upstream>()
+  readonly #upstreams: UpstreamPool
+  readonly #signIns: SignIns
+  readonly #pins: ServerPins
   #snapshot: Snapshot | undefined
   #savedAt = -Infinity
+  readonly #ended = new AbortController()
+  #stopWatching: (() => void) | undefined
   #tools: readonly RawTool[] = []
+  /** The definitions of the tools, by the names that clients see. */
+  #own: ReadonlyMap<string, ToolDefinition> = new Map()
   #logLevel: string | undefined
   /** The resources that somebody watches, and how many do. */
   readonly #watched = new Map<string, number>()
   /** Addresses of resources that results have named. */
   readonly #named = new Set<string>()
-  /** The folder that each client works in, as it says. */
-  readonly #roots = new Map<string, Promise<string | undefined>>()
 
   constructor(config: ServerConfig, options: GatewayServerOptions) {
     this.config = config
     this.#options = options
+    this.#upstreams = new UpstreamPool(config, (wanted) => this.#createUpstream(wanted))
+    this.#signIns = createSignIns({
+      store: options.store.signIns,
+      onProblem: (message) => this.#complain(message),
+      onTokens: (tokens) => options.secrets.add(tokens),
+      // Its state says why, if it does not start.
+      onSignedIn: () =>
+        void this.#upstreams
+          .getShared()
+          .retry()
+          .catch(() => undefined),
+    })
+    this.#pins = new ServerPins({
+      store: options.store.pins,
+      id: identifyServer(config),
+      server: config.name,
+      mode: config.pin ?? options.getPinMode(),
+      onApproved: () => this.#snapshot && this.#take(this.#snapshot),
+      onProblem: (message) => this.#complain(message),
+    })
   }
 
   get name(): string {
@@ -71,6 +108,16 @@ export class GatewayServer {
     return this.#tools
   }
 
+  findOwnName(tool: string): string | undefined {
+    return this.#own.get(tool)?.name
+  }
+
+  /** Changes with the definition of a tool, and with what the configuration makes of it. */
+  hashTool(tool: string): string | undefined {
+    const definition = this.#own.get(tool)
+    return definition && hashJson([definition, this.config.overrides.get(definition.name) ?? {}])
+  }
+
   /** What the server has, or had when it last ran. */
   get snapshot(): Snapshot | undefined {
     return this.#snapshot
@@ -78,15 +125,25 @@ export class GatewayServer {
 
   /** The state of the one that all share, or of the last one that was started. */
   get state(): UpstreamState {
-    return [...this.#upstreams.values()].at(-1)?.state ?? { type: 'stopped' }
+    return this.#upstreams.last?.state ?? { type: 'stopped' }
   }
 
   /** Takes the tools from the cache, as far as they are there. */
   async restore(): Promise<void> {
-    const cached = await this.#options.cache.read(this.config)
+    const [cached] = await Promise.all([this.#options.store.catalogs.read(this.config), this.#pins.load()])
+    this.#stopWatching ??= this.#options.store.catalogs.watch(this.config, () => void this.#reread())
     if (!cached) return
     this.#savedAt = cached.savedAt
     this.#take(cached.snapshot)
+  }
+
+  /** Takes what another gateway has learned of the server. */
+  async #reread(): Promise<void> {
+    const cached = await this.#options.store.catalogs.read(this.config)
+    if (!cached || this.#ended.signal.aborted) return
+    this.#savedAt = Math.max(this.#savedAt, cached.savedAt)
+    const isNew = !this.#snapshot || hashSnapshot(this.#snapshot) !== hashSnapshot(cached.snapshot)
+    if (isNew) this.#take(cached.snapshot)
   }
 
   /** Whether the server itself should be asked for its tools now, instead of when it is first called. */
@@ -95,9 +152,14 @@ export class GatewayServer {
     return this.config.start === 'eager' || this.config.isRequired || !this.#snapshot || isStale
   }
 
-  /** Starts the server and takes its tools. Rejects if it does not start. */
+  /** Starts the server, installs it before if need be, and takes its tools. Rejects if it does not start. */
   async start(): Promise<void> {
-    await this.#getUpstream(SHARED, undefined).connect()
+    const { variables, guard, turn } = this.#options
+    // The start itself says what is wrong with its variables.
+    const filled = await fillServer(this.config, variables).catch(() => undefined)
+    if (filled?.kind === 'stdio') await turn(() => installAhead(filled, { guard, signal: this.#ended.signal }))
+    this.#ended.signal.throwIfAborted()
+    await this.#upstreams.getShared().connect()
   }
 
   /**
@@ -106,7 +168,31 @@ export class GatewayServer {
    * @throws UpstreamError if it cannot be started, or has too much to do.
    */
   async use<Result>(work: (connection: Connection) => Promise<Result>, context: UseContext): Promise<Result> {
-    return (await this.#findUpstream(context)).use(work, context)
+    try {
+      return await (await this.#upstreams.find(context)).use(work, context)
+    } catch (error) {
+      throw this.#hideInError(error)
+    }
+  }
+
+  #hideInError(error: unknown): unknown {
+    if (!(error instanceof Error)) return error
+    const { hide, hideIn } = this.#options.secrets
+    const data = 'data' in error ? { data: hideIn(error.data) } : {}
+    return Object.assign(error, { message: hide(error.message), ...data })
+  }
+
+  /** Sends a request that is not a call, and starts the server if need be. See {@link Upstream.request}. */
+  async request(
+    method: string,
+    context: CallContext,
+    send: Parameters<Upstream['request']>[2],
+  ): Promise<Readonly<Record<string, unknown>>> {
+    try {
+      return await (await this.#upstreams.find(context)).request(method, context, send)
+    } catch (error) {
+      throw this.#hideInError(error)
+    }
   }
 
   /** Says how severe the messages have to be that the server logs. */
@@ -116,7 +202,7 @@ export class GatewayServer {
   }
 
   async #sendLogLevel(): Promise<void> {
-    const running = [...this.#upstreams.values()].filter(({ state }) => state.type === 'running')
+    const running = this.#upstreams.listRunning()
     await Promise.allSettled(running.map((upstream) => upstream.use((connection) => this.#prepare(connection))))
   }
 
@@ -143,7 +229,7 @@ export class GatewayServer {
   async unwatch(uri: string): Promise<void> {
     this.#forget(uri)
     if (this.#watched.has(uri)) return
-    const running = [...this.#upstreams.values()].filter(({ state }) => state.type === 'running')
+    const running = this.#upstreams.listRunning()
     await Promise.all(running.map((upstream) => upstream.use(({ subscriptions }) => subscriptions.unwatch(uri))))
   }
 
@@ -158,62 +244,70 @@ export class GatewayServer {
     return this.#named.has(uri)
   }
 
+  /** Keeps a sign-in from expiring, whether or not the server is used. */
+  async keepSignedIn(): Promise<void> {
+    if (this.config.kind === 'stdio' || dependsOnRoot(this.config)) return
+    // If a variable is missing, the server says so when it is needed.
+    const filled = await fillServer(this.config, this.#options.variables).catch(() => undefined)
+    if (filled && filled.kind !== 'stdio') await this.#signIns.get(filled)?.keep()
+  }
+
+  #complain(message: string): void {
+    this.#options.onEvent({ type: 'problem', server: this.name, message })
+  }
+
   async close(): Promise<void> {
-    await Promise.all(Array.from(this.#upstreams.values(), (upstream) => upstream.close()))
+    this.#ended.abort()
+    this.#signIns.close()
+    this.#stopWatching?.()
+    await Promise.all([this.#pins.close(), this.#upstreams.close()])
   }
 
-  /** The connection or process that serves a caller. */
-  async #findUpstream(context: UseContext): Promise<Upstream> {
-    const { isIsolated } = this.config
-    const { client } = context
-    const root = dependsOnRoot(this.config) ? await this.#findRoot(context) : undefined
-    if (root !== undefined) return this.#getUpstream(isIsolated ? `${client?.id} ${root}` : root, root)
-    return this.#getUpstream(isIsolated ? (client?.id ?? SHARED) : SHARED, undefined)
+  /** Ends the processes that a client had to itself, when it has gone. */
+  async release(client: CallClient): Promise<void> {
+    await this.#upstreams.release(client)
   }
 
-  /** The first folder that the client works in, if it says so. */
-  #findRoot({ client, peer }: UseContext): Promise<string | undefined> {
-    if (!client || !peer?.ask || !('roots' in peer.capabilities)) return Promise.resolve(undefined)
-    const known = this.#roots.get(client.id)
-    if (known) return known
-    const root = peer.ask('roots/list', {}).then(readRoot, () => undefined)
-    this.#roots.set(client.id, root)
-    return root
-  }
-
-  #getUpstream(scope: string, root: string | undefined): Upstream {
-    const known = this.#upstreams.get(scope)
-    if (known) return known
-    const { variables, timeoutMs, version, guard, turn, onEvent, onNotification } = this.#options
+  #createUpstream({ root, forwarded, onStopped }: WantedUpstream): Upstream {
+    const { variables, timeoutMs, version, guard, turn, secrets, onEvent, onNotification } = this.#options
     const upstream: Upstream = new Upstream(this.config, {
       variables: root === undefined ? variables : { ...variables, root },
       prepare: (connection) => this.#prepare(connection),
-      isWatched: () => this.#watched.size > 0,
-      onNotification: (method, params) => {
+      translate: (params) => this.tasks.translateQuestion(params, upstream),
+      isHeld: (tool) => this.#pins.isHeld(tool),
+      isWatched: () => this.#watched.size > 0 || this.tasks.isRunning,
+      secrets,
+      post: this.#options.post,
+      ...(forwarded ? { headers: forwarded.headers } : {}),
+      onNotification: (method, given) => {
+        const params = method === 'notifications/message' ? secrets.hideIn(given) : given
         if (method === 'notifications/message' && upstream.logToCallers(params)) return
-        if (method !== 'notifications/elicitation/complete') return onNotification(this, method, params)
+        if (method === 'notifications/tasks/status') {
+          const task = this.tasks.findOwn(params['taskId'], upstream)
+          return task && onNotification(this, method, this.tasks.translate(task, params), task.client)
+        }
+        // What a server tells one user is nobody else's business.
+        if (method !== 'notifications/elicitation/complete')
+          return forwarded ? undefined : onNotification(this, method, params)
         const client = upstream.findPage(params['elicitationId'])
         if (client !== undefined) onNotification(this, method, params, client)
       },
       timeoutMs,
       version,
       guard,
+      signIns: this.#signIns,
       turn,
       getEra: () => this.#snapshot?.era,
-      onSnapshot: (snapshot) => this.#refresh(snapshot),
+      onSnapshot: (snapshot) => {
+        // What a server shows one user is not for the others, unless nothing else is known of it.
+        if (!forwarded || !this.#snapshot) this.#refresh(secrets.hideIn(snapshot))
+      },
       onState: (state) => {
         onEvent({ type: 'server/state', server: this.name, state })
-        // The next call of this client, if there is one, starts another.
-        if (state.type === 'stopped' && scope !== SHARED) this.#upstreams.delete(scope)
+        if (state.type === 'stopped') onStopped()
       },
-      onError: (error) =>
-        onEvent({
-          type: 'problem',
-          server: this.name,
-          message: error instanceof Error ? error.message : String(error),
-        }),
+      onError: (error) => this.#complain(error instanceof Error ? error.message : String(error)),
     })
-    this.#upstreams.set(scope, upstream)
     return upstream
   }
 
@@ -238,7 +332,7 @@ export class GatewayServer {
     const isStale = Date.now() - this.#savedAt > CACHE_FRESH_MS
     if (isNew || isStale) {
       this.#savedAt = Date.now()
-      void this.#options.cache.write(this.config, snapshot)
+      void this.#options.store.catalogs.write(this.config, snapshot)
     }
     if (isNew) this.#take(snapshot)
   }
@@ -246,32 +340,39 @@ export class GatewayServer {
   #take(snapshot: Snapshot): void {
     const before = this.#snapshot?.tools ?? []
     this.#snapshot = snapshot
-    this.#tools = snapshot.tools.flatMap((definition) => this.#toTool(definition) ?? [])
+    const hasNews = this.#pins.check(snapshot.tools)
+    const shown = snapshot.tools.flatMap((definition) => {
+      const tool = this.#pins.isHeld(definition.name) ? undefined : this.#toTool(definition)
+      return tool ? [{ tool, definition }] : []
+    })
+    this.#tools = shown.map(({ tool }) => tool)
+    this.#own = new Map(shown.map(({ tool, definition }) => [tool.name, definition]))
     const { onEvent, onTools } = this.#options
     const change = compareTools(before, snapshot.tools)
     onEvent({ type: 'server/tools', server: this.name, tools: snapshot.tools.length, change })
+    if (hasNews)
+      onEvent({ type: 'server/unapproved', server: this.name, ...this.#pins.report, isHeld: this.#pins.isHolding })
     onTools(this)
   }
 
   #toTool(definition: ToolDefinition): RawTool | undefined {
     const { name } = definition
-    const call: NonNullable<RawTool['call']> = async (args, context) => {
+    const { timeoutSeconds, maxConcurrent, maxResultBytes } = this.config.overrides.get(name) ?? {}
+    const run: NonNullable<RawTool['call']> = async (args, context) => {
       await this.#wantLogs(context.peer?.logLevel)
-      const result = await (await this.#findUpstream(context)).call(name, args, context)
+      const upstream = await this.#upstreams.find(context)
+      const result = await upstream.call(name, args, context)
       this.#remember(result)
-      return result
+      const shown = result.isError === true ? this.#options.secrets.hideIn(result) : result
+      return this.tasks.begin(shown, context.client, upstream)
     }
+    const call = limitCall(name, run, {
+      timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1_000,
+      maxConcurrent,
+      maxResultBytes: maxResultBytes ?? this.config.maxResultBytes,
+    })
     return applyOverride({ ...definition, source: this.name, call }, this.config.overrides.get(name))
   }
-}
-
-/** The folder of the first root that is one. */
-function readRoot({ roots }: Readonly<Record<string, unknown>>): string | undefined {
-  for (const root of Array.isArray(roots) ? (roots as readonly unknown[]) : []) {
-    const uri = typeof root === 'object' && root !== null && 'uri' in root ? root.uri : undefined
-    if (typeof uri === 'string' && uri.startsWith('file:///') && URL.canParse(uri)) return fileURLToPath(uri)
-  }
-  return undefined
 }
 
 function compareTools(before: readonly ToolDefinition[], after: readonly ToolDefinition[]): ToolChange {

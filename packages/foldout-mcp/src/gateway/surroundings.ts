@@ -12,6 +12,16 @@ export function getCacheFolder(env: NodeJS.ProcessEnv): string {
   return join(home, '.cache', 'foldout')
 }
 
+/** Where sign-ins are kept, and the user's decisions about servers: which definitions and calls are approved. */
+export function getDataFolder(env: NodeJS.ProcessEnv): string {
+  const { XDG_DATA_HOME: data, LOCALAPPDATA: local } = env
+  const home = env['HOME'] ?? homedir()
+  if (data && isAbsolute(data)) return join(data, 'foldout')
+  if (process.platform === 'win32' && local) return join(local, 'foldout', 'data')
+  if (process.platform === 'darwin') return join(home, 'Library', 'Application Support', 'foldout')
+  return join(home, '.local', 'share', 'foldout')
+}
+
 /** The version of this package, which is found from its sources as well as from what is built of them. */
 export function readVersion(): string {
   for (let folder = new URL('..', import.meta.url); ; folder = new URL('..', folder)) {

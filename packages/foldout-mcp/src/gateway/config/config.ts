@@ -1,4 +1,14 @@
-import type { ExposureName, PresetDefinition, ServerToolOverride } from './definition.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  ExposureName,
+  HttpDefinition,
+  PinMode,
+  PresetDefinition,
+  QuotaDefinition,
+  RuleDefinition,
+  ServerToolOverride,
+  StoreDefinition,
+} from './definition.ts'
 
 /** What servers of every kind have in common. */
 interface CommonServer {
@@ -11,6 +21,14 @@ interface CommonServer {
   readonly idleMs: number
   readonly timeoutMs: number
   readonly maxConcurrent: number
+  /** Processes for single clients, or for single folders. */
+  readonly maxProcesses: number
+  /** Tokens of a result that is not folded, in place of what holds for the gateway. Infinite if none is folded. */
+  readonly foldResults: number | undefined
+  /** Infinite if there is no limit but those of the protocol. */
+  readonly maxResultBytes: number
+  /** Undefined if the gateway decides. */
+  readonly pin: PinMode | undefined
   readonly overrides: ReadonlyMap<string, ServerToolOverride>
 }
 
@@ -30,6 +48,25 @@ export interface HttpServer extends CommonServer {
   readonly kind: 'http' | 'sse'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  /** Headers of clients that are passed on, in lower case. */
+  readonly forwardHeaders: readonly string[]
+  readonly auth: ServerAuth | undefined
+}
+
+/** How to sign in to a server. */
+export interface ServerAuth {
+  readonly type: 'oauth' | 'client-credentials' | 'private-key-jwt'
+  readonly clientId: string | undefined
+  readonly clientSecret: string | undefined
+  readonly privateKey: string | undefined
+  readonly privateKeyFile: string | undefined
+  readonly algorithm: string | undefined
+  /** Separated by spaces. */
+  readonly scope: string | undefined
+  readonly issuer: string | undefined
+  readonly clientMetadataUrl: string | undefined
+  readonly redirectPort: number | undefined
+  readonly account: string | undefined
 }
 
 /** A server with its texts as they are written, before variables are filled in. */
@@ -45,15 +82,32 @@ export interface InvalidServer {
  * A configuration that was read: every server with its settings, and the entries that are invalid.
  *
  * @example
- * const config: GatewayConfig = { servers: [], invalid: [], expose: 'auto', presets: new Map(), instructions: undefined }
+ * const config: GatewayConfig = await readGatewayConfig(['servers.json'])
+ * config.expose // => 'auto'
  */
 export interface GatewayConfig {
   readonly servers: readonly ServerConfig[]
   readonly invalid: readonly InvalidServer[]
+  /** What is probably a mistake, though everything works without it. */
+  readonly doubts: readonly string[]
   readonly expose: ExposureName
   readonly presets: ReadonlyMap<string, PresetDefinition>
   readonly instructions: string | undefined
+  /** Tokens of a result that is not folded. Infinite if none is folded; missing if no file says it. */
+  readonly foldResults: number | undefined
+  readonly rules: readonly RuleDefinition[]
+  readonly quotas: readonly QuotaDefinition[]
+  readonly pin: PinMode
+  readonly http: HttpDefinition
+  readonly audit: AuditSettings | undefined
+  /** With its variables as they are written. */
+  readonly store: string | StoreDefinition | undefined
 }
+
+/** Where the audit log goes: to a file, or to the store. */
+export type AuditSettings =
+  | { readonly file: string; readonly maxBytes: number; readonly keep: number }
+  | { readonly keepDays: number }
 
 /**
  * A mistake in the command or in a file. The message says what the user has to change.
@@ -63,4 +117,30 @@ export interface GatewayConfig {
  */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+/** Whether two configurations lead to the same view of a preset. Rules do not count: they apply at once. */
+export function isSameView(preset: string, before: GatewayConfig, after: GatewayConfig): boolean {
+  return (
+    before.expose === after.expose &&
+    before.instructions === after.instructions &&
+    before.foldResults === after.foldResults &&
+    isDeepStrictEqual(before.http, after.http) &&
+    isDeepStrictEqual(withoutRules(before.presets.get(preset)), withoutRules(after.presets.get(preset)))
+  )
+}
+
+function withoutRules(preset: PresetDefinition | undefined): object | undefined {
+  if (!preset) return undefined
+  const { rules: _, ...others } = preset
+  return others
+}
+
+/** Whether the same rules apply, to all presets and to each of them. */
+export function isSamePolicy(before: GatewayConfig, after: GatewayConfig): boolean {
+  const getRules = ({ rules, presets }: GatewayConfig) => [
+    rules,
+    ...Array.from(presets.values(), (preset) => preset.rules),
+  ]
+  return isDeepStrictEqual(getRules(before), getRules(after))
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
-import type { HttpServer, ServerConfig, StdioServer } from './config.ts'
+import type { HttpServer, ServerAuth, ServerConfig, StdioServer } from './config.ts'
 import { fillVariables, usesRoot, type Variables } from './variables.ts'
 
 /** A server that is ready to be started. */
@@ -20,6 +20,8 @@ export interface FilledHttpServer {
   readonly name: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
+  /** With the key itself in place of its file. */
+  readonly auth: ServerAuth | undefined
 }
 
 /**
@@ -33,7 +35,10 @@ export async function fillServer(server: ServerConfig, variables: Variables): Pr
 
 /** Whether the server is another one for each folder that a client works in. */
 export function dependsOnRoot(server: ServerConfig): boolean {
-  if (server.kind !== 'stdio') return [server.url, ...Object.values(server.headers)].some(usesRoot)
+  if (server.kind !== 'stdio') {
+    const auth = Object.values(server.auth ?? {}).map(String)
+    return [server.url, ...Object.values(server.headers), ...auth].some(usesRoot)
+  }
   const { command, args, env, envFile = '', cwd = '' } = server
   return [command, ...args, ...Object.values(env), envFile, cwd].some(usesRoot)
 }
@@ -52,13 +57,35 @@ async function fillStdioServer(server: StdioServer, variables: Variables): Promi
   }
 }
 
-function fillHttpServer({ kind, name, url, headers }: HttpServer, variables: Variables): FilledHttpServer {
+async function fillHttpServer(server: HttpServer, variables: Variables): Promise<FilledHttpServer> {
+  const { kind, name, url, headers, auth } = server
   const fill = (text: string): string => fillVariables(text, variables)
   const text = fill(url)
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:')
     throw new Error('Its url must be an address that begins with http:// or https://.')
-  return { kind, name, url: parsed, headers: fillRecord(headers, fill) }
+  return { kind, name, url: parsed, headers: fillRecord(headers, fill), auth: auth && (await fillAuth(auth, fill)) }
+}
+
+async function fillAuth(auth: ServerAuth, fill: (text: string) => string): Promise<ServerAuth> {
+  const filled = Object.fromEntries(
+    Object.entries(auth).map(([key, value]: [string, unknown]) => [
+      key,
+      typeof value === 'string' ? fill(value) : value,
+    ]),
+  ) as unknown as ServerAuth
+  const { privateKeyFile, privateKey, issuer, clientMetadataUrl } = filled
+  if (issuer !== undefined && !URL.canParse(issuer)) throw new Error('Its auth.issuer must be an address.')
+  if (clientMetadataUrl !== undefined && !/^https:\/\/[^/?#]+\/[^?#]/.test(clientMetadataUrl))
+    throw new Error('Its auth.clientMetadataUrl must be an address that begins with https:// and has a path.')
+  // Variables often hold a key in one line.
+  if (privateKey !== undefined) return { ...filled, privateKey: privateKey.replaceAll('\\n', '\n') }
+  if (privateKeyFile === undefined) return filled
+  try {
+    return { ...filled, privateKey: await readFile(privateKeyFile, 'utf8') }
+  } catch (error) {
+    throw new Error(`Its auth.privateKeyFile cannot be read: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 function fillRecord(record: Readonly<Record<string, string>>, fill: (text: string) => string) {

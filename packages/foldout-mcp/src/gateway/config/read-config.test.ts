@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { InvalidServer, ServerConfig } from './config.ts'
+import { UsageError, type InvalidServer, type ServerConfig } from './config.ts'
 import { fillServer, type FilledServer } from './fill-server.ts'
 import { readGatewayConfig, readDefinition } from './read-config.ts'
 
@@ -86,6 +86,57 @@ describe('a list of servers', () => {
   })
 })
 
+describe('the sign-in of a server (R55)', () => {
+  it('is read with its variables, also as Cursor writes it', async () => {
+    const url = 'https://a.example/mcp'
+    const auth = { clientId: 'me', clientSecret: '${SECRET}', scopes: ['read', 'write'] }
+    expect(await fill({ url, auth }, { SECRET: 'hidden' })).toMatchObject({
+      auth: { type: 'oauth', clientId: 'me', clientSecret: 'hidden', scope: 'read write' },
+    })
+    const cursor = { CLIENT_ID: 'me', CLIENT_SECRET: '${SECRET}' }
+    expect(await fill({ url, auth: cursor }, { SECRET: 'hidden' })).toMatchObject({
+      auth: { clientId: 'me', clientSecret: 'hidden' },
+    })
+    expect(await fill({ url })).toMatchObject({ auth: undefined })
+  })
+
+  it.each([
+    [{ type: 'basic' }, 'Its auth.type must be one of oauth, client-credentials, private-key-jwt.'],
+    [{ secret: 'x' }, 'Its auth has no setting called secret.'],
+    [{ type: 'client-credentials', clientId: 'a' }, 'Its auth of type client-credentials needs a clientSecret.'],
+    [
+      { type: 'private-key-jwt', clientId: 'a' },
+      'Its auth of type private-key-jwt needs a privateKey or a privateKeyFile.',
+    ],
+    [{ type: 'private-key-jwt', privateKey: 'a' }, 'Its auth of type private-key-jwt needs a clientId.'],
+    [{ clientSecret: 'a' }, 'Its auth has a clientSecret and no clientId.'],
+    [{ redirectPort: 70_000 }, 'Its auth.redirectPort'],
+  ])('is refused if it cannot work: %j', (auth, reason) => {
+    const [server] = read({ a: { url: 'https://a.example', auth } })
+    expect(server).toMatchObject({ reason: expect.stringContaining(reason) as string })
+  })
+
+  it('is refused beside a header that says the same', () => {
+    const entry = { url: 'https://a.example', headers: { authorization: 'Bearer x' }, auth: { clientId: 'a' } }
+    expect(read({ a: entry })).toMatchObject([{ reason: expect.stringContaining('Remove one of them.') as string }])
+  })
+
+  it.each([
+    [{ issuer: 'login' }, 'Its auth.issuer must be an address.'],
+    [
+      { clientMetadataUrl: 'http://a.example/client.json' },
+      'must be an address that begins with https:// and has a path',
+    ],
+    [
+      { type: 'private-key-jwt', clientId: 'a', privateKeyFile: 'none.pem' },
+      'Its auth.privateKeyFile cannot be read: ENOENT',
+    ],
+    [{ clientId: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
+  ])('is refused when it is used: %j', async (auth, message) => {
+    await expect(fill({ url: 'https://a.example', auth })).rejects.toThrow(message)
+  })
+})
+
 describe('variables', () => {
   it('are filled in when a server is started', async () => {
     const entry = { command: '${HOME}/bin/a', args: ['${PORT:-80}', '${EMPTY:-}', '$HOME', '${ROOT}/src'] }
@@ -148,7 +199,29 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
   })
 
   it.each([
-    ['{', /is not valid JSON: .* in line 1\.$/],
+    [
+      'foldout.config.json',
+      { mcpServers: {}, $schema: 'x', rulez: [], whatever: 1 },
+      ['"rulez".* mean "rules"', '"whatever", which does nothing.$'],
+    ],
+    [
+      'settings.json',
+      { mcpServers: {}, theme: 'dark', Presets: {}, mcpservers: {} },
+      ['"Presets".* mean "presets"', 'mean "mcpServers"'],
+    ],
+    [
+      '.mcp.json',
+      { mcpServers: { a: { command: 'a', requried: true, enabled: true, timeout: 5 } } },
+      ["^The server 'a' in .*requried.*required"],
+    ],
+    ['.mcp.json', { mcpServers: { a: { command: 'a', ['x'.repeat(1_000_000)]: 1 }, b: 7 } }, []],
+  ] as const)('%s may have doubtful settings: %j', async (name, definition, expected) => {
+    const { doubts } = await readGatewayConfig([write(name, JSON.stringify(definition))])
+    expect(doubts).toEqual(expected.map((pattern) => expect.stringMatching(new RegExp(pattern)) as string))
+  })
+
+  it.each([
+    ['{', /is not valid JSON: close brace expected in line 1\.$/],
     ['{\n"a": }', /in line 2\.$/],
     ['[]', /has no servers\. Give it an object "mcpServers"/],
     ['{"mcpServers": []}', /has no servers/],
@@ -159,6 +232,13 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     ['{"mcpServers": {}, "presets": {"a": {"tools": []}}}', /"presets\.a" has no setting called tools\.$/],
   ])('are refused as a whole only for what concerns all: %s', async (text, message) => {
     await expect(readGatewayConfig([write('bad.json', text)])).rejects.toThrow(message)
+  })
+
+  it('may not be nested too deep for the parser', async () => {
+    const deep = `{"mcpServers": {}, "x": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    const reading = readGatewayConfig([write('deep.json', deep)])
+    await expect(reading).rejects.toThrow(/is nested too deep to be read\. No configuration needs that\.$/)
+    await expect(reading).rejects.toBeInstanceOf(UsageError)
   })
 
   it('must exist', async () => {

@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser'
-import { isObject, type JsonObject } from '../fields.ts'
-import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT } from '../upstreams/limits.ts'
-import { UsageError, type GatewayConfig, type InvalidServer, type ServerConfig } from './config.ts'
-import { describeMistake, gatewaySchema, serverSchema, type ServerInput } from './schema.ts'
+import { dropUndefined, isObject, toWords, type JsonObject } from '../fields.ts'
+import { KEPT_AUDIT_DAYS, KEPT_AUDITS, MAX_AUDIT_BYTES } from '../policy/limits.ts'
+import { DEFAULT_CALL_TIMEOUT_MS, IDLE_MS, MAX_CONCURRENT, MAX_PROCESSES } from '../upstreams/limits.ts'
+import { UsageError, type GatewayConfig, type InvalidServer, type ServerAuth, type ServerConfig } from './config.ts'
+import type { GatewayDefinition } from './definition.ts'
+import { describeMistake, findDoubts, gatewaySchema, serverSchema, type AuthInput, type ServerInput } from './schema.ts'
 
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
@@ -52,10 +54,31 @@ export function readDefinition(definition: unknown, { file, folder }: Definition
   return {
     servers,
     invalid,
+    doubts: isObject(definition) ? findDoubts(definition, entries, file) : [],
     expose: data.expose ?? 'auto',
     presets: new Map(Object.entries(data.presets ?? {})),
     instructions: data.instructions,
+    foldResults: toFoldTokens(data.foldResults),
+    rules: data.rules ?? [],
+    quotas: data.quotas ?? [],
+    pin: data.pin ?? 'flag',
+    http: data.http ?? {},
+    audit: readAudit(data.audit, folder),
+    store: readStore(data.store, folder),
   }
+}
+
+function readAudit(given: GatewayDefinition['audit'], folder: string): GatewayConfig['audit'] {
+  if (given === undefined || given === false) return undefined
+  const definition = typeof given === 'string' ? { file: given } : given
+  const { file, maxBytes, keep, keepDays } = definition === true ? {} : definition
+  if (file === undefined) return { keepDays: keepDays ?? KEPT_AUDIT_DAYS }
+  return { file: resolve(folder, file), maxBytes: maxBytes ?? MAX_AUDIT_BYTES, keep: keep ?? KEPT_AUDITS }
+}
+
+function readStore(given: GatewayDefinition['store'], folder: string): GatewayConfig['store'] {
+  if (typeof given !== 'object') return given
+  return { ...given, ...dropUndefined({ keyFile: toPath(folder, given.keyFile) }) }
 }
 
 function mergeConfigs(parts: readonly GatewayConfig[]): GatewayConfig {
@@ -65,9 +88,19 @@ function mergeConfigs(parts: readonly GatewayConfig[]): GatewayConfig {
   return {
     servers: all.flatMap((server) => ('kind' in server ? [server] : [])),
     invalid: all.flatMap((server) => ('kind' in server ? [] : [server])),
+    doubts: parts.flatMap(({ doubts }) => doubts),
     expose: parts.findLast(({ expose }) => expose !== 'auto')?.expose ?? 'auto',
     presets: new Map(parts.flatMap(({ presets }) => [...presets])),
     instructions: parts.findLast(({ instructions }) => instructions !== undefined)?.instructions,
+    foldResults: parts.findLast(({ foldResults }) => foldResults !== undefined)?.foldResults,
+    // The first rule that fits decides, so those of later files come first.
+    rules: parts.toReversed().flatMap(({ rules }) => rules),
+    quotas: parts.flatMap(({ quotas }) => quotas),
+    // The strictest one: a file that says nothing says `flag`.
+    pin: (['hold', 'off'] as const).find((mode) => parts.some(({ pin }) => pin === mode)) ?? 'flag',
+    http: Object.assign({}, ...parts.map(({ http }) => http)) as GatewayConfig['http'],
+    audit: parts.findLast(({ audit }) => audit !== undefined)?.audit,
+    store: parts.findLast(({ store }) => store !== undefined)?.store,
   }
 }
 
@@ -86,11 +119,21 @@ function parseText(text: string, file: string): unknown {
   const errors: ParseError[] = []
   // Some editors write a byte order mark.
   const plain = text.replace(/^\uFEFF/, '')
-  const value: unknown = parse(plain, errors, { allowTrailingComma: true })
+  const value = parseValue(plain, errors, file)
   const [first] = errors
   if (!first) return value
   const line = plain.slice(0, first.offset).split('\n').length
-  throw new UsageError(`${file} is not valid JSON: ${printParseErrorCode(first.error)} in line ${line}.`)
+  throw new UsageError(`${file} is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}.`)
+}
+
+function parseValue(text: string, errors: ParseError[], file: string): unknown {
+  try {
+    return parse(text, errors, { allowTrailingComma: true })
+  } catch (error) {
+    // The parser is recursive.
+    if (!(error instanceof RangeError)) throw error
+    throw new UsageError(`${file} is nested too deep to be read. No configuration needs that.`, { cause: error })
+  }
 }
 
 /** TypeScript is compiled on the way in, because Node.js before 22.18 cannot import it. */
@@ -127,9 +170,17 @@ function readServer(name: string, entry: unknown, folder: string): ServerConfig 
   const common = readCommon(name, data)
   const url = data.url ?? data.serverUrl ?? data.httpUrl
   if (url !== undefined && url !== null)
-    return { ...common, kind: data.type === 'sse' ? 'sse' : 'http', url, headers: toStrings(data.headers) }
+    return {
+      ...common,
+      kind: data.type === 'sse' ? 'sse' : 'http',
+      url,
+      headers: toStrings(data.headers),
+      forwardHeaders: (data.forwardHeaders ?? []).map((header) => header.toLowerCase()),
+      auth: data.auth ? readAuth(data.auth, toStrings(data.headers), folder) : undefined,
+    }
   const { command, args, env, envFile, cwd } = data
   if (!command?.trim()) throw new Error('It has neither a command nor a url.')
+  if (data.forwardHeaders) throw new Error('Its forwardHeaders need a url: a command gets no headers.')
   return {
     ...common,
     kind: 'stdio',
@@ -138,6 +189,34 @@ function readServer(name: string, entry: unknown, folder: string): ServerConfig 
     env: toStrings(env),
     envFile: toPath(folder, envFile),
     cwd: toPath(folder, cwd),
+  }
+}
+
+/** @throws Error that says what the way to sign in lacks. */
+function readAuth(input: AuthInput, headers: Readonly<Record<string, string>>, folder: string): ServerAuth {
+  const { type = 'oauth', CLIENT_ID, CLIENT_SECRET, scopes, privateKeyFile, ...others } = input
+  const { clientId = CLIENT_ID, clientSecret = CLIENT_SECRET, privateKey } = others
+  const hasHeader = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  if (hasHeader) throw new Error('It has both auth and a header Authorization. Remove one of them.')
+  if (type !== 'oauth' && clientId === undefined) throw new Error(`Its auth of type ${type} needs a clientId.`)
+  if (type === 'client-credentials' && clientSecret === undefined)
+    throw new Error('Its auth of type client-credentials needs a clientSecret.')
+  if (type === 'private-key-jwt' && privateKey === undefined && privateKeyFile === undefined)
+    throw new Error('Its auth of type private-key-jwt needs a privateKey or a privateKeyFile.')
+  if (clientSecret !== undefined && clientId === undefined)
+    throw new Error('Its auth has a clientSecret and no clientId.')
+  return {
+    type,
+    clientId,
+    clientSecret,
+    privateKey,
+    privateKeyFile: toPath(folder, privateKeyFile),
+    algorithm: others.algorithm,
+    scope: Array.isArray(scopes) ? scopes.join(' ') : scopes,
+    issuer: others.issuer,
+    clientMetadataUrl: others.clientMetadataUrl,
+    redirectPort: others.redirectPort,
+    account: others.account,
   }
 }
 
@@ -158,11 +237,26 @@ function readCommon(name: string, data: ServerInput) {
     idleMs: idleSeconds === undefined ? IDLE_MS : idleSeconds * 1_000 || Infinity,
     timeoutMs: timeoutSeconds === undefined ? DEFAULT_CALL_TIMEOUT_MS : timeoutSeconds * 1_000,
     maxConcurrent: data.maxConcurrent ?? MAX_CONCURRENT,
+    maxProcesses: data.maxProcesses ?? MAX_PROCESSES,
+    foldResults: toFoldTokens(data.foldResults),
+    maxResultBytes: data.maxResultBytes ?? Infinity,
+    pin: data.pin,
     overrides: new Map(Object.entries(tools)),
   } as const
+}
+
+/** 0 stands for any number. */
+function toFoldTokens(tokens: number | undefined): number | undefined {
+  return tokens === 0 ? Infinity : tokens
 }
 
 /** People write ports and flags without quotes. */
 function toStrings(record: Readonly<Record<string, unknown>> | null | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(record ?? {}).map(([key, value]) => [key, String(value)]))
+}
+
+/** Reads a definition that was written in code; a configuration that was read before stays as it is. */
+export function toConfig(definition: GatewayDefinition | GatewayConfig): GatewayConfig {
+  if ('servers' in definition && Array.isArray(definition.servers)) return definition
+  return readDefinition(definition, { file: 'The configuration', folder: process.cwd() })
 }

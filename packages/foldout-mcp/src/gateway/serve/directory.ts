@@ -1,4 +1,4 @@
-import { hasParts } from '../fields.ts'
+import { hasParts, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import type { Listed } from '../upstreams/snapshot.ts'
 
@@ -23,6 +23,7 @@ export interface Directory {
 /** Merges what servers list. If two have the same name or address, the second one's gets the server's name added. */
 export function createDirectory(servers: readonly GatewayServer[]): Directory {
   const resources = merge(servers, 'resources', 'uri', toForeignUri)
+  addPages(servers, resources.routes)
   const templates = merge(servers, 'templates', 'uriTemplate', toForeignUri)
   const prompts = merge(servers, 'prompts', 'name', (server, name) => `${server}_${name}`)
   const byTemplate = [...templates.routes].map(([, route]) => ({ route, pattern: toPattern(route.own) }))
@@ -46,8 +47,37 @@ export function createDirectory(servers: readonly GatewayServer[]): Directory {
 
 interface Merged {
   readonly items: readonly Listed[]
-  readonly routes: ReadonlyMap<string, Route>
+  readonly routes: Map<string, Route>
 }
+
+/** The pages of tools need not be in a list of resources. */
+function addPages(servers: readonly GatewayServer[], routes: Map<string, Route>): void {
+  for (const server of servers)
+    for (const { meta } of server.snapshot?.tools ?? []) {
+      const own = getPage(meta)
+      if (own !== undefined && !routes.has(own)) routes.set(own, { server, own })
+    }
+}
+
+/** The address of the page that a tool has (MCP Apps). */
+export function getPage(meta: JsonObject | undefined): string | undefined {
+  const ui = meta?.['ui']
+  const page = isObject(ui) ? (ui['resourceUri'] ?? meta?.[OLD_PAGE]) : meta?.[OLD_PAGE]
+  return typeof page === 'string' ? page : undefined
+}
+
+/** The metadata of a tool, with another address for its page. */
+export function withPage(meta: JsonObject, page: string): JsonObject {
+  const { ui } = meta
+  return {
+    ...meta,
+    ...(isObject(ui) && 'resourceUri' in ui ? { ui: { ...ui, resourceUri: page } } : {}),
+    ...(OLD_PAGE in meta ? { [OLD_PAGE]: page } : {}),
+  }
+}
+
+/** Where tools had it before `ui`. */
+const OLD_PAGE = 'ui/resourceUri'
 
 function merge(
   servers: readonly GatewayServer[],
@@ -71,14 +101,19 @@ function merge(
 }
 
 const SCHEME = 'foldout://'
+/** Clients take pages from addresses of this scheme only. */
+const PAGE_SCHEME = 'ui://'
+const FOREIGN_PAGE = `${PAGE_SCHEME}foldout/`
 
 function toForeignUri(server: string, uri: string): string {
-  return `${SCHEME}${encodeURIComponent(server)}/${encodeURIComponent(uri)}`
+  const scheme = uri.startsWith(PAGE_SCHEME) ? FOREIGN_PAGE : SCHEME
+  return `${scheme}${encodeURIComponent(server)}/${encodeURIComponent(uri)}`
 }
 
 function readForeignUri(servers: readonly GatewayServer[], uri: string): Route | undefined {
-  if (!uri.startsWith(SCHEME)) return undefined
-  const [name = '', own = ''] = uri.slice(SCHEME.length).split('/')
+  const scheme = [SCHEME, FOREIGN_PAGE].find((one) => uri.startsWith(one))
+  if (scheme === undefined) return undefined
+  const [name = '', own = ''] = uri.slice(scheme.length).split('/')
   try {
     const server = servers.find((one) => one.name === decodeURIComponent(name))
     return server && { server, own: decodeURIComponent(own) }

@@ -1,37 +1,59 @@
+import type { CallClient } from 'foldout/catalog'
 import type { FeatureContext, FeatureNotification, FeatureRequest, McpFeatures, ServedClient } from 'foldout/mcp'
-import { requestFromMcp } from 'foldout/mcp'
+import { formatPage, requestFromMcp } from 'foldout/mcp'
 import { dropUndefined, isObject, type JsonObject } from '../fields.ts'
 import type { GatewayServer } from '../server.ts'
 import { isSevere, LOG_LEVELS } from '../upstreams/callers.ts'
+import type { Listed } from '../upstreams/snapshot.ts'
 import type { UseContext } from '../upstreams/upstream.ts'
 import { createDirectory, type Directory, type Route } from './directory.ts'
+import { answerTask, getTaskCapabilities, TASK_METHODS, type TaskWays } from './tasks.ts'
 
 /** What the servers of a view have beside tools, for its clients. */
 export interface ViewFeatures {
   forClient(client: ServedClient): McpFeatures
   /** Says that the lists of a server may have changed. */
   refresh(): void
+  /** The address that clients know a server's resource by. */
+  toSeen(server: GatewayServer, uri: string): string
   /** Passes on what a server tells its clients, or one of them. */
   hear(server: GatewayServer, method: string, params: JsonObject, client: string | undefined): void
+}
+
+/** What a view does with its clients. */
+export interface ClientHooks {
+  /** The same client, with an id that no client of another view has. */
+  toScoped<Client extends CallClient>(client: Client): Client
+  /** Folds the result of a task. */
+  readonly fold: TaskWays['fold']
+  /** Called when a client's connection has ended. */
+  onGone(client: ServedClient): void
 }
 
 /** The protocol's number for a resource that does not exist, before and from 2026-07-28 on. */
 const NOT_FOUND = { legacy: -32_002, modern: -32_602 } as const
 const INVALID_PARAMS = -32_602
 
-export function createFeatures(getServers: () => readonly GatewayServer[]): ViewFeatures {
+export function createFeatures(
+  getServers: () => readonly GatewayServer[],
+  { toScoped, fold, onGone }: ClientHooks,
+): ViewFeatures {
   let directory: Directory | undefined
   const clients = new Set<ClientFeatures>()
   const parts: FeatureParts = {
     getServers,
     getDirectory: () => (directory ??= createDirectory(getServers())),
     routes: new Map(),
+    onGone,
+    toScoped,
+    fold,
     isWatched: (uri) => [...clients].some((client) => client.watches(uri)),
     getLevel: () =>
       LOG_LEVELS[[...clients].reduce((least, { level }) => Math.min(least, toRank(level)), LOG_LEVELS.length)],
   }
   return {
-    forClient: ({ id }) => new ClientFeatures(id, parts, clients),
+    forClient: (client) => new ClientFeatures(toScoped(client), parts, clients),
+    toSeen: (server, uri) => parts.getDirectory().toSeen(server, uri),
     refresh() {
       const before = directory
       directory = undefined
@@ -59,7 +81,7 @@ function isSame(before: unknown, after: unknown): boolean {
   return JSON.stringify(before) === JSON.stringify(after)
 }
 
-interface FeatureParts {
+interface FeatureParts extends ClientHooks {
   getServers(): readonly GatewayServer[]
   getDirectory(): Directory
   /** Whether any client has subscribed to a resource. */
@@ -85,10 +107,12 @@ const METHODS: ReadonlySet<string> = new Set([
   'prompts/get',
   'completion/complete',
   'logging/setLevel',
+  ...TASK_METHODS,
 ])
 
 class ClientFeatures implements McpFeatures {
   readonly id: string
+  readonly #client: ServedClient
   readonly #parts: FeatureParts
   readonly #clients: Set<ClientFeatures>
   /** Resources, and how often each is watched. */
@@ -96,8 +120,9 @@ class ClientFeatures implements McpFeatures {
   readonly #listeners = new Set<(notification: FeatureNotification) => void>()
   level: string | undefined
 
-  constructor(id: string, parts: FeatureParts, clients: Set<ClientFeatures>) {
-    this.id = id
+  constructor(client: ServedClient, parts: FeatureParts, clients: Set<ClientFeatures>) {
+    this.id = client.id
+    this.#client = client
     this.#parts = parts
     this.#clients = clients
   }
@@ -112,6 +137,7 @@ class ClientFeatures implements McpFeatures {
       ...(has('prompts') ? { prompts: { listChanged: true } } : {}),
       ...(has('completions') ? { completions: {} } : {}),
       ...(has('logging') ? { logging: {} } : {}),
+      ...getTaskCapabilities(servers, this.#client.era),
     }
   }
 
@@ -138,6 +164,7 @@ class ClientFeatures implements McpFeatures {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
       this.#clients.delete(this)
+      this.#parts.onGone(this.#client)
       for (const uri of Array.from(this.#watched.keys())) void this.#unwatch(uri, Infinity).catch(() => undefined)
     }
   }
@@ -146,7 +173,8 @@ class ClientFeatures implements McpFeatures {
     return METHODS.has(method)
   }
 
-  listen(uris: readonly string[], { client }: Pick<FeatureContext, 'client'>): () => void {
+  listen(uris: readonly string[], context: Pick<FeatureContext, 'client'>): () => void {
+    const client = this.#parts.toScoped(context.client)
     const watched = uris.flatMap((uri) => {
       const route = this.#findRoute(uri)
       return route ? [{ uri, started: this.#watch(uri, route, { client }).catch(() => undefined) }] : []
@@ -156,15 +184,16 @@ class ClientFeatures implements McpFeatures {
     }
   }
 
-  async request({ method, params }: FeatureRequest, context: FeatureContext): Promise<JsonObject | undefined> {
+  async request({ method, params }: FeatureRequest, given: FeatureContext): Promise<JsonObject | undefined> {
+    const context = { ...given, client: this.#parts.toScoped(given.client) }
     const directory = this.#parts.getDirectory()
     switch (method) {
       case 'resources/list':
-        return { resources: directory.resources }
+        return toPage('resources', directory.resources, 'uri', params)
       case 'resources/templates/list':
-        return { resourceTemplates: directory.templates }
+        return toPage('resourceTemplates', directory.templates, 'uriTemplate', params)
       case 'prompts/list':
-        return { prompts: directory.prompts }
+        return toPage('prompts', directory.prompts, 'name', params)
       case 'resources/read':
         return this.#read(params, context)
       case 'resources/subscribe':
@@ -181,7 +210,7 @@ class ClientFeatures implements McpFeatures {
       case 'logging/setLevel':
         return this.#setLevel(String(params['level']))
       default:
-        return undefined
+        return this.#answerTask(method, params, context)
     }
   }
 
@@ -257,6 +286,16 @@ class ClientFeatures implements McpFeatures {
     return forward(route.server, 'completion/complete', { ...params, ref: own }, context)
   }
 
+  async #answerTask(method: string, params: JsonObject, context: FeatureContext): Promise<JsonObject | undefined> {
+    if (!TASK_METHODS.includes(method)) return undefined
+    const answer = await answerTask(this.#parts.getServers(), method, params, context, {
+      forward,
+      fold: this.#parts.fold,
+    })
+    if (answer) return answer
+    throw createError(INVALID_PARAMS, `There is no task '${String(params['taskId'] ?? params['cursor'])}'.`)
+  }
+
   /** Servers are told the least severe level that anyone wants; what is below a client's own is not passed on. */
   async #setLevel(level: string): Promise<JsonObject> {
     if (!LOG_LEVELS.includes(level))
@@ -277,15 +316,13 @@ async function forward(
   params: JsonObject,
   context: Partial<FeatureContext>,
 ): Promise<JsonObject> {
-  const { peer, signal, onProgress } = context
-  const passed = dropUndefined({ signal, peer, input: peer?.input })
-  return server.use(
-    ({ client }) =>
-      requestFromMcp(client, method, params, {
-        ...passed,
-        ...(onProgress ? { onProgress: (progress) => onProgress(progress as never) } : {}),
-      }),
-    toUse(context),
+  const asked = params['name'] ?? params['uri']
+  const name = typeof asked === 'string' ? `${method} ${asked}` : method
+  return server.request(name, dropUndefined(context), ({ client }, { peer, signal, onProgress }) =>
+    requestFromMcp(client, method, params, {
+      ...dropUndefined({ signal, peer, input: peer?.input }),
+      ...(onProgress ? { onProgress: (progress) => onProgress(progress as never) } : {}),
+    }),
   )
 }
 
@@ -296,6 +333,15 @@ function toUse({ client, peer, signal }: Partial<FeatureContext>): UseContext {
     ...(signal ? { signal } : {}),
     ...(peer ? { peer, ask: peer.ask } : {}),
   }
+}
+
+/** A page of a list, as clients ask for it. */
+function toPage(field: string, all: readonly Listed[], key: string, { cursor }: JsonObject): JsonObject {
+  const isCursor = cursor === undefined || typeof cursor === 'string'
+  const page = isCursor ? formatPage(all, cursor, { getName: (item) => String(item[key]) }) : undefined
+  if (!page) throw createError(INVALID_PARAMS, 'This server did not issue this cursor.')
+  const { items, ...next } = page
+  return { [field]: items, ...next }
 }
 
 function createError(code: number, message: string, data?: object): Error {

@@ -1,23 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { listenForMcp, type HttpOptions, type ServedHttp, type ServedMcp } from 'foldout/mcp'
+import { UsageError } from '../config/config.ts'
+import { describeResource, METADATA_PATH } from '../policy/tokens.ts'
 
 export interface ListenOptions extends Omit<HttpOptions, 'path'> {
   /** The server of a preset; the empty name is that of everything. */
   find(preset: string): Promise<ServedMcp | undefined>
+  /** Whether clients need a token. */
+  readonly isProtected: boolean
+  /** Where clients reach the gateway, if it cannot know by itself. */
+  readonly publicUrl: string | undefined
 }
 
 const PATH = '/mcp'
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/i
 
-/** Serves everything at `/mcp`, and each preset at `/mcp/<preset>`. */
-export function listenHttp({ find, ...options }: ListenOptions): Promise<ServedHttp> {
+/**
+ * Serves everything at `/mcp`, and each preset at `/mcp/<preset>`.
+ *
+ * @throws UsageError if other machines could use it without a token.
+ */
+export function listenHttp({ find, isProtected, publicUrl, ...options }: ListenOptions): Promise<ServedHttp> {
+  const { host = '127.0.0.1' } = options
+  if (!isProtected && !LOOPBACK.test(host))
+    throw new UsageError(
+      `Other machines can reach ${host}. Say who may use the gateway: give "http" in the configuration "tokens", such as ["\${FOLDOUT_TOKEN}"].`,
+    )
+  const findServed = async (path: string): Promise<ServedMcp | undefined> => {
+    if (path === PATH) return find('')
+    if (!path.startsWith(`${PATH}/`)) return undefined
+    const preset = decode(path.slice(PATH.length + 1))
+    return preset === undefined || preset === '' ? undefined : find(preset)
+  }
   return listenForMcp(
     async (path) => {
-      if (path === PATH) return find('')
-      if (!path.startsWith(`${PATH}/`)) return undefined
-      const preset = decode(path.slice(PATH.length + 1))
-      return preset === undefined || preset === '' ? undefined : find(preset)
+      if (!isProtected || !path.startsWith(METADATA_PATH)) return findServed(path)
+      const resource = path.slice(METADATA_PATH.length) || PATH
+      if (!(await findServed(resource))) return undefined
+      return { handle: async (request, response) => sendMetadata(request, response, resource, publicUrl) }
     },
-    { ...options, path: PATH },
+    { ...options, path: PATH, isAuthorized: isProtected },
   )
+}
+
+/** Tells a client what it needs a token for. Web pages may read it, as they may read what is public. */
+function sendMetadata(
+  { method = 'GET', headers }: IncomingMessage,
+  response: ServerResponse,
+  resource: string,
+  publicUrl: string | undefined,
+): void {
+  const isRead = method === 'GET' || method === 'HEAD'
+  response.writeHead(isRead ? 200 : 405, { 'content-type': 'application/json', 'access-control-allow-origin': '*' })
+  const origin = publicUrl === undefined ? `http://${headers.host ?? 'localhost'}` : new URL(publicUrl).origin
+  response.end(isRead ? JSON.stringify(describeResource(origin, resource)) : '{}')
 }
 
 function decode(text: string): string | undefined {

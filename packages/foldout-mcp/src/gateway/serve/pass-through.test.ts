@@ -126,3 +126,16 @@ describe('R53 a legacy client', () => {
     expect(asked).not.toHaveBeenCalled()
   })
 })
+
+describe('R65 an answer to a question that this gateway has not asked', () => {
+  it('does not run the tool again', async () => {
+    const { url } = await create({ mcpServers: { a: full() }, expose: 'all' })
+    const client = await connect(url, 'auto', ASKING)
+    const asked = vi.fn(async () => ({ action: 'accept' as const, content: { color: 'green' } }))
+    client.setRequestHandler('elicitation/create', asked as never)
+    const strange = { requestState: 'foldout-of-another-gateway', inputResponses: {} }
+    const result = await client.callTool({ name: 'ask_color', arguments: {}, ...strange })
+    expect([result.isError, asked.mock.calls.length]).toEqual([true, 0])
+    expect(JSON.stringify(result.content)).toContain('Whether the tool has run is not known')
+  })
+})

@@ -1,11 +1,27 @@
-import { createCatalog, type Catalog, type Encoder, type RawTool } from 'foldout/catalog'
+import {
+  changeExposed,
+  createCatalog,
+  type CallClient,
+  type Catalog,
+  type Encoder,
+  type ExposedCatalog,
+  type Exposure,
+  type RawTool,
+} from 'foldout/catalog'
 import { serveMcp, type ServedMcp } from 'foldout/mcp'
+import type { SessionStore } from 'foldout/session'
 import type { ExposureName, PresetDefinition } from '../config/definition.ts'
 import { dropUndefined, hasParts } from '../fields.ts'
+import { createGuard, toWho } from '../policy/guard.ts'
+import { MAX_PROFILES } from '../policy/limits.ts'
+import type { Policy } from '../policy/policy.ts'
+import { NOBODY, type Who } from '../policy/rules.ts'
 import type { GatewayServer } from '../server.ts'
+import type { ViewResults } from '../results/results.ts'
 import { watchTools, type Traffic } from '../traffic/traffic.ts'
 import { createExposure } from './expose.ts'
-import { createFeatures } from './features.ts'
+import { getPage, withPage } from './directory.ts'
+import { createFeatures, type ViewFeatures } from './features.ts'
 
 /** What the clients of a preset see. */
 export interface View {
@@ -27,61 +43,193 @@ export interface ViewOptions {
   getServers(): readonly GatewayServer[]
   readonly version: string
   readonly embed: Encoder | undefined
+  /** Folds large results. */
+  readonly results: ViewResults
   readonly onError: (error: Error) => void
+  /** Whether servers are being started whose tools are not known. */
+  isStarting(): boolean
+  /** Resolves when no server is, or after a while. */
+  untilStarted(): Promise<void>
   /** The name of the preset, for those who watch. */
   readonly name: string
   readonly onTraffic: ((traffic: Traffic) => void) | undefined
+  readonly policy: Policy
+  /** Where the sessions of legacy clients are, if other gateways serve them too. */
+  readonly sessions: SessionStore | undefined
 }
 
-export async function createView({
-  preset,
-  getServers,
-  name: view,
-  onTraffic,
-  ...options
-}: ViewOptions): Promise<View> {
-  const select = (server: string, tools: readonly RawTool[]): readonly RawTool[] =>
-    watchTools(selectTools(preset, server, tools), view, onTraffic)
-  const getShown = (): readonly GatewayServer[] => getServers().filter(({ name }) => includesServer(preset, name))
-  const shown = getShown()
-  const features = createFeatures(getShown)
-  const exposure = await createExposure(options.expose)
-  const catalog = createCatalog(
-    shown.flatMap(({ name, tools }) => select(name, tools)),
-    {
-      sources: Object.fromEntries(shown.map((server) => [server.name, describeServer(server)])),
-      ...dropUndefined({ embed: options.embed }),
+/** Counts the views of this process. */
+let lastView = 0
+
+export async function createView({ preset, name, policy, onTraffic, ...options }: ViewOptions): Promise<View> {
+  const guard = createGuard(policy, name)
+  const select = (server: GatewayServer, who: Who, features: ViewFeatures): readonly RawTool[] => {
+    const tools = guard.filter(server, selectTools(preset, server.name, server.tools), who)
+    return guard.protect(server, watchTools(tools, name, onTraffic)).map((tool) => showPage(tool, server, features))
+  }
+  const getShown = (who: Who): readonly GatewayServer[] =>
+    options
+      .getServers()
+      .filter((server) => includesServer(preset, server.name))
+      .filter((server) => !policy.getRules(name).deniesServer(who, name, server.name))
+  const scope = `view-${++lastView}`
+  const toScoped = <Client extends CallClient>(client: Client): Client => ({ ...client, id: `${scope}/${client.id}` })
+  const listed = await createExposure(options.expose, { isComplete: () => !options.isStarting() })
+  const exposure = scopeClients(awaitTools(options.results.expose(listed), options), toScoped)
+
+  const profiles = createProfiles(
+    (who) => {
+      const features = createFeatures(() => getShown(who), {
+        toScoped,
+        fold: (result, server, client) => options.results.foldTask(result, server, client),
+        onGone(client) {
+          options.results.dropClient(client)
+          for (const server of options.getServers()) void server.release(client).catch(() => undefined)
+        },
+      })
+      const shown = getShown(who)
+      const tools = shown.flatMap((server) => select(server, who, features))
+      return { who, features, catalog: createViewCatalog(shown, tools, { name, onTraffic, ...options }) }
     },
+    (who) => policy.getRules(name).getProfile(who),
   )
-  catalog.subscribe((event) => {
-    if (event.type === 'search/problem') options.onError(new Error(event.message))
-  })
-  // Tools are embedded before the first search, because a gateway is searched sooner or later.
-  if (options.embed) catalog.ready().catch(options.onError)
-  if (onTraffic) catalog.subscribe((event) => onTraffic({ type: 'catalog', preset: view, catalog, event }))
+  const { catalog } = profiles.get(NOBODY)
   const served = serveMcp(catalog, {
     name: 'foldout',
     version: options.version,
     expose: exposure,
     onError: options.onError,
-    features: (client) => features.forClient(client),
+    ...dropUndefined({ authorize: policy.authorize }),
+    catalogFor: (client) => profiles.get(toWho({ client })).catalog,
+    features: (client) => profiles.get(toWho({ client })).features.forClient(client),
     ...dropUndefined({ instructions: options.instructions }),
+    // The sessions of one preset are not those of another.
+    ...(options.sessions ? { sessions: { store: options.sessions, namespace: `foldout/${name}` } } : {}),
   })
   return {
     catalog,
     served,
-    show({ name, tools }) {
-      catalog.replace(name, select(name, tools))
-      features.refresh()
+    show(server) {
+      const pages = getPages(server)
+      for (const profile of profiles.all()) {
+        const { who, catalog: seen, features } = profile
+        features.refresh()
+        // The address of a page may now be another server's.
+        const others =
+          pages.size === 0 ? [] : getShown(who).filter((other) => other !== server && sharesPage(other, pages))
+        for (const one of [server, ...others]) seen.replace(one.name, select(one, who, features))
+      }
     },
     hide(server) {
-      catalog.replace(server, [])
-      features.refresh()
+      for (const { catalog: seen, features } of profiles.all()) {
+        seen.replace(server, [])
+        features.refresh()
+      }
     },
     hear(server, method, params, client) {
-      if (includesServer(preset, server.name)) features.hear(server, method, params, client)
+      for (const { who, features } of profiles.all())
+        if (getShown(who).includes(server)) features.hear(server, method, params, client)
     },
   }
+}
+
+function createViewCatalog(
+  shown: readonly GatewayServer[],
+  tools: readonly RawTool[],
+  { name, embed, onError, onTraffic }: Pick<ViewOptions, 'name' | 'embed' | 'onError' | 'onTraffic'>,
+): Catalog {
+  const catalog = createCatalog(tools, {
+    sources: Object.fromEntries(shown.map((server) => [server.name, describeServer(server)])),
+    // Many gateways run at a time, one for each client, and most of them are idle.
+    index: 'search',
+    ...dropUndefined({ embed }),
+  })
+  catalog.subscribe((event) => {
+    if (event.type === 'search/problem') onError(new Error(event.message))
+  })
+  // Tools are embedded before the first search, because a gateway is searched sooner or later.
+  if (embed) catalog.ready().catch(onError)
+  if (onTraffic) catalog.subscribe((event) => onTraffic({ type: 'catalog', preset: name, catalog, event }))
+  return catalog
+}
+
+/** What clients are served that the rules do not tell apart. */
+interface Profile {
+  /** One of these clients. */
+  readonly who: Who
+  readonly catalog: Catalog
+  readonly features: ViewFeatures
+}
+
+interface Profiles {
+  get(who: Who): Profile
+  all(): Iterable<Profile>
+}
+
+/** Something for each set of clients that rules tell apart. Without such rules, there is one for all. */
+function createProfiles(create: (who: Who) => Profile, getProfile: (who: Who) => string): Profiles {
+  const made = new Map<string, Profile>()
+  return {
+    all: () => made.values(),
+    get(who) {
+      const profile = getProfile(who)
+      const known = made.get(profile)
+      if (known) return known
+      // Clients choose their names, and must not be able to fill the memory with them.
+      if (made.size >= MAX_PROFILES)
+        throw new Error('The rules tell more kinds of clients apart than the gateway can serve.')
+      const one = create(who)
+      made.set(profile, one)
+      return one
+    },
+  }
+}
+
+/** An exposure that looks for tools when all servers have said which they have: what is not there may be about to come. */
+function awaitTools(
+  exposure: Exposure,
+  { isStarting, untilStarted }: Pick<ViewOptions, 'isStarting' | 'untilStarted'>,
+): Exposure {
+  return {
+    ...exposure,
+    expose(catalog, reader) {
+      const inner = exposure.expose(catalog, reader)
+      const call: ExposedCatalog['call'] = async (name, args, context) => {
+        if (isStarting() && !inner.target(name, args)) await untilStarted()
+        return inner.call(name, args, context)
+      }
+      return changeExposed(inner, { call })
+    },
+  }
+}
+
+/** An exposure whose tools get clients with ids that no client of another view has. */
+function scopeClients(exposure: Exposure, toScoped: (client: CallClient) => CallClient): Exposure {
+  return {
+    ...exposure,
+    expose(catalog, reader) {
+      const inner = exposure.expose(catalog, reader)
+      const call: ExposedCatalog['call'] = (name, args, context) =>
+        inner.call(name, args, context.client ? { ...context, client: toScoped(context.client) } : context)
+      return changeExposed(inner, { call })
+    },
+  }
+}
+
+function getPages({ tools }: GatewayServer): ReadonlySet<string> {
+  return new Set(tools.flatMap(({ meta }) => getPage(meta) ?? []))
+}
+
+function sharesPage(server: GatewayServer, pages: ReadonlySet<string>): boolean {
+  return [...getPages(server)].some((page) => pages.has(page))
+}
+
+/** A tool whose page has the address that clients know it by. */
+function showPage(tool: RawTool, server: GatewayServer, { toSeen }: Pick<ViewFeatures, 'toSeen'>): RawTool {
+  const page = getPage(tool.meta)
+  if (page === undefined || tool.meta === undefined) return tool
+  const seen = toSeen(server, page)
+  return seen === page ? tool : { ...tool, meta: withPage(tool.meta, seen) }
 }
 
 function describeServer({ config, snapshot, name }: GatewayServer): string {

@@ -4,8 +4,5 @@ export const MAX_RECORDED_CHARACTERS = 65_536
 /** The deepest arguments that a recording of traffic keeps; deeper ones are left out. */
 export const MAX_RECORDED_DEPTH = 64
 
-/** The shortest value of the configuration that is hidden in a recording of traffic wherever it occurs; shorter ones are ordinary words. */
-export const MIN_SECRET_LENGTH = 8
-
 /** How many characters of a recording of traffic may wait for the disk before it is given up. */
 export const MAX_WAITING_CHARACTERS = 16 * 1_024 * 1_024

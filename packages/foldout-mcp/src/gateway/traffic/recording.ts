@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import type { CatalogRecording } from 'foldout/catalog'
 import * as z from 'zod'
 import { UsageError } from '../config/config.ts'
@@ -38,6 +38,24 @@ const lineSchema = z.discriminatedUnion('type', [
 /** One thing that a client did. The first line of each start of the gateway says which version wrote the lines. */
 export type TrafficLine = z.infer<typeof lineSchema>
 export type RecordedTraffic = Exclude<TrafficLine, { type: 'start' }>
+
+const TRAFFIC_START = '{"type":"start"'
+
+/** Whether a file is a recording of traffic, which begins with a line that says so. */
+export async function isTraffic(path: string): Promise<boolean> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new UsageError(`There is no file ${path}.`)
+    throw new UsageError(`${path} cannot be read: ${error.message}`)
+  })
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(TRAFFIC_START.length), 0, TRAFFIC_START.length, 0)
+    return buffer.toString('utf8', 0, bytesRead) === TRAFFIC_START
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`)
+  } finally {
+    await file.close()
+  }
+}
 
 /** Reads what `foldout serve --record` wrote. A last line that was cut off, because the gateway was killed, is left out. */
 export async function readTraffic(file: string): Promise<readonly RecordedTraffic[]> {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createRedactor, findSecrets } from './redact.ts'
 import { readDefinition } from '../config/read-config.ts'
+import { createSecrets, findConfigSecrets } from '../policy/secrets.ts'
+import { createRedactor } from './redact.ts'
 
-const redactor = createRedactor(['hunter2-hunter2', 'short'])
+const redactor = createRedactor(createSecrets(['hunter2-hunter2', 'short']))
 
 describe('R58 what a recording keeps', () => {
   it.each([
@@ -46,7 +47,8 @@ describe('R58 what a recording keeps', () => {
       },
       { file: 'x', folder: '/' },
     )
-    const secrets = findSecrets(config, { MY_TOKEN: 'from-the-environment', PATH: '/usr/bin/something' })
+    const env = { MY_TOKEN: 'from-the-environment', PATH: '/usr/bin/something' }
+    const secrets = createSecrets(findConfigSecrets(config, { env, root: undefined }))
     const { redactText } = createRedactor(secrets)
     const text = 'from-the-config from-a-header from-the-environment /usr/bin/something ${VARIABLE}'
     expect(redactText(text).value).toBe('*** *** *** /usr/bin/something ${VARIABLE}')

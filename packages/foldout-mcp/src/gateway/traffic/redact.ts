@@ -1,6 +1,6 @@
 import { HIDDEN, hideInUrl, SECRET_NAME, SECRET_VALUE } from '../../clients/redact.ts'
-import type { GatewayConfig } from '../config/config.ts'
-import { MAX_RECORDED_CHARACTERS, MAX_RECORDED_DEPTH, MIN_SECRET_LENGTH } from './limits.ts'
+import type { Secrets } from '../policy/secrets.ts'
+import { MAX_RECORDED_CHARACTERS, MAX_RECORDED_DEPTH } from './limits.ts'
 
 /** Something without its secrets. */
 export interface Redacted<Value> {
@@ -16,15 +16,9 @@ export interface Redactor {
   redactJson(value: unknown): Redacted<unknown>
 }
 
-export function createRedactor(secrets: readonly string[]): Redactor {
-  // The longest first, because one secret may be a part of another.
-  const known = [...new Set(secrets)]
-    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
-    .sort((a, b) => b.length - a.length)
-
+export function createRedactor(secrets: Pick<Secrets, 'hide'>): Redactor {
   const hide = (text: string): string => {
-    const without = known.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
-    return without.replaceAll(/[^\s"'`=:,;()<>[\]{}]+(?::\/\/[^\s"'`<>]+)?/g, (word) => {
+    return secrets.hide(text).replaceAll(/[^\s"'`=:,;()<>[\]{}]+(?::\/\/[^\s"'`<>]+)?/g, (word) => {
       if (SECRET_VALUE.test(word)) return HIDDEN
       return word.includes('://') ? hideInUrl(word) : word
     })
@@ -65,14 +59,4 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 /** A number of tokens or a flag is not a secret, even if its name says "token" or "key". */
 function isWorthHiding(value: unknown): boolean {
   return typeof value === 'string' ? value !== '' : typeof value === 'object' && value !== null
-}
-
-/** The values of the configuration, and those of the environment whose names say that they are secret. */
-export function findSecrets({ servers }: GatewayConfig, env: NodeJS.ProcessEnv): readonly string[] {
-  const configured = servers.flatMap((server) => Object.values(server.kind === 'stdio' ? server.env : server.headers))
-  const ambient = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [value] : []))
-  // A header such as `Bearer …` holds its secret after the scheme.
-  return [...configured, ...ambient]
-    .flatMap((value) => [value, ...value.split(/\s+/)])
-    .filter((value) => !value.includes('${'))
 }

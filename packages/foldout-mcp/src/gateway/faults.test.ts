@@ -1,0 +1,297 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { CallResult } from 'foldout/catalog'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+
+const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
+const BIN = join(import.meta.dirname, '../../bin/foldout.js')
+
+let folder: string
+let closing: (() => Promise<unknown>)[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'foldout-faults-'))
+  closing = []
+})
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const ECHO = { name: 'echo', description: 'Repeats what it is told.' }
+const HANG = { name: 'hang', description: 'Waits.', does: 'hang' }
+
+function fixture(options: object, more: ServerDefinition = {}): ServerDefinition {
+  return { command: process.execPath, args: [SERVER, JSON.stringify({ tools: [ECHO], ...options })], ...more }
+}
+
+async function create(definition: GatewayDefinition): Promise<Gateway> {
+  const gateway = await createGateway(definition, { cache: join(folder, 'cache') })
+  closing.push(() => gateway.close())
+  await gateway.ready()
+  return gateway
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  closing.push(() => client.close())
+  return client
+}
+
+function getText({ content }: Pick<CallResult, 'content'>): string {
+  return content.map((piece) => String(piece['text'])).join('\n')
+}
+
+describe('R54 servers with faults', () => {
+  it('may flood their output and their errors, and others do not notice', async () => {
+    const tools = [{ name: 'flood', description: 'Prints much.', does: 'flood' }]
+    const gateway = await create({ mcpServers: { loud: fixture({ tools }), calm: fixture({}) } })
+    const catalog = await gateway.getCatalog()
+    const [flooded, calm] = await Promise.all([
+      catalog.call('flood', { bytes: 20_000_000 }),
+      catalog.call('echo', { word: 'calm' }),
+    ])
+    expect(getText(flooded)).toBe('after the flood')
+    expect(getText(calm)).toContain('calm')
+    expect(gateway.servers.map(({ state }) => state.type)).toEqual(['running', 'running'])
+  })
+
+  it.each([
+    ['lines that never end', '"y\\n"'],
+    ['objects that are not messages', '"{}\\n"'],
+    ['one line', '"{ "'],
+  ])(
+    'that print %s are ended, and others do not notice',
+    async (_, text) => {
+      const flood = `const text = ${text}.repeat(20000); const print = () => process.stdout.write(text, print); print()`
+      const endless = { command: process.execPath, args: ['-e', flood] }
+      const gateway = await create({ mcpServers: { endless, calm: fixture({}) } })
+      expect(gateway.servers[0]?.state).toMatchObject({
+        type: 'failed',
+        reason: expect.stringMatching(/floods|more than \d+ bytes/),
+      })
+      expect(getText(await (await gateway.getCatalog()).call('echo', { word: 'calm' }))).toContain('calm')
+    },
+    60_000,
+  )
+
+  it('that end say how, and what they wrote last', async () => {
+    const end = (script: string): ServerDefinition => ({ command: process.execPath, args: ['-e', script] })
+    const gateway = await create({
+      mcpServers: {
+        quiet: end('process.exit(3)'),
+        talking: end('console.error("line\\n".repeat(500) + "No key"); process.exit(1)'),
+        killed: end('process.kill(process.pid, "SIGKILL")'),
+      },
+    })
+    const [quiet = '', talking = '', killed = ''] = gateway.servers.map(({ state }) =>
+      state.type === 'failed' ? state.reason : '',
+    )
+    expect(quiet).toBe('It ended with exit code 3.')
+    expect(killed).toBe('It was ended by SIGKILL.')
+    expect(talking).toMatch(/^It ended with exit code 1\.\nline\n/)
+    expect(talking.split('\n')).toHaveLength(21)
+    expect(talking).toMatch(/No key$/)
+  })
+
+  it('may have tools of the same name: each is called by its own', async () => {
+    const which = (name: string) => fixture({}, { env: { FIXTURE: name } })
+    const gateway = await create({ mcpServers: { a: which('first'), b: which('second') }, expose: 'all' })
+    const client = await connect((await gateway.http()).url)
+    const { tools } = await client.listTools()
+    const echoes = tools.filter(({ name }) => name.includes('echo'))
+    const answers = await Promise.all(echoes.map(({ name }) => client.callTool({ name, arguments: {} })))
+    const served = answers.map((answer) => (JSON.parse(getText(answer as never)) as { env: string }).env)
+    expect(served.toSorted()).toEqual(['first', 'second'])
+  })
+
+  it('may have ten thousand tools', async () => {
+    const gateway = await create({ mcpServers: { many: fixture({ tools: [], many: 10_000 }) }, expose: 'hybrid' })
+    const client = await connect((await gateway.http()).url)
+    expect(gateway.servers[0]?.tools).toBe(10_000)
+    expect((await client.listTools()).tools.length).toBeLessThan(10)
+    const used = await client.callTool({ name: 'use_tool', arguments: { name: 'tool_9999', arguments: { a: 1 } } })
+    expect(getText(used as never)).toContain('"a":1')
+  }, 60_000)
+
+  it('may give a result of 50 MB: a client gets an answer that it can take', async () => {
+    const tools = [{ name: 'big', description: 'Gives much.', does: 'big' }, ECHO]
+    const gateway = await create({ mcpServers: { a: fixture({ tools }) }, expose: 'all' })
+    const client = await connect((await gateway.http()).url)
+    const big = getText(await client.callTool({ name: 'big', arguments: { bytes: 50_000_000 } }))
+    expect(big.length).toBeGreaterThan(100)
+    expect(getText((await client.callTool({ name: 'echo', arguments: { a: 1 } })) as never)).toContain('"a":1')
+  }, 60_000)
+})
+
+/** Whether this user may have a disk of its own. */
+const hasDisk = spawnSync('unshare', ['-rm', 'true']).status === 0
+
+describe.runIf(hasDisk)('R54 a disk that is full', () => {
+  it('costs what would be kept there, and nothing else', () => {
+    const config = join(folder, 'config.json')
+    writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture({}) } }))
+    const disk = join(folder, 'disk')
+    mkdirSync(disk)
+    const full = `mount -t tmpfs -o size=4k tmpfs '${disk}' && { head -c 9000 /dev/zero > '${disk}/fill' 2> /dev/null; exec "$@"; }`
+    const call = ['call', 'echo', '--config', config, '--args', '{"word": "hello"}']
+    const { status, stdout, stderr } = spawnSync(
+      'unshare',
+      ['-rm', 'sh', '-c', full, 'sh', process.execPath, BIN, ...call],
+      { encoding: 'utf8', env: { ...process.env, XDG_CACHE_HOME: disk, XDG_DATA_HOME: disk, FOLDOUT_KEYCHAIN: 'off' } },
+    )
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('hello') as string })
+    expect(stderr).toMatch(/The tools of 'a' cannot be cached: ENOSPC/)
+    expect(stderr).toMatch(/The definitions of 'a' cannot be pinned: ENOSPC/)
+  }, 60_000)
+})
+
+/** What a client of the older era writes. */
+const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
+const INITIALIZE = line({
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+})
+
+interface Running {
+  readonly child: ChildProcess
+  readonly answers: unknown[]
+}
+
+/** A gateway as a client starts it, over stdio, with a server that runs already. */
+async function startServe(options: object): Promise<Running> {
+  const config = join(folder, 'config.json')
+  writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture(options) }, expose: 'all' }))
+  const args = [BIN, 'serve', '--config', config, '--cache', join(folder, 'cache')]
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] })
+  closing.push(async () => {
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await once(child, 'exit')
+  })
+  const answers: unknown[] = []
+  createInterface({ input: child.stdout }).on('line', (text) => answers.push(JSON.parse(text)))
+  child.stdin.on('error', () => undefined)
+  child.stdin.write(INITIALIZE)
+  await vi.waitFor(() => expect(answers).toHaveLength(1), { timeout: 30_000 })
+  return { child, answers }
+}
+
+const callHang = line({ id: 1, method: 'tools/call', params: { name: 'hang', arguments: {} } })
+
+describe('R54 clients that vanish', () => {
+  it('over HTTP in the middle of a call: the server is told that it is canceled', async () => {
+    const cancels = join(folder, 'cancels')
+    const gateway = await create({ mcpServers: { a: fixture({ tools: [ECHO, HANG], cancels }) }, expose: 'all' })
+    const client = await connect((await gateway.http()).url)
+    const hung = client.callTool({ name: 'hang', arguments: {} })
+    hung.catch(() => undefined)
+    await vi.waitFor(() => expect(gateway.servers[0]?.state).toEqual({ type: 'running', calls: 1 }))
+    await client.close()
+    await vi.waitFor(() => expect(existsSync(cancels) && readFileSync(cancels, 'utf8')).toBe('cancelled\n'))
+    expect(gateway.servers[0]?.state).toEqual({ type: 'running', calls: 0 })
+  })
+
+  it.each(['SIGINT', 'SIGHUP', 'the end of its input'])(
+    'over stdio, or a gateway that gets %s: no process is left',
+    async (how) => {
+      const pids = join(folder, 'pids')
+      const { child } = await startServe({ tools: [ECHO, HANG], pids })
+      child.stdin?.write(callHang)
+      await vi.waitFor(() => expect(readPids(pids)).toHaveLength(2))
+      if (how.startsWith('SIG')) child.kill(how as NodeJS.Signals)
+      else child.stdin?.end()
+      await once(child, 'exit')
+      await vi.waitFor(() => expect(readPids(pids).filter(isRunning)).toEqual([]))
+    },
+    60_000,
+  )
+
+  it('are answered for every call, even if the server dies under it', async () => {
+    const pids = join(folder, 'pids')
+    const { child, answers } = await startServe({ tools: [ECHO, HANG], pids })
+    child.stdin?.write(callHang)
+    await vi.waitFor(() => expect(readPids(pids)).toHaveLength(2))
+    // It has the call: it answers another one that came later.
+    child.stdin?.write(line({ id: 2, method: 'tools/call', params: { name: 'echo', arguments: {} } }))
+    await vi.waitFor(() => expect(answers).toHaveLength(2))
+    process.kill(readPids(pids)[0] ?? 0, 'SIGKILL')
+    await vi.waitFor(() => expect(answers).toHaveLength(3))
+    expect(answers[2]).toMatchObject({ id: 1, result: { isError: true } })
+  }, 60_000)
+})
+
+/** A session of a client that does as little as it can, because there are many. */
+async function openRaw(url: string): Promise<{ call(id: number, word: string): Promise<string>; close(): void }> {
+  const agent = new Agent({ keepAlive: true })
+  let session = ''
+  const post = (message: object): Promise<{ readonly session: string; readonly text: string }> =>
+    new Promise((resolve, reject) => {
+      const named = session === '' ? {} : { 'mcp-session-id': session, 'mcp-protocol-version': '2025-06-18' }
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...named }
+      const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => (text += chunk))
+        response.on('end', () => resolve({ session: String(response.headers['mcp-session-id'] ?? ''), text }))
+        response.on('error', reject)
+      })
+      sent.on('error', reject)
+      sent.end(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    })
+  session = (await post(JSON.parse(INITIALIZE) as object)).session
+  await post({ method: 'notifications/initialized' })
+  return {
+    call: async (id, word) =>
+      (await post({ id, method: 'tools/call', params: { name: 'echo', arguments: { word } } })).text,
+    close: () => agent.destroy(),
+  }
+}
+
+describe('R54 many clients', () => {
+  it('at once over HTTP lose no call', async () => {
+    const config = join(folder, 'config.json')
+    writeFileSync(config, JSON.stringify({ mcpServers: { a: fixture({}) }, expose: 'all' }))
+    const args = [BIN, 'serve', '--config', config, '--cache', join(folder, 'cache'), '--http', '0']
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    closing.push(async () => {
+      if (child.kill()) await once(child, 'exit')
+    })
+    const [notes] = (await once(child.stderr, 'data')) as [Buffer]
+    const url = /http:\S+/.exec(notes.toString())?.[0] ?? ''
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, () => openRaw(url)))
+    const answers = await Promise.all(
+      clients.flatMap(({ call }, i) => Array.from({ length: CALLS }, (_, k) => call(k + 1, `${i}/${k}`))),
+    )
+    for (const { close } of clients) close()
+    const isOwn = (answer: string, i: number): boolean =>
+      answer.includes(`\\"word\\":\\"${Math.floor(i / CALLS)}/${i % CALLS}\\"`)
+    expect(answers.filter((answer, i) => !isOwn(answer, i))).toEqual([])
+  }, 120_000)
+})
+
+const CLIENTS = 200
+/** All of them take a minute on two cores. */
+const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
+const CALLS = env.MODE === 'all-clients' ? 32 : 2
+
+function readPids(file: string): readonly number[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').map(Number) : []
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // A process that has ended and that nobody has asked for yet does not run.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

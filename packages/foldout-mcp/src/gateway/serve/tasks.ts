@@ -1,0 +1,100 @@
+import type { CallClient } from 'foldout/catalog'
+import type { FeatureContext } from 'foldout/mcp'
+import { isObject, type JsonObject } from '../fields.ts'
+import type { GatewayServer } from '../server.ts'
+import { TASKS_PER_PAGE } from '../upstreams/limits.ts'
+import type { KnownTask } from '../upstreams/tasks.ts'
+
+/** The extension of modern servers and clients. */
+const TASKS = 'io.modelcontextprotocol/tasks'
+/** What legacy servers can do with tasks, as far as tools are concerned. */
+const LEGACY = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
+
+/** The capabilities for tasks, which a client has if one of the servers of its era has them. */
+export function getTaskCapabilities(
+  servers: readonly GatewayServer[],
+  era: 'legacy' | 'modern',
+): Readonly<Record<string, object>> {
+  const able = servers.filter(({ snapshot }) => snapshot?.era === era)
+  if (era === 'legacy')
+    return able.some(({ snapshot }) => 'tasks' in (snapshot?.capabilities ?? {})) ? { tasks: LEGACY } : {}
+  const hasTasks = able.some(({ snapshot }) => {
+    const extensions = snapshot?.capabilities['extensions']
+    return isObject(extensions) && TASKS in extensions
+  })
+  return hasTasks ? { extensions: { [TASKS]: {} } } : {}
+}
+
+export const TASK_METHODS: readonly string[] = [
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/cancel',
+  'tasks/update',
+]
+
+/** Sends a request on to a server. */
+export type Forward = (
+  server: GatewayServer,
+  method: string,
+  params: JsonObject,
+  context: FeatureContext,
+) => Promise<JsonObject>
+
+/** What is done with the requests and the results of tasks. */
+export interface TaskWays {
+  readonly forward: Forward
+  /** Folds a large result. */
+  readonly fold: (result: JsonObject, server: string, client: CallClient) => Promise<JsonObject>
+}
+
+interface Found {
+  readonly server: GatewayServer
+  readonly task: KnownTask
+}
+
+/** Answers what a client asks of its tasks. Nothing if there is no such task. */
+export async function answerTask(
+  servers: readonly GatewayServer[],
+  method: string,
+  params: JsonObject,
+  context: FeatureContext,
+  { forward, fold }: TaskWays,
+): Promise<JsonObject | undefined> {
+  const ask = async ({ server, task }: Found, asked: string, fields: JsonObject): Promise<JsonObject> =>
+    server.tasks.translate(task, await forward(server, asked, { ...fields, taskId: task.own }, context))
+  if (method === 'tasks/list') return listTasks(servers, params, context, (found) => ask(found, 'tasks/get', {}))
+  const found = findTask(servers, String(params['taskId']), context)
+  if (!found) return undefined
+  const answer = await ask(found, method, params)
+  if (method === 'tasks/result') return fold(answer, found.server.name, context.client)
+  // Modern servers give the result with the state.
+  const { result } = answer
+  return isObject(result) ? { ...answer, result: await fold(result, found.server.name, context.client) } : answer
+}
+
+function findTask(servers: readonly GatewayServer[], id: string, { client }: FeatureContext): Found | undefined {
+  for (const server of servers) {
+    const task = server.tasks.find(id, client)
+    if (task) return { server, task }
+  }
+  return undefined
+}
+
+/** The tasks of a client, as they are now. A server lists those of all its clients, so it is asked for each. */
+async function listTasks(
+  servers: readonly GatewayServer[],
+  { cursor }: JsonObject,
+  { client }: FeatureContext,
+  refresh: (found: Found) => Promise<JsonObject>,
+): Promise<JsonObject | undefined> {
+  const all = servers.flatMap((server) => server.tasks.list(client).map((task) => ({ server, task })))
+  const last = cursor === undefined ? -1 : all.findIndex(({ task }) => task.id === cursor)
+  if (cursor !== undefined && last === -1) return undefined
+  const page = all.slice(last + 1, last + 1 + TASKS_PER_PAGE)
+  const states = await Promise.all(page.map((found) => refresh(found).catch(() => undefined)))
+  const tasks = page.flatMap(({ task }, i) => (states[i] ? [task.state] : []))
+  const end = page.at(-1)
+  const isMore = last + 1 + page.length < all.length
+  return { tasks, ...(isMore && end ? { nextCursor: end.task.id } : {}) }
+}
