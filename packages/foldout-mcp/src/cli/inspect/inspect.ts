@@ -1,0 +1,183 @@
+import { statSync } from 'node:fs'
+import spawn from 'cross-spawn'
+import type { CatalogRecording } from 'foldout/catalog'
+import { UsageError } from '../../gateway/config/config.ts'
+import { readGatewayConfig } from '../../gateway/config/read-config.ts'
+import { dropUndefined } from '../../gateway/fields.ts'
+import { createGateway } from '../../gateway/gateway.ts'
+import { SECRET_NAME } from '../../clients/redact.ts'
+import { createSecrets } from '../../gateway/policy/secrets.ts'
+import { createRedactor, type Redactor } from '../../gateway/traffic/redact.ts'
+import { isTraffic, readTraffic, toCatalogRecording } from '../../gateway/traffic/recording.ts'
+import { createAdviceSource } from '../../inspector/advice/source.ts'
+import { createApprovalSource } from '../../inspector/catalog/approvals.ts'
+import { createCatalogSource, type CatalogSource } from '../../inspector/catalog/source.ts'
+import { createInspector, type InspectorSource } from '../../inspector/inspector.ts'
+import { createPromptSource } from '../../inspector/prompt/source.ts'
+import { serveRuns } from '../../inspector/runs/resources.ts'
+import { createRunSource } from '../../inspector/runs/source.ts'
+import { createRunStore, type RunStore } from '../../inspector/runs/store.ts'
+import { EXIT } from '../exit-codes.ts'
+import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from '../prompts/prompt-module.ts'
+import {
+  createReporter,
+  getConfigFiles,
+  getGatewayOptions,
+  hasConfigFile,
+  type ServerOptions,
+  type Surroundings,
+} from '../session.ts'
+
+export interface InspectOptions extends ValueOptions, ServerOptions {
+  readonly port?: number
+  /** The module of the prompt whose runs are shown. */
+  readonly prompt?: string
+  /** Whether a browser is opened. Default true, on a terminal. */
+  readonly open?: boolean
+  /** Serves the recording to an agent over standard input and output, in place of the page. */
+  readonly mcp?: boolean
+}
+
+/** Something that the page shows, and how to end it. */
+interface Opened {
+  readonly sources: readonly InspectorSource[]
+  close?(): Promise<void>
+}
+
+/** `foldout inspect`: serves the inspector until it is interrupted. Returns the exit code. */
+export async function inspect(
+  target: string | undefined,
+  options: InspectOptions,
+  surroundings: Surroundings,
+): Promise<number> {
+  const opened: Opened[] = []
+  try {
+    const store = createRunStore()
+    const redactor = createRedactor(createSecrets(findSecretValues(surroundings.env)))
+    const runs = createRunSource(store, redactor)
+    opened.push({ sources: [], close: async () => store.close() })
+    if (options.mcp) return await serveRecording(target, { store, redactor }, surroundings)
+    const served = serveRuns(store, redactor)
+    opened.push({ sources: [], close: () => served.close() })
+    const module = options.prompt ?? (target !== undefined && isModule(target) ? target : undefined)
+    const prompt = module === undefined ? undefined : await loadPrompt(module, options)
+    const use = target === undefined || target === module ? undefined : await openRecording(target, store)
+    const hasServers = options.config !== undefined || (target === undefined && !module && hasConfigFile(options))
+    if (hasServers) opened.push(await openServers(options, surroundings))
+    const getUse = use && (async () => use)
+    const others = [
+      ...(prompt ? [toSource(prompt)] : []),
+      ...opened.flatMap((each) => each.sources),
+      ...(prompt || use ? [createAdviceSource({ runs: store, prompt, getUse })] : []),
+    ]
+    // Runs of other processes can be recorded to any inspector; they come first if they are what was asked for.
+    const sources = store.runs.length > 0 ? [runs, ...others] : [...others, runs]
+    const title = target ?? module ?? (hasServers ? getConfigFiles(options).join(', ') : 'Recorded runs')
+    const { handle: mcp } = served
+    const inspector = await createInspector(sources, { title, port: options.port, mcp })
+    opened.push({ sources: [], close: () => inspector.close() })
+    announce(inspector.url, options, surroundings)
+    await untilStopped(surroundings.signal)
+    return EXIT.done
+  } finally {
+    await Promise.allSettled(opened.map(async (each) => each.close?.()))
+  }
+}
+
+/** `foldout inspect --mcp`: standard output belongs to the agent that started this, so there is no page. */
+async function serveRecording(
+  target: string | undefined,
+  { store, redactor }: { readonly store: RunStore; readonly redactor: Redactor },
+  { signal }: Surroundings,
+): Promise<number> {
+  if (target === undefined || isModule(target))
+    throw new UsageError('Name the recording to serve: foldout inspect runs.jsonl --mcp')
+  if (await openRecording(target, store))
+    throw new UsageError(`${target} is traffic of a gateway. foldout inspect --mcp serves recordings of runs.`)
+  const served = serveRuns(store, redactor)
+  try {
+    const { closed } = await served.stdio()
+    await Promise.race([closed, untilStopped(signal)])
+    return EXIT.done
+  } finally {
+    await served.close()
+  }
+}
+
+/** The values of the environment whose names say that they are secret. */
+function findSecretValues(env: NodeJS.ProcessEnv): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) && value ? [value] : []))
+}
+
+function isModule(target: string): boolean {
+  return /\.[cm]?[jt]sx?(#.*)?$/.test(target)
+}
+
+/** Reads a recording of runs, which is followed while it grows; or traffic of the gateway, from which a core is learned. */
+async function openRecording(target: string, store: RunStore): Promise<CatalogRecording | undefined> {
+  if (!statSync(target, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`There is no file ${target}. Name a recording, or a module that exports a prompt.`)
+  if (await isTraffic(target)) return toCatalogRecording(await readTraffic(target))
+  await store.follow(target)
+  if (store.runs.length === 0 && store.skipped > 0)
+    throw new UsageError(
+      `${target} is not a recording of runs. Record them with recordRun() or createFileRecorder() of foldout/node.`,
+    )
+  return undefined
+}
+
+function toSource({ bound, library, telemetry }: LoadedPrompt): InspectorSource {
+  return createPromptSource({
+    bound,
+    createStrategy: (name) => createStrategy(name, library),
+    measure: (disclosure) => telemetry.measurePrompt(bound, dropUndefined({ disclosure })),
+  })
+}
+
+/** The tools of all servers of a configuration. The page is there at once, and fills as they answer. */
+async function openServers(options: InspectOptions, surroundings: Surroundings): Promise<Opened> {
+  const report = createReporter(options, surroundings)
+  let source: CatalogSource | undefined
+  const gateway = await createGateway(await readGatewayConfig(getConfigFiles(options)), {
+    ...getGatewayOptions(options, surroundings.env),
+    onEvent(event) {
+      report(event)
+      source?.notify()
+    },
+  })
+  const { preset } = options
+  source = createCatalogSource({
+    get servers() {
+      return gateway.servers
+    },
+    getCatalog: () => gateway.getCatalog(dropUndefined({ preset })),
+  })
+  return { sources: [source, createApprovalSource(gateway.approvals)], close: () => gateway.close() }
+}
+
+/** The address is for this user only: with it, anybody can see and do everything that the page can. */
+function announce(url: string, { open = true, json }: InspectOptions, { stdout }: Surroundings): void {
+  stdout.write(json ? `${JSON.stringify({ url })}\n` : `Inspector: ${url}\n`)
+  if (open && stdout.isTTY) openBrowser(url)
+}
+
+function openBrowser(url: string): void {
+  const [command, args] = getOpener(url)
+  const child = spawn(command, args, { stdio: 'ignore', detached: true })
+  // Without a browser, the address is there to be copied.
+  child.on('error', () => undefined)
+  child.unref()
+}
+
+function getOpener(url: string): [command: string, args: string[]] {
+  if (process.platform === 'darwin') return ['open', [url]]
+  if (process.platform === 'win32') return ['cmd', ['/c', 'start', '""', url]]
+  return ['xdg-open', [url]]
+}
+
+function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

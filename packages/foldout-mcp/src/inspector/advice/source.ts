@@ -1,0 +1,109 @@
+import { learnCore, type CatalogRecording } from 'foldout/catalog'
+import { estimatedTokens, type BoundPrompt, type RenderedPrompt } from 'foldout'
+import type * as telemetry from 'foldout/telemetry'
+import type { Advice } from 'foldout/telemetry'
+import type { InspectorSource } from '../inspector.ts'
+import type { AdviceItem, AdviceView, CoreView, TokenTotals } from '../protocol.ts'
+import type { RunStore } from '../runs/store.ts'
+
+/** A prompt, and the copy of the library that made it. */
+export interface AdvisedPrompt {
+  readonly bound: BoundPrompt
+  readonly telemetry: Pick<typeof telemetry, 'advise' | 'createRecorder'>
+}
+
+export interface AdviceParts {
+  readonly runs: RunStore
+  readonly prompt?: AdvisedPrompt | undefined
+  /** What clients did with a catalog. */
+  readonly getUse?: (() => Promise<CatalogRecording>) | undefined
+}
+
+/** The advice view: what recorded use says about a prompt and about a catalog. */
+export function createAdviceSource({ runs, prompt, getUse }: AdviceParts): InspectorSource {
+  return {
+    view: 'advice',
+    subscribe: (listener) => runs.subscribe(listener),
+    handlers: {
+      'advice/get': async (): Promise<AdviceView> => ({
+        runs: runs.runs.length,
+        hasPrompt: prompt !== undefined,
+        items: prompt ? advise(runs, prompt) : [],
+        core: getUse ? describeCore(await getUse()) : null,
+      }),
+    },
+  }
+}
+
+function advise(
+  runs: RunStore,
+  { bound, telemetry: { advise: adviseOn, createRecorder } }: AdvisedPrompt,
+): readonly AdviceItem[] {
+  const recordings = runs.runs.map((run) => {
+    const recorder = createRecorder({ prompt: bound })
+    for (const { event } of run.steps)
+      // The page's events have what the recorder reads, and less than a run tells.
+      if (event.type !== 'cache/missed') recorder.onEvent(event as Parameters<typeof recorder.onEvent>[0])
+    return recorder.recording()
+  })
+  const before = bound.render()
+  return adviseOn(recordings, { prompt: bound }).map((advice) => {
+    const { type, path, tool, runs: based, used, saved, message } = advice
+    const after = applyAdvice(bound, before, advice)
+    return {
+      type,
+      path,
+      tool,
+      runs: based,
+      used,
+      saved,
+      message,
+      before: toTotals(before.tokens),
+      after: after && toTotals(after),
+    }
+  })
+}
+
+/** What the first request would begin with after the change; undefined if nobody has written the summary yet. */
+function applyAdvice(
+  bound: BoundPrompt,
+  before: RenderedPrompt,
+  { type, path, tool }: Advice,
+): TokenTotals | undefined {
+  if (type === 'show-all') return before.tokensIfAllOpen
+  if (path === undefined) return undefined
+  if (type === 'show-section') return bound.render({ visibility: { [path]: 'full' } }).tokens
+  if (type === 'offer-tool') {
+    const open = bound.render({ visibility: openUpTo(path) }).tools.filter(({ name }) => name === tool)
+    const added = open.reduce((sum, each) => sum + countTool(each), 0)
+    const { total, text, tools } = before.tokens
+    return { total: total + added, text, tools: tools + added }
+  }
+  const folded = bound.render({ visibility: { [path]: 'summary' } })
+  return folded.summarized.includes(path) ? folded.tokens : undefined
+}
+
+function openUpTo(path: string): Readonly<Record<string, 'full'>> {
+  const keys = path.split('.')
+  return Object.fromEntries(keys.map((_, i) => [keys.slice(0, i + 1).join('.'), 'full']))
+}
+
+function countTool({ name, description, inputSchema }: RenderedPrompt['tools'][number]): number {
+  return estimatedTokens.count(JSON.stringify({ name, description, inputSchema }))
+}
+
+function toTotals({ total, text, tools }: TokenTotals): TokenTotals {
+  return { total, text, tools }
+}
+
+function describeCore(use: CatalogRecording): CoreView {
+  const { core, saved, of, tools, evidence } = learnCore(use)
+  return {
+    core,
+    saved,
+    spent: { tokens: of.tokens, roundTrips: of.roundTrips },
+    tools: tools.slice(0, 200),
+    isEnough: evidence.isEnough,
+    summary: evidence.summary,
+  }
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import type { WaitingCall, WaitingCalls } from '../../gateway/gateway.ts'
+import type { InspectorSource } from '../inspector.ts'
+import { APPROVALS_POLL_MS } from '../limits.ts'
+import type { ApprovalRow } from '../protocol.ts'
+
+/** The calls that wait for the user, wherever they are kept. Others may ask and decide too, so they are looked for. */
+export function createApprovalSource(approvals: WaitingCalls): InspectorSource {
+  return {
+    view: 'catalog',
+    topic: 'approvals',
+    subscribe(listener) {
+      let known = ''
+      const look = async (): Promise<void> => {
+        const now = (await approvals.list()).map(getSeen).join()
+        if (now === known) return
+        known = now
+        listener()
+      }
+      // What cannot be read now is tried again; the page says what is wrong when it asks.
+      const timer = setInterval(() => void look().catch(() => undefined), APPROVALS_POLL_MS)
+      timer.unref()
+      return () => clearInterval(timer)
+    },
+    handlers: {
+      'approvals/list': async () => (await approvals.list()).map(describeCall),
+      'approvals/answer': async ({ id, seen, isApproved }) => {
+        const call = (await approvals.list()).find((each) => each.id === id)
+        if (!call || getSeen(call) !== seen)
+          throw new Error('This call does not wait any longer: it was decided elsewhere, or nobody decided in time.')
+        await (isApproved ? approvals.approve(id) : approvals.deny(id))
+        return {}
+      },
+    },
+  }
+}
+
+/** Changes with everything that a person decides by. */
+function getSeen(call: WaitingCall): string {
+  return createHash('sha256')
+    .update(JSON.stringify(describe(call)))
+    .digest('hex')
+}
+
+function describeCall(call: WaitingCall): ApprovalRow {
+  return { ...describe(call), seen: getSeen(call) }
+}
+
+function describe(call: WaitingCall): Omit<ApprovalRow, 'seen'> {
+  const { id, tool, arguments: args, client, user, preset, reason, askedAt, expiresAt } = call
+  return { id, tool, arguments: args, client, user, preset, reason, askedAt, expiresAt }
+}

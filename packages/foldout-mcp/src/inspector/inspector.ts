@@ -1,0 +1,128 @@
+import * as z from 'zod'
+import { readVersion } from '../gateway/surroundings.ts'
+import { listenForPages, type AnswerMcp, type Assets, type Download } from './http/server.ts'
+import {
+  STRATEGIES,
+  type ActionName,
+  type ActionRequest,
+  type ActionResponse,
+  type Nothing,
+  type Topic,
+  type ViewName,
+} from './protocol.ts'
+
+/** A page need not ask more often than people can look. */
+const GATHER_MS = 100
+
+const path = z.string().max(1_000)
+const text = z.string().max(10_000)
+const count = z.int().min(0)
+const range = z.object({ id: text, from: count, count: count.max(500) })
+const nothing = z.object({}) as z.ZodType<Nothing>
+
+/** What the page may ask for is checked like everything that comes from outside. */
+const REQUESTS: { readonly [Name in ActionName]: z.ZodType<ActionRequest<Name>> } = {
+  'prompt/render': z.object({
+    visibility: z.record(path, z.enum(['open', 'folded'])),
+    strategy: z.enum(STRATEGIES).optional(),
+  }),
+  'runs/list': nothing,
+  'runs/get': z.object({ id: text }),
+  'runs/steps': range,
+  'runs/messages': range,
+  'runs/why': z.object({ id: text, request: count, tool: text }),
+  'runs/fork': z.object({ id: text, request: count }),
+  'runs/record': z.object({ lines: z.array(z.unknown()) }),
+  'advice/get': nothing,
+  'catalog/get': nothing,
+  'catalog/tool': z.object({ name: text }),
+  'catalog/search': z.object({ query: text, limit: z.int().min(1).max(100) }),
+  'catalog/explain': z.object({ query: text, name: text }),
+  'catalog/exposures': nothing,
+  'approvals/list': nothing,
+  'approvals/answer': z.object({ id: text, seen: text, isApproved: z.boolean() }),
+  'catalog/call': z.object({ name: text, arguments: z.record(z.string(), z.unknown()) }),
+}
+
+export type Handlers = {
+  readonly [Name in ActionName]?: (request: ActionRequest<Name>) => ActionResponse<Name> | Promise<ActionResponse<Name>>
+}
+
+/** One kind of thing that the page can show. */
+export interface InspectorSource {
+  readonly view: ViewName
+  /** What changes when there is something new. Default: the view. */
+  readonly topic?: Topic
+  readonly handlers: Handlers
+  /** Calls a listener when there is something new. Returns a function that stops it. */
+  subscribe?(listener: () => void): () => void
+  /** A file that is made when it is asked for. */
+  download?(path: string, assets: Assets): Promise<Download | undefined>
+}
+
+export interface InspectorOptions {
+  /** What is inspected, for the page's title. */
+  readonly title: string
+  /** Default: any free port. */
+  readonly port?: number | undefined
+  /** Answers requests of MCP clients below the token, at `mcp`. */
+  readonly mcp?: AnswerMcp | undefined
+}
+
+export interface Inspector {
+  /** Open it in a browser. It has the token in it. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Serves the inspector's page on loopback, with the views of the sources; the first one is shown first. */
+export async function createInspector(
+  sources: readonly InspectorSource[],
+  { title, port, mcp }: InspectorOptions,
+): Promise<Inspector> {
+  const handlers: Handlers = Object.assign({}, ...sources.map((source) => source.handlers)) as Handlers
+  const views = [...new Set(sources.map(({ view }) => view))]
+  const server = await listenForPages({
+    port,
+    mcp,
+    getHello: () => ({ type: 'hello', version: readVersion(), title, views }),
+    act: (name, body) => act(handlers, name, body),
+    async download(path, assets) {
+      for (const source of sources) {
+        const found = await source.download?.(path, assets)
+        if (found) return found
+      }
+      return undefined
+    },
+  })
+  const stops = sources.map(({ view, topic = view, subscribe }) =>
+    subscribe?.(gather(() => server.tell({ type: 'changed', topic }))),
+  )
+  return {
+    url: server.url,
+    async close() {
+      for (const stop of stops) stop?.()
+      await server.close()
+    },
+  }
+}
+
+/** Tells of many changes at once as of one, soon after the first of them. */
+function gather(tell: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      tell()
+    }, GATHER_MS)
+    timer.unref()
+  }
+}
+
+async function act(handlers: Handlers, name: string, body: unknown): Promise<unknown> {
+  if (!Object.hasOwn(REQUESTS, name)) throw new Error(`There is no action '${name}'.`)
+  const action = name as ActionName
+  const handler = handlers[action] as ((request: unknown) => unknown) | undefined
+  if (!handler) throw new Error(`Nothing here can do '${name}'.`)
+  return handler(REQUESTS[action].parse(body))
+}

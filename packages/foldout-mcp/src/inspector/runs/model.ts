@@ -1,0 +1,207 @@
+import { estimatedTokens } from 'foldout'
+import type { ChartPoint, RunMessage, RunOpening, RunStatus, RunSummary, TokenUsage } from '../protocol.ts'
+import type { RunEvent } from './lines.ts'
+
+type EventType = RunEvent['type']
+export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>
+
+/** A message with the call that it answers, as a run that goes on needs it. */
+export interface ModelMessage extends Omit<RunMessage, 'index' | 'calls'> {
+  readonly callId: string
+  readonly toolCalls: EventOf<'reply/received'>['message']['toolCalls']
+  readonly names: readonly string[]
+}
+
+export interface ModelStep {
+  readonly at: number
+  readonly request: number
+  readonly event: RunEvent | { readonly type: 'cache/missed'; readonly lost: number }
+}
+
+interface ModelRequest {
+  readonly tools: readonly string[]
+  /** How many messages the conversation had when it was sent. */
+  readonly messages: number
+  readonly render: EventOf<'prompt/rendered'> | undefined
+  /** What openings have brought into the conversation so far, in tokens. */
+  readonly opened: number
+  readonly conversation: number
+  usage: TokenUsage | undefined
+}
+
+const NO_USAGE: TokenUsage = { input: 0, output: 0, cached: 0 }
+
+/** One run, put together from its events as they come. */
+export class RunModel {
+  readonly id: string
+  readonly startedAt: number
+  readonly steps: ModelStep[] = []
+  readonly messages: ModelMessage[] = []
+  readonly requests: ModelRequest[] = []
+  readonly openings: RunOpening[] = []
+  readonly tools = new Set<string>()
+  status: RunStatus = 'running'
+  window: number | undefined
+  hasTexts = false
+  /** How many messages the run began with that are not in the recording, such as earlier turns of a chat. */
+  earlier = 0
+  #endedAt: number
+  #prompt = ''
+  #model = ''
+  #input = ''
+  #restarts = 0
+  #usage: TokenUsage = NO_USAGE
+  #render: EventOf<'prompt/rendered'> | undefined
+  #opened = 0
+  #conversation = 0
+  #output = ''
+
+  constructor(id: string, at: number) {
+    this.id = id
+    this.startedAt = at
+    this.#endedAt = at
+  }
+
+  get size(): number {
+    return this.steps.length
+  }
+
+  get output(): string {
+    return this.#output
+  }
+
+  get summary(): RunSummary {
+    return {
+      id: this.id,
+      prompt: this.#prompt,
+      model: this.#model,
+      status: this.status,
+      startedAt: this.startedAt,
+      durationMs: this.#endedAt - this.startedAt,
+      input: this.#input,
+      requests: this.requests.length,
+      openings: this.openings.length,
+      restarts: this.#restarts,
+      usage: this.#usage,
+      peak: this.requests.reduce((most, request) => Math.max(most, getContext(request)), 0),
+    }
+  }
+
+  get chart(): readonly ChartPoint[] {
+    return this.requests.map((request, i) => {
+      const { render, opened, usage = NO_USAGE } = request
+      const context = getContext(request)
+      const folded = render ? render.tokensIfAllOpen.total - render.tokens.total : 0
+      const everything = Math.max(0, context + folded - opened)
+      return { request: i + 1, context, everything, cached: usage.cached, output: usage.output }
+    })
+  }
+
+  add(at: number, event: RunEvent): void {
+    this.#endedAt = Math.max(this.#endedAt, at)
+    this.#step(at, event, event.type === 'request/sent' ? 1 : 0)
+    switch (event.type) {
+      case 'run/started':
+        return this.#start(event)
+      case 'prompt/rendered':
+        return this.#renderPrompt(event)
+      case 'request/sent':
+        return this.#send(event)
+      case 'reply/received':
+        return this.#receive(at, event)
+      case 'tool/invoked':
+        return this.#invoke(event)
+      case 'tools/injected':
+        for (const name of event.names) this.tools.add(name)
+        return this.#say({ role: 'tools', names: event.names })
+      case 'run/expanded':
+        this.#restarts++
+        return undefined
+      case 'output/refused':
+        return this.#say({ role: 'user', text: event.message })
+      case 'run/finished':
+        this.status = event.status
+        return undefined
+      case 'run/failed':
+        this.status = event.errorType === 'unfinished' ? 'unfinished' : 'failed'
+    }
+  }
+
+  #step(at: number, event: ModelStep['event'], ahead = 0): void {
+    this.steps.push({ at: at - this.startedAt, request: this.requests.length + ahead, event })
+  }
+
+  #say(message: Partial<ModelMessage> & Pick<ModelMessage, 'role'>): void {
+    const whole = { name: '', text: '', callId: '', toolCalls: [], names: [], isBad: false, ...message }
+    this.messages.push({ ...whole, request: this.requests.length })
+    if (whole.role !== 'system') this.#conversation += estimatedTokens.count(whole.text)
+  }
+
+  #start({ input, model }: EventOf<'run/started'>): void {
+    this.window = model?.contextWindow
+    this.#model = model ? `${model.provider}/${model.name}` : ''
+    if (input === undefined) return
+    this.hasTexts = true
+    this.#input = input
+    this.#say({ role: 'user', text: input })
+  }
+
+  #renderPrompt(event: EventOf<'prompt/rendered'>): void {
+    this.#render = event
+    this.#prompt = event.prompt
+    this.#opened = 0
+    for (const name of [...event.tools, ...Object.keys(event.toolsInFolds)]) this.tools.add(name)
+    if (event.text === undefined) return
+    this.hasTexts = true
+    this.#say({ role: 'system', text: event.text })
+  }
+
+  #send({ tools, messages }: EventOf<'request/sent'>): void {
+    if (this.requests.length === 0) this.earlier = Math.max(0, messages - this.messages.filter(isSaid).length)
+    for (const name of tools) this.tools.add(name)
+    this.requests.push({
+      tools,
+      messages: this.messages.length,
+      render: this.#render,
+      opened: this.#opened,
+      conversation: this.#conversation,
+      usage: undefined,
+    })
+  }
+
+  #receive(at: number, { message, usage }: EventOf<'reply/received'>): void {
+    const used = { input: usage.inputTokens, output: usage.outputTokens, cached: usage.cachedInputTokens }
+    const before = this.requests.at(-2)?.usage
+    const request = this.requests.at(-1)
+    if (request) request.usage = used
+    this.#usage = {
+      input: this.#usage.input + used.input,
+      output: this.#usage.output + used.output,
+      cached: this.#usage.cached + used.cached,
+    }
+    // A cache that was hit before is expected to be hit again, for at least as much.
+    if (before && before.cached > 0 && used.cached < before.cached)
+      this.#step(at, { type: 'cache/missed', lost: before.cached - used.cached })
+    this.#say({ role: 'assistant', text: message.text, toolCalls: message.toolCalls })
+    if (message.toolCalls.length === 0) this.#output = message.text
+  }
+
+  #invoke({ callId, name, ok, message, disclosure }: EventOf<'tool/invoked'>): void {
+    this.#say({ role: 'tool', callId, name, text: message, isBad: !ok })
+    if (!disclosure) return
+    const { keys, reason, answer } = disclosure
+    this.openings.push({ request: this.requests.length, keys, reason, answer })
+    if (answer === 'in-place') this.#opened += estimatedTokens.count(message)
+  }
+}
+
+/** Whether a message is part of the conversation that an adapter sends. */
+function isSaid({ role }: ModelMessage): boolean {
+  return role !== 'system' && role !== 'tools'
+}
+
+/** What a request had to read: as billed, or estimated if nothing was. */
+function getContext({ usage, render, conversation }: ModelRequest): number {
+  const input = usage?.input ?? 0
+  return input > 0 ? input : (render?.tokens.total ?? 0) + conversation
+}

@@ -1,0 +1,123 @@
+// What the page is told about runs: a part of `../protocol.ts`, by which it is imported.
+
+export type RunStatus = 'running' | 'completed' | 'stopped' | 'waiting' | 'failed' | 'unfinished'
+
+export interface RunSummary {
+  readonly id: string
+  /** As `ns/key`; empty until the prompt is rendered. */
+  readonly prompt: string
+  readonly model: string
+  readonly status: RunStatus
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly input: string
+  readonly requests: number
+  readonly openings: number
+  readonly restarts: number
+  readonly usage: TokenUsage
+  /** The largest context of a request. */
+  readonly peak: number
+}
+
+export interface TokenUsage {
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+}
+
+/** What is shown of a run at once. Steps and messages are asked for as they come into view. */
+export interface RunView extends RunSummary {
+  readonly steps: number
+  readonly messages: number
+  /** Requests that were sent again. */
+  readonly retries: number
+  /** Requests that read less from the cache than the one before. */
+  readonly cacheMisses: number
+  readonly output: string
+  readonly window: number | undefined
+  /** One for each request; fewer for runs of thousands. */
+  readonly chart: readonly ChartPoint[]
+  readonly openingList: readonly RunOpening[]
+  /** Every tool that the run offered or could have offered. */
+  readonly tools: readonly string[]
+  /** Whether texts were recorded, so that there are messages and a run can be forked. */
+  readonly hasTexts: boolean
+  /** How many messages the run began with that were not recorded with it, such as earlier turns of a chat. */
+  readonly earlier: number
+  /** Lines that could not be read. */
+  readonly skipped: number
+}
+
+export interface ChartPoint {
+  /** From 1. */
+  readonly request: number
+  readonly context: number
+  /** An estimate of what it would have been with every section open from the start. */
+  readonly everything: number
+  readonly cached: number
+  readonly output: number
+}
+
+export interface RunOpening {
+  readonly request: number
+  readonly keys: readonly string[]
+  readonly reason: string
+  readonly answer: 'in-place' | 'restart' | 'none'
+}
+
+export interface RunRange {
+  readonly id: string
+  readonly from: number
+  readonly count: number
+}
+
+export type StepKind =
+  | 'start'
+  | 'render'
+  | 'request'
+  | 'reply'
+  | 'call'
+  | 'opening'
+  | 'added'
+  | 'restart'
+  | 'retry'
+  | 'miss'
+  | 'approval'
+  | 'note'
+  | 'end'
+
+export interface RunStep {
+  readonly index: number
+  readonly kind: StepKind
+  /** Milliseconds since the run began. */
+  readonly at: number
+  readonly request: number
+  readonly title: string
+  readonly detail: string
+  readonly isBad: boolean
+  readonly usage: TokenUsage | undefined
+}
+
+export interface RunMessage {
+  readonly index: number
+  readonly role: 'system' | 'user' | 'assistant' | 'tool' | 'tools'
+  readonly request: number
+  /** The tool, for results. */
+  readonly name: string
+  readonly text: string
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[]
+  readonly isBad: boolean
+}
+
+export interface WhyNot {
+  readonly isOffered: boolean
+  readonly reason: string
+}
+
+/** A new run that goes on from a request of another one. */
+export interface RunFork {
+  /** The id of the new run. */
+  readonly id: string
+  /** Pass it to `runAgent`, beside the adapter: `{ state, visibility }`, as JSON. */
+  readonly json: string
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import type { Message, RunState } from 'foldout'
+import { dropUndefined } from '../../gateway/fields.ts'
+import type { InspectorSource } from '../inspector.ts'
+import type { RunFork, WhyNot } from '../protocol.ts'
+import type { Redactor } from '../../gateway/traffic/redact.ts'
+import { describeMessage, describeRun, describeSummary } from './describe.ts'
+import { exportRun } from './export.ts'
+import type { ModelMessage, RunModel } from './model.ts'
+import { describeStep } from './steps.ts'
+import type { RunStore } from './store.ts'
+
+/** The run view: what happened in recorded runs, live or from files. */
+export function createRunSource(store: RunStore, redactor: Redactor): InspectorSource {
+  return {
+    async download(path, assets) {
+      const [, id] = /^export\/([^/]+)\.html$/.exec(path) ?? []
+      if (id === undefined) return undefined
+      return exportRun(store.get(decodeURIComponent(id)), { redactor, assets })
+    },
+    view: 'runs',
+    subscribe: (listener) => store.subscribe(listener),
+    handlers: {
+      'runs/list': () => store.runs.map(describeSummary),
+      'runs/get': ({ id }) => describeRun(store.get(id), store.skipped),
+      'runs/steps': ({ id, from, count }) =>
+        store
+          .get(id)
+          .steps.slice(from, from + count)
+          .map((step, i) => describeStep(step, from + i)),
+      'runs/messages': ({ id, from, count }) =>
+        store
+          .get(id)
+          .messages.slice(from, from + count)
+          .map((message, i) => describeMessage(message, from + i)),
+      'runs/why': ({ id, request, tool }) => explainOffer(store.get(id), request, tool),
+      'runs/fork': ({ id, request }) => forkRun(store.get(id), request),
+      'runs/record': ({ lines }) => {
+        store.add(lines)
+        return {}
+      },
+    },
+  }
+}
+
+/** Why a tool was not offered in a request, from 1. */
+export function explainOffer(run: RunModel, at: number, tool: string): WhyNot {
+  const request = run.requests[at - 1]
+  if (!request) return { isOffered: false, reason: `The run has no request ${at}.` }
+  if (request.tools.includes(tool)) return { isOffered: true, reason: `Request ${at} offered it.` }
+  const later = run.requests.findIndex((each, i) => i >= at && each.tools.includes(tool))
+  const then = later === -1 ? 'No later request offered it either.' : `Request ${later + 1} was the first to offer it.`
+  const folds = request.render?.toolsInFolds ?? {}
+  const section = Object.hasOwn(folds, tool) ? folds[tool] : undefined
+  if (section !== undefined) {
+    const opened = run.openings.find(({ keys }) => keys.some((key) => section === key || section.startsWith(`${key}.`)))
+    const how = opened
+      ? `The model opened ${opened.keys.join(', ')} after request ${opened.request}${opened.reason === '' ? '' : `, because: ${opened.reason}`}.`
+      : 'The model did not open it in this run.'
+    return { isOffered: false, reason: `It belongs to the section '${section}', which was folded. ${how} ${then}` }
+  }
+  if (run.tools.has(tool))
+    return { isOffered: false, reason: `No section of the render before request ${at} had it. ${then}` }
+  const near = [...run.tools].filter((name) => name.includes(tool) || tool.includes(name)).slice(0, 3)
+  const hint = near.length === 0 ? '' : ` Tools with such a name: ${near.join(', ')}.`
+  const behind = request.tools.includes('search_tools')
+    ? ' It may be behind search_tools: the catalog view explains what a search finds.'
+    : ''
+  return { isOffered: false, reason: `No section of this prompt has a tool '${tool}'.${hint}${behind}` }
+}
+
+/** What `runAgent` needs to go on: everything else of a state has a default. */
+type ForkedState = Pick<RunState, 'version' | 'id' | 'status' | 'messages' | 'disclosed'>
+
+/**
+ * A new run that goes on where a request of another one was sent: the conversation up to there and what was open then. It has an id of
+ * its own, and no approval of the other run counts in it.
+ */
+export function forkRun(run: RunModel, at: number): RunFork {
+  const request = run.requests[at - 1]
+  if (!request) throw new Error(`The run has no request ${at}.`)
+  if (!run.hasTexts) throw new Error('This run was recorded without texts, so there is no conversation to go on from.')
+  if (run.earlier > 0)
+    throw new Error(
+      `This run began with ${run.earlier} earlier messages, which are not in its recording, so a fork would go on without them. Fork the session itself, or record the conversation from its first turn.`,
+    )
+  const id = randomUUID()
+  const state: ForkedState = {
+    version: 1,
+    id,
+    status: 'stopped',
+    messages: run.messages.slice(0, request.messages).flatMap(toMessage),
+    disclosed: [...request.tools],
+  }
+  const opened = run.openings.filter((opening) => opening.request < at && opening.answer !== 'none')
+  const paths = [...(request.render?.full ?? []), ...opened.flatMap(({ keys }) => keys)]
+  const visibility = Object.fromEntries(paths.map((path) => [path, 'full']))
+  return { id, json: JSON.stringify({ state, visibility }, null, 2) }
+}
+
+function toMessage({ role, text, toolCalls, callId, name, isBad }: ModelMessage): readonly Message[] {
+  switch (role) {
+    // What was open then is rendered open, with its tools.
+    case 'system':
+    case 'tools':
+      return []
+    case 'user':
+      return [{ role, text }]
+    case 'assistant':
+      return [
+        {
+          role,
+          text,
+          toolCalls: toolCalls.map(({ malformed, ...call }) => ({ ...call, ...dropUndefined({ malformed }) })),
+        },
+      ]
+    default:
+      return [{ role: 'tool', callId, name, text, isError: isBad }]
+  }
+}

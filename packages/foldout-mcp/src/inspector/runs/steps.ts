@@ -1,0 +1,145 @@
+import type { RunStep, StepKind, TokenUsage } from '../protocol.ts'
+import { formatJson } from './describe.ts'
+import type { ModelStep } from './model.ts'
+
+type StepEvent = ModelStep['event']
+type Described = Pick<RunStep, 'title' | 'detail'> & { readonly isBad?: boolean; readonly usage?: TokenUsage }
+
+const KINDS: Readonly<Record<StepEvent['type'], StepKind>> = {
+  'run/started': 'start',
+  'prompt/rendered': 'render',
+  'request/sent': 'request',
+  'request/retried': 'retry',
+  'reply/received': 'reply',
+  'tool/called': 'call',
+  'tool/invoked': 'call',
+  'tools/injected': 'added',
+  'run/expanded': 'restart',
+  'approval/asked': 'approval',
+  'approval/answered': 'approval',
+  'output/refused': 'note',
+  warning: 'note',
+  'cache/missed': 'miss',
+  'run/finished': 'end',
+  'run/failed': 'end',
+}
+
+const MOST_DETAIL = 400
+
+/** A step of the timeline. */
+export function describeStep({ at, request, event }: ModelStep, index: number): RunStep {
+  const { title, detail, isBad = false, usage } = describeEvent(event)
+  const kind = event.type === 'tool/invoked' && event.disclosure ? 'opening' : KINDS[event.type]
+  return { index, kind, at, request, title: shorten(title), detail: shorten(detail), isBad, usage }
+}
+
+function describeEvent(event: StepEvent): Described {
+  switch (event.type) {
+    case 'run/started':
+      return { title: event.isResumed ? 'Resumed' : 'Started', detail: event.input ?? '' }
+    case 'prompt/rendered':
+      return {
+        title: `Rendered ${formatNumber(event.tokens.total)} of ${formatNumber(event.tokensIfAllOpen.total)} tokens`,
+        detail: event.summarized.length === 0 ? 'nothing folded' : `folded: ${event.summarized.join(', ')}`,
+      }
+    case 'request/sent':
+      return { title: `Request with ${formatCount(event.tools.length, 'tool')}`, detail: event.tools.join(', ') }
+    case 'request/retried':
+      return {
+        title: `Retry ${event.attempt}${event.delayMs > 0 ? ` after ${formatNumber(event.delayMs)} ms` : ''}`,
+        detail: event.reason,
+        isBad: true,
+      }
+    case 'reply/received': {
+      const { inputTokens: input, outputTokens: output, cachedInputTokens: cached } = event.usage
+      const names = event.message.toolCalls.map(({ name }) => name)
+      const title = names.length === 0 ? 'Answer' : `Calls ${names.join(', ')}`
+      return { title, detail: event.message.text, usage: { input, output, cached } }
+    }
+    case 'tool/called':
+      return {
+        title: `${event.call.name} begins`,
+        detail: event.call.malformed ?? formatJson(event.call.arguments, 0),
+      }
+    case 'tool/invoked':
+      return event.disclosure ? describeOpening(event.disclosure, event.ok) : describeCall(event)
+    case 'cache/missed':
+      return {
+        title: `Cache missed for ${formatNumber(event.lost)} tokens`,
+        detail: 'The request before read more from the cache.',
+        isBad: true,
+      }
+    default:
+      return describeOther(event)
+  }
+}
+
+type Other = Exclude<
+  StepEvent,
+  {
+    type:
+      | 'run/started'
+      | 'prompt/rendered'
+      | 'request/sent'
+      | 'request/retried'
+      | 'reply/received'
+      | 'tool/called'
+      | 'tool/invoked'
+      | 'cache/missed'
+  }
+>
+
+function describeOther(event: Other): Described {
+  switch (event.type) {
+    case 'tools/injected':
+      return { title: `Added ${event.names.join(', ')}`, detail: `by ${event.keys.join(', ')}` }
+    case 'run/expanded':
+      return { title: `Restart with ${event.paths.join(', ')} open`, detail: event.reason }
+    case 'approval/asked':
+      return { title: `${event.tool} waits for approval`, detail: event.reason ?? '' }
+    case 'approval/answered':
+      return {
+        title: `${event.tool} was ${event.approved ? 'approved' : 'refused'}`,
+        detail: '',
+        isBad: !event.approved,
+      }
+    case 'output/refused':
+      return { title: `Output refused, repair ${event.repairs}`, detail: event.message, isBad: true }
+    case 'warning':
+      return { title: 'Warning', detail: event.message, isBad: true }
+    case 'run/finished':
+      return { title: event.status === 'waiting' ? 'Waits for a person' : `Run ${event.status}`, detail: '' }
+    default:
+      return { title: 'Run failed', detail: event.errorType, isBad: true }
+  }
+}
+
+interface Opening {
+  readonly keys: readonly string[]
+  readonly reason: string
+  readonly answer: 'in-place' | 'restart' | 'none'
+}
+
+function describeOpening({ keys, reason, answer }: Opening, isOk: boolean): Described {
+  if (!isOk) return { title: `Could not open ${keys.join(', ')}`, detail: reason, isBad: true }
+  const how = { 'in-place': '', restart: ' by a restart', none: ' (not answered)' }[answer]
+  return { title: `Opened ${keys.join(', ')}${how}`, detail: reason }
+}
+
+function describeCall(call: { name: string; ok: boolean; durationMs: number; message: string }): Described {
+  const { name, ok, durationMs, message } = call
+  const title = `${name} ${ok ? 'answered' : 'failed'} in ${formatNumber(durationMs)} ms`
+  return { title, detail: message, isBad: !ok }
+}
+
+function shorten(text: string): string {
+  return text.length <= MOST_DETAIL ? text : `${text.slice(0, MOST_DETAIL)}…`
+}
+
+function formatNumber(value: number): string {
+  return Math.round(value).toLocaleString('en')
+}
+
+function formatCount(count: number, word: string): string {
+  return `${formatNumber(count)} ${count === 1 ? word : `${word}s`}`
+}
