@@ -1,0 +1,68 @@
+import { language } from './locale.ts'
+
+const numbers = new Intl.NumberFormat('en')
+const shares = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 })
+
+export const formatNumber = (value: number): string => numbers.format(Math.round(value))
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
+/** A number for an axis, which has little room. */
+export const formatShort = (value: number): string => (value < 1e6 ? formatNumber(value) : short.format(value))
+export const formatShare = (value: number): string => shares.format(value)
+export const formatSigned = (value: number): string => `${getSign(value)}${formatNumber(Math.abs(value))}`
+export const formatSeconds = (ms: number): string => `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
+export const formatCount = (count: number, word: string, plural = `${word}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? word : plural}`
+
+function getSign(value: number): string {
+  if (value === 0) return '±'
+  return value > 0 ? '+' : '−'
+}
+
+/**
+ * Characters without a glyph, and those that change the direction of text. Not line breaks and tabs, nor those that belong to an
+ * emoji before them.
+ */
+const INVISIBLE =
+  /(?![\n\r\t])(?<!\p{Extended_Pictographic}\uFE0F?)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\p{Default_Ignorable_Code_Point}]/gu
+const LONGEST_LABEL = 200
+
+const toCode = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+
+/** A name in one piece, whatever wrote it: invisible characters are written out, and the end of a very long one is left out. */
+export function toLabel(text: string, most = LONGEST_LABEL): string {
+  const start = text.length > most ? `${text.slice(0, most)}…` : text
+  return start.replaceAll(INVISIBLE, (found) => `<${toCode(found)}>`)
+}
+
+interface TextPart {
+  readonly text: string
+  /** There for an invisible character. */
+  readonly code?: string
+}
+
+/** More invisible characters than this are not marked one by one. */
+const MOST_MARKS = 2_000
+
+/** A text in parts: what can be seen, and each invisible character with its code. */
+export function findInvisible(text: string): readonly TextPart[] {
+  const parts: TextPart[] = []
+  let from = 0
+  for (const { index, 0: found } of text.matchAll(INVISIBLE)) {
+    if (index > from) parts.push({ text: text.slice(from, index) })
+    parts.push({ text: found, code: toCode(found) })
+    from = index + found.length
+    if (parts.length > MOST_MARKS) break
+  }
+  if (from < text.length || parts.length === 0) parts.push({ text: text.slice(from).replaceAll(INVISIBLE, '') })
+  return parts
+}
+
+/** A time as minutes and seconds, such as 9:05. */
+export function formatTime(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' })
+export const formatClock = (at: number): string => clock.format(at)

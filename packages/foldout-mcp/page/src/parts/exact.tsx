@@ -1,0 +1,23 @@
+import { findInvisible } from '../format.ts'
+
+/**
+ * A text from outside, exactly, with its invisible characters marked: they can hide instructions from people, and turn the direction
+ * of what stands beside them.
+ */
+export function Exact({ text }: { readonly text: string }) {
+  const parts = findInvisible(text)
+  if (parts.length === 1) return <>{text}</>
+  return (
+    <>
+      {parts.map(({ text: part, code }, i) =>
+        code === undefined ? (
+          part
+        ) : (
+          <mark key={i} class="invisible" title={`An invisible character: ${code}`}>
+            {code}
+          </mark>
+        ),
+      )}
+    </>
+  )
+}

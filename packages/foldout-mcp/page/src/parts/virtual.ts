@@ -1,0 +1,49 @@
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+  type VirtualItem,
+} from '@tanstack/virtual-core'
+import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+
+export interface VirtualOptions {
+  readonly count: number
+  /** The height of every row, in pixels. */
+  readonly height: number
+}
+
+export interface Virtual {
+  /** Give it to the element that scrolls. */
+  readonly scroller: { current: HTMLDivElement | null }
+  readonly items: readonly VirtualItem[]
+  /** The height of all rows. */
+  readonly size: number
+  show(index: number): void
+}
+
+/** Rows that exist only while they can be seen, so that long lists stay quick. */
+export function useVirtual({ count, height }: VirtualOptions): Virtual {
+  const scroller = useRef<HTMLDivElement | null>(null)
+  const [, draw] = useReducer<number, void>((times) => times + 1, 0)
+  const options = {
+    count,
+    estimateSize: () => height,
+    getScrollElement: () => scroller.current,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    overscan: 8,
+    onChange: () => draw(),
+  }
+  const [virtualizer] = useState(() => new Virtualizer<HTMLDivElement, HTMLElement>(options))
+  virtualizer.setOptions(options)
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer])
+  useLayoutEffect(() => virtualizer._willUpdate())
+  return {
+    scroller,
+    items: virtualizer.getVirtualItems(),
+    size: virtualizer.getTotalSize(),
+    show: (index) => virtualizer.scrollToIndex(index, { align: 'auto' }),
+  }
+}

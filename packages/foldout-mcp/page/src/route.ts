@@ -1,0 +1,31 @@
+import { computed, signal } from '@preact/signals'
+import { VIEWS, type ViewName } from '../../src/inspector/protocol.ts'
+
+const hash = signal(location.hash)
+addEventListener('hashchange', () => {
+  hash.value = location.hash
+})
+
+export interface Route {
+  readonly view: ViewName | undefined
+  /** What is shown in the view, such as the id of a run. */
+  readonly rest: readonly string[]
+}
+
+/** Which view is shown, from the part of the address that no server sees. */
+export const route = computed<Route>(() => {
+  const [, view = '', ...rest] = hash.value.split('/')
+  return { view: VIEWS.find((each) => each === view), rest: rest.map(decode) }
+})
+
+export function toHref(view: ViewName, ...rest: readonly string[]): string {
+  return `#/${[view, ...rest.map(encodeURIComponent)].join('/')}`
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,180 @@
+import { useEffect, useRef } from 'preact/hooks'
+import uPlot from 'uplot'
+import type { RunView } from '../../../src/inspector/protocol.ts'
+import { formatNumber, formatShort } from '../format.ts'
+import { theme } from '../theme.ts'
+import { chosenRequest } from './state.ts'
+
+const HEIGHT = 190
+
+/** Context per request against everything in full and the model's window. A sentence says the same. */
+export function Chart({ shown }: { readonly shown: RunView }) {
+  const host = useRef<HTMLDivElement>(null)
+  const { chart, window: limit } = shown
+  const scheme = theme.value
+  useEffect(() => {
+    const element = host.current
+    if (!element || chart.length === 0) return undefined
+    const plot = new uPlot(createOptions(element, shown), toData(shown), element)
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      plot.destroy()
+    }
+  }, [chart, limit, scheme])
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span class="key now">context</span>
+        <span class="key cached">of it cached</span>
+        <span class="key everything">everything in full (estimated)</span>
+        {limit !== undefined && (
+          <span class="key limit">
+            window {formatNumber(limit)}
+            {limit > getTop(getHighest(shown), limit) && ', above the chart'}
+          </span>
+        )}
+        <span class="note">{describe(shown)}</span>
+      </figcaption>
+      <div ref={host} class="plot" role="img" aria-label={describe(shown)} />
+    </figure>
+  )
+}
+
+function findPeak({ chart }: RunView) {
+  return chart.reduce<RunView['chart'][number] | undefined>(
+    (best, point) => (best === undefined || point.context > best.context ? point : best),
+    undefined,
+  )
+}
+
+function describe(shown: RunView): string {
+  const peak = findPeak(shown)
+  if (!peak) return 'No request yet.'
+  const most = Math.max(...shown.chart.map(({ everything }) => everything))
+  return `Peak ${formatNumber(peak.context)} tokens at request ${peak.request}; with everything in full about ${formatNumber(most)}.`
+}
+
+function getHighest({ chart }: RunView): number {
+  return Math.max(0, ...chart.map(({ context, everything }) => Math.max(context, everything)))
+}
+
+function toData({ chart }: RunView): uPlot.AlignedData {
+  return [
+    chart.map(({ request }) => request),
+    chart.map(({ everything }) => everything),
+    chart.map(({ context }) => context),
+    chart.map(({ cached }) => cached),
+  ]
+}
+
+function createOptions(element: HTMLElement, shown: RunView): uPlot.Options {
+  const style = getComputedStyle(element)
+  const color = (name: string): string => resolveColor(element, style.getPropertyValue(name))
+  const muted = color('--muted')
+  const grid = { stroke: color('--line'), width: 1 }
+  const axis = { stroke: muted, grid, ticks: { show: false }, gap: 6, font: `11px ${style.fontFamily}` }
+  const few = shown.chart.length < 60
+  const marks = {
+    peak: color('--bad'),
+    limit: color('--bad'),
+    text: color('--ink'),
+    behind: color('--surface'),
+  }
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, points: { size: 7 } },
+    scales: {
+      x: { time: false, range: [0.5, Math.max(1.5, (shown.chart.at(-1)?.request ?? 1) + 0.5)] },
+      y: { range: (_plot, _low, high) => [0, getTop(high, shown.window)] },
+    },
+    axes: [
+      {
+        ...axis,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000],
+        size: 26,
+      },
+      { ...axis, size: 62, values: (_plot, values) => values.map((value) => formatShort(value)) },
+    ],
+    series: [
+      {},
+      { stroke: color('--line-strong'), width: 1.5, dash: [4, 4], points: { show: few, size: 4 } },
+      {
+        stroke: color('--bar'),
+        width: 2,
+        fill: color('--accent-soft'),
+        points: { show: few, size: 6, fill: color('--bar') },
+      },
+      { stroke: color('--bar-tools'), width: 1.5, points: { show: few, size: 4 } },
+    ],
+    hooks: {
+      draw: [(plot) => drawMarks(plot, shown, marks)],
+      setCursor: [
+        (plot) => {
+          const point = shown.chart[plot.cursor.idx ?? -1]
+          if (point) chosenRequest.value = point.request
+        },
+      ],
+    },
+  }
+}
+
+/** The window is shown if the run comes near it; otherwise it would make the run a flat line. */
+function getTop(high: number, limit: number | undefined): number {
+  const top = Math.max(10, high * 1.15)
+  return limit !== undefined && limit < top * 2 ? Math.max(top, limit * 1.05) : top
+}
+
+function drawMarks(
+  plot: uPlot,
+  shown: RunView,
+  colors: { readonly peak: string; readonly limit: string; readonly text: string; readonly behind: string },
+): void {
+  const { ctx, bbox } = plot
+  const peak = findPeak(shown)
+  ctx.save()
+  const ratio = devicePixelRatio
+  if (shown.window !== undefined && shown.window <= (plot.scales['y']?.max ?? 0)) {
+    const y = plot.valToPos(shown.window, 'y', true)
+    ctx.strokeStyle = colors.limit
+    ctx.setLineDash([6 * ratio, 3 * ratio])
+    ctx.beginPath()
+    ctx.moveTo(bbox.left, y)
+    ctx.lineTo(bbox.left + bbox.width, y)
+    ctx.stroke()
+  }
+  if (peak) {
+    const x = plot.valToPos(peak.request, 'x', true)
+    const y = plot.valToPos(peak.context, 'y', true)
+    ctx.setLineDash([])
+    ctx.strokeStyle = colors.peak
+    ctx.lineWidth = 2 * ratio
+    ctx.beginPath()
+    ctx.arc(x, y, 6 * ratio, 0, 2 * Math.PI)
+    ctx.stroke()
+    ctx.fillStyle = colors.text
+    ctx.font = `600 ${11 * ratio}px system-ui, sans-serif`
+    const isRight = x > bbox.left + bbox.width - 90 * ratio
+    ctx.textAlign = isRight ? 'right' : 'left'
+    const label = `peak ${formatNumber(peak.context)}`
+    const [left, top] = [x + (isRight ? -10 : 10) * ratio, y - 8 * ratio]
+    // A line may cross it.
+    ctx.strokeStyle = colors.behind
+    ctx.lineWidth = 4 * ratio
+    ctx.lineJoin = 'round'
+    ctx.strokeText(label, left, top)
+    ctx.fillText(label, left, top)
+  }
+  ctx.restore()
+}
+
+/** A canvas knows no light-dark(): the browser says which color is meant. */
+function resolveColor(element: HTMLElement, value: string): string {
+  element.style.color = value
+  const { color } = getComputedStyle(element)
+  element.style.color = ''
+  return color
+}
