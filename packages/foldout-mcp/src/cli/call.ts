@@ -20,7 +20,9 @@ export async function callTool(tool: string, options: CallOptions, surroundings:
         if (!options.quiet) stderr.write(createStyler(stderr, env)('dim', `${toLine(`${share} ${message}`)}\n`))
       },
     })
-    stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result))
+    // What went wrong is not what a script wants to read on.
+    const stream = result.isError === true && !options.json ? stderr : stdout
+    stream.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result))
     return result.isError === true ? EXIT.failed : EXIT.done
   })
 }

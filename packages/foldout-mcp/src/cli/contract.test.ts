@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,16 +14,26 @@ const TRAFFIC = '{"type":"start","version":1,"run":"a","at":"","foldout":"1"}\n'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-contract-')))
 const config = join(folder, 'servers.json')
+/** A server over HTTP that does not ask for a sign-in. */
+const web = createServer((_, response) => response.end('{}'))
+const remote = join(folder, 'remote.json')
 const traffic = join(folder, 'traffic.jsonl')
 const queries = join(folder, 'queries.jsonl')
-beforeAll(() => {
+beforeAll(async () => {
   const tools = [{ name: 'refund_order', description: 'Give a customer the money back.' }]
   const shop = { command: process.execPath, args: [SERVER, JSON.stringify({ tools })] }
   writeFileSync(config, JSON.stringify({ mcpServers: { shop } }))
+  await once(web.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/mcp`
+  writeFileSync(remote, JSON.stringify({ mcpServers: { tickets: { url } } }))
   writeFileSync(traffic, TRAFFIC)
   writeFileSync(queries, '{"query": "money back", "tools": ["refund_order"]}')
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  web.close()
+  web.closeAllConnections()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 interface Written {
   readonly code: number
@@ -39,6 +52,7 @@ function createSurroundings(stream: object = {}): {
     USERPROFILE: folder,
     XDG_CONFIG_HOME: join(folder, 'xdg'),
     XDG_CACHE_HOME: join(folder, 'cache'),
+    XDG_DATA_HOME: join(folder, 'data'),
     PATH: '',
   }
   const signal = new AbortController().signal
@@ -66,6 +80,14 @@ const working: Readonly<Record<string, readonly string[]>> = {
   uninstall: ['cursor', '--dry-run'],
   add: ['files', '--config', join(folder, 'new.json'), '--no-try', '--', 'server-files'],
   remove: ['files', '--config', join(folder, 'new.json')],
+  login: ['tickets', '--config', remote],
+  logout: ['tickets', '--config', remote],
+  approvals: [],
+  audit: ['--file', traffic],
+  approve: [],
+  deny: [],
+  pins: [],
+  fleet: [],
   replay: [traffic, '--config', config],
   eval: [queries, '--config', config],
   render: [`${DESK}#clerk`],
@@ -73,7 +95,7 @@ const working: Readonly<Record<string, readonly string[]>> = {
   simulate: [`${DESK}#clerk`],
   completion: ['bash'],
 }
-const withoutJson = ['serve', 'record']
+const withoutJson = ['serve', 'record', 'inspect']
 
 /** A command line of each command that reads a file which is not there. */
 const withoutFile: Readonly<Record<string, readonly string[]>> = {
@@ -84,9 +106,13 @@ const withoutFile: Readonly<Record<string, readonly string[]>> = {
   tools: ['--config', missing],
   search: ['a', '--config', missing],
   add: ['a', '--from', missing],
+  audit: ['--file', missing],
+  login: ['a', '--config', missing],
+  logout: ['a', '--config', missing],
   replay: [missing, '--config', config],
   eval: [missing, '--config', config],
   render: [missing],
+  inspect: ['--config', missing],
   advise: [missing],
   simulate: [missing],
 }

@@ -3,7 +3,8 @@ import { createGateway } from '../gateway/gateway.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { EXIT } from './exit-codes.ts'
 import { getConfigFiles, getGatewayOptions, type ServerOptions, type Surroundings } from './session.ts'
-import { createStyler, toLine, toLines } from './text.ts'
+import { createProgress } from './progress.ts'
+import { createStyler, formatCount, toLine, toLines } from './text.ts'
 
 /** What is known of a server after it was tried. */
 interface Examined {
@@ -23,8 +24,10 @@ export async function examineServers(options: ServerOptions, surroundings: Surro
   return examined.every(({ isWorking }) => isWorking) ? EXIT.done : EXIT.failed
 }
 
-async function examine(options: ServerOptions, { env, signal, stderr }: Surroundings): Promise<readonly Examined[]> {
+async function examine(options: ServerOptions, surroundings: Surroundings): Promise<readonly Examined[]> {
+  const { env, signal, stderr } = surroundings
   const config = await readGatewayConfig(getConfigFiles(options))
+  for (const doubt of config.doubts) stderr.write(`${toLine(doubt)}\n`)
   const begun = performance.now()
   const times = new Map<string, number>()
   // Nothing is required here: the point is to hear about every server.
@@ -37,12 +40,15 @@ async function examine(options: ServerOptions, { env, signal, stderr }: Surround
       onEvent(event) {
         if (event.type !== 'server/state' || event.state.type === 'starting') return
         if (!times.has(event.server)) times.set(event.server, Math.round(performance.now() - begun))
-        if (!options.quiet && !options.json) stderr.write(`${toLine(event.server)}: ${event.state.type}\n`)
       },
     },
   )
   try {
-    await untilAborted(gateway.ready(), signal)
+    const progress = createProgress(surroundings, options)
+    await progress.during(
+      () => `Starting ${formatCount(servers.length, 'server')}, ${times.size} tried`,
+      () => untilAborted(gateway.ready(), signal),
+    )
     const catalog = await gateway.getCatalog()
     const invalid = config.invalid.map(({ name, reason }) => toFailure(name, reason))
     const tried = gateway.servers.map(({ name, state, tools }): Examined => {
@@ -73,7 +79,9 @@ function toFailure(name: string, reason: string): Examined {
 }
 
 /** What to do about the most common failures. */
-const ADVICE: readonly (readonly [RegExp, string])[] = [
+const ADVICE: readonly (readonly [RegExp, string | undefined])[] = [
+  // Says what to do itself.
+  [/foldout log(?:in|out)|in "headers"/, undefined],
   [
     /^Its command was not found/,
     'Install it, or give the full path: programs with windows often have a shorter PATH than your shell.',
@@ -83,8 +91,12 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     'Set it before you start foldout, put it into envFile, or give a default: ${NAME:-default}.',
   ],
   [/gave no answer within/, 'Try it with a longer --timeout. A first start may have to download a package.'],
-  [/ECONNREFUSED|connect/, 'Check that the server runs, and that its address is right.'],
-  [/401|403|[Uu]nauthorized/, 'The server wants to know who you are: sign in, or give it a token in "headers".'],
+  [/^It (?:was )?ended/, 'Run its command by itself in a terminal to see more.'],
+  [/ECONNREFUSED|ENOTFOUND|connect/, 'Check that the server runs, and that its address is right.'],
+  [
+    /401|403|[Uu]nauthorized/,
+    'The server refuses what it was sent. Sign in again with foldout login and its name, or check the token in "headers".',
+  ],
 ]
 
 function advise(reason: string): string | undefined {

@@ -25,6 +25,7 @@ const addServe: AddCommands = (program, surroundings, finish) => {
     .option('--http <port>', 'listen on 127.0.0.1 too, at /mcp and /mcp/<preset>; 0 takes any free port', readPort)
     .addOption(new Option('--expose <name>', 'how clients see the tools').choices(EXPOSURES))
     .option('--no-encoder', NO_ENCODER)
+    .option('--inspect', 'show the catalog on a local page, whose address is printed')
     .option('--record <file>', 'write what clients list, search and call to this file, without secrets and results')
     .addHelpText(
       'after',

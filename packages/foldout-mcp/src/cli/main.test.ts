@@ -45,7 +45,7 @@ async function run(
   const code = await runCommand(['node', 'foldout', ...args], {
     stdout: open('stdout'),
     stderr: open('stderr'),
-    env: { XDG_CACHE_HOME: join(folder, 'cache'), ...more.env },
+    env: { XDG_CACHE_HOME: join(folder, 'cache'), XDG_DATA_HOME: join(folder, 'data'), ...more.env },
     signal: more.signal ?? new AbortController().signal,
     version: '1.2.3',
   })
@@ -92,10 +92,9 @@ describe('foldout tools', () => {
     }))
     const config = writeConfig({ shop: fixture({ tools }) })
     const { stdout } = await run(['tools', '-c', config])
-    expect(stdout).toMatch(/^ {2}all +60 +[\d,]+ {2}█{10} {2}lists everything$/m)
-    expect(stdout).toMatch(
-      /^ {2}hybrid +2 +\d+ {2}\S+ +and \d+ for each tool found; cheaper than all before search \d+/m,
-    )
+    expect(stdout).toMatch(/^ +tools +tokens +per tool found {2}cheaper than all$/m)
+    expect(stdout).toMatch(/^ {2}all +60 +[\d,]+ {2}█{10} +lists everything$/m)
+    expect(stdout).toMatch(/^ {2}hybrid +2 +\d+ {2}\S+ +\d+ {2}before search \d+$/m)
     const json = JSON.parse((await run(['tools', '-c', config, '--json'])).stdout) as {
       tokens: number
       exposures: readonly { name: string; tools: number; tokens: number; breakEven: number | null }[]
@@ -264,6 +263,21 @@ describe('mistakes on the command line', () => {
   it('knows its version and its commands', async () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, stdout: '1.2.3\n' })
     expect((await run(['--help'])).stdout).toMatch(/tools .*\n.*search /)
+  })
+
+  it('shows a newcomer where to start, in 80 columns', async () => {
+    const { stdout } = await run(['--help'], { columns: 80 })
+    expect(stdout).toMatch(/\nSet up:\n {2}import .*[^]*\nServe:\n {2}serve .*[^]*\nStart here:\n {2}foldout import/)
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    const nothing = await run(['tools'])
+    expect(nothing.stderr).toMatch(/To get one:\n {2}foldout import +takes over .*\n {2}foldout add /)
+  })
+
+  it('compares exposures in 80 columns', async () => {
+    const config = writeConfig({ weather: fixture(WEATHER), shop: fixture(SHOP) })
+    const { stdout } = await run(['tools', '-c', config], { columns: 80 })
+    expect(stdout.split('\n').filter((line) => line.length > 80 && !line.includes('cannot be used'))).toEqual([])
+    expect(stdout).not.toMatch(/^ {2}(?:auto|all|hybrid|meta-tool|two-phase|code) .*…$/m)
   })
 })
 

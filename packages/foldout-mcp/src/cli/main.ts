@@ -4,21 +4,46 @@ import { readVersion } from '../gateway/surroundings.ts'
 import { EXIT } from './exit-codes.ts'
 import { addCompletion } from './completion.ts'
 import { addConfigureCommands } from './configure/commands.ts'
+import { addFleetCommands } from './fleet/commands.ts'
 import { addGatewayCommands } from './gateway-commands.ts'
 import type { AddCommands } from './options.ts'
+import { addPolicyCommands } from './policy/commands.ts'
 import { addPromptCommands } from './prompts/commands.ts'
+import { addSignInCommands } from './sign-in/commands.ts'
 import { addTrafficCommands } from './traffic/commands.ts'
 import type { Surroundings } from './session.ts'
-import { toLine } from './text.ts'
+import { toLine, toPrintable } from './text.ts'
 
 /** Every command of the program, in the order of its help. Each group registers its own and loads what it runs when it runs. */
 const COMMANDS: readonly AddCommands[] = [
-  addGatewayCommands,
   addConfigureCommands,
+  addSignInCommands,
+  addGatewayCommands,
+  addPolicyCommands,
+  addFleetCommands,
   addTrafficCommands,
   addPromptCommands,
   addCompletion,
 ]
+
+/** The headings of the help, and the commands below them. Others are below the last one. */
+const GROUPS: readonly (readonly [string, readonly string[]])[] = [
+  ['Set up:', ['import', 'install', 'uninstall', 'add', 'remove', 'login', 'logout']],
+  ['Serve:', ['serve', 'record']],
+  ['See and try:', ['tools', 'search', 'call', 'doctor', 'inspect']],
+  ['Allow:', ['approvals', 'approve', 'pins']],
+  ['Improve:', ['replay', 'eval', 'advise']],
+  ['Prompts:', ['render', 'simulate']],
+]
+const OTHERS = 'More:'
+
+const START = `
+Start here:
+  foldout import                   take over the servers that your clients have
+  foldout tools                    see what their tools cost
+  foldout install cursor --move    put the gateway into a client, in their place
+
+foldout <command> --help has the options of a command, with examples.`
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -50,9 +75,16 @@ export async function runCommand(argv: readonly string[], surroundings: Surround
     if (surroundings.signal.aborted) return EXIT.failed
     // Commander has already printed what is wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    surroundings.stderr.write(`${toLine(error instanceof Error ? error.message : String(error))}\n`)
+    surroundings.stderr.write(formatError(error))
     return error instanceof UsageError ? EXIT.usage : EXIT.failed
   }
+}
+
+/** Usage errors are texts of this program, and may have several lines. */
+function formatError(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  if (!(error instanceof UsageError)) return `${toLine(text)}\n`
+  return `${text.split('\n').map(toPrintable).join('\n')}\n`
 }
 
 /** The program with all its commands. */
@@ -73,7 +105,14 @@ export function createProgram(surroundings: Surroundings, finish: (code: number)
       subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
     })
     .showHelpAfterError('(foldout --help says what there is)')
+    .commandsGroup(OTHERS)
+    .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText('after', START)
   for (const addCommands of COMMANDS) addCommands(program, surroundings, finish)
+  for (const command of program.commands) {
+    const [heading] = GROUPS.find(([, names]) => names.includes(command.name())) ?? []
+    if (heading !== undefined) command.helpGroup(heading)
+  }
   return program
 }
 

@@ -16,6 +16,7 @@ export function addServerOptions(command: Command): Command {
     )
     .option('-p, --preset <name>', 'use only this preset of the configuration')
     .option('--cache <folder>', 'where the tools of servers are kept between starts')
+    .option('--store <url>', 'the database that gateways share, postgres://…, in place of files')
     .option('--refresh', 'ask the servers for their tools, whatever is cached')
     .option('--timeout <seconds>', `wait for each server (default: ${DEFAULT_TIMEOUT_MS / 1_000})`, readSeconds)
     .option('--json', 'print JSON for programs')
@@ -65,4 +66,17 @@ export function readJsonObject(option: string, text = '{}'): Readonly<Record<str
     throw new UsageError(`${option} is not valid JSON: ${(error as Error).message}`)
   }
   throw new UsageError(`${option} must be a JSON object, such as '{"city": "Oslo"}'.`)
+}
+
+/** A time, such as `2026-11-17` or `2026-11-17T08:00Z`, or how long ago: `90m`, `12h`, `7d`. */
+export function readTime(text: string): Date {
+  const [, number = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const minutes: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1_440 }
+  const ago = Number(number) * (minutes[unit] ?? 0) * 60_000
+  const time = new Date(number === '' ? text : Date.now() - ago)
+  if (Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError(
+      'It must be a time, such as 2026-11-17 or 2026-11-17T08:00Z, or how long ago: 90m, 12h, 7d.',
+    )
+  return time
 }

@@ -72,7 +72,13 @@ function formatText({ query, outcome, isExplained }: Found, { stdout, env }: Sur
   return `${[...first, ...explained, ...others].join('\n')}\n`
 }
 
-const HOW = { stem: '', spelling: ' by its spelling', part: ' as a part', action: ' as the same action' } as const
+const HOW = {
+  stem: '',
+  spelling: ' by its spelling',
+  part: ' as a part',
+  action: ' as the same action',
+  meaning: ' by its meaning',
+} as const
 
 /** The score, and what every word and the meaning added to it. */
 function formatExplanation({ score, words, meaning, named }: Explanation, columns = Infinity): readonly string[] {

@@ -23,6 +23,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+const WAIT = { timeout: 20_000, interval: 50 }
+
 const REFUND = { name: 'refund_order', description: 'Give a customer the money back.' }
 const FORECAST = { name: 'get_forecast', description: 'Weather forecast for a city.' }
 
@@ -38,20 +40,25 @@ function getArguments(...more: readonly string[]): string[] {
   return [BIN, 'serve', '--config', config, '--cache', join(folder, 'cache'), ...more]
 }
 
+/** What the gateway of the last client has written to standard error. */
+let notes: string
+
 async function connect(...more: readonly string[]): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: getArguments(...more),
-    stderr: 'ignore',
+    stderr: 'pipe',
   })
+  notes = ''
+  transport.stderr?.on('data', (chunk: Buffer) => (notes += chunk.toString()))
   await client.connect(transport)
   closing.push(() => client.close())
   return client
 }
 
 /** Starts a gateway over HTTP, as a service does. */
-async function serveHttp(): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+async function serveHttp(): Promise<{ readonly url: string; readonly child: ChildProcess; readonly notes: string }> {
   const child = spawn(process.execPath, getArguments('--http', '0'), { stdio: ['ignore', 'ignore', 'pipe'] })
   closing.push(async () => {
     if (child.exitCode === null && child.kill()) await once(child, 'exit')
@@ -65,7 +72,7 @@ async function serveHttp(): Promise<{ readonly url: string; readonly child: Chil
     })
     child.once('exit', () => reject(new Error(stderr)))
   })
-  return { url, child }
+  return { url, child, notes: stderr }
 }
 
 async function listNames(client: Client): Promise<readonly string[]> {
@@ -76,7 +83,7 @@ describe('foldout serve', () => {
   it('serves the tools of all servers over stdio, listed or found by a search', async () => {
     writeConfig({ shop: [REFUND], weather: [FORECAST] })
     const client = await connect('--expose', 'hybrid')
-    expect(await listNames(client)).toEqual(['search_tools', 'use_tool'])
+    expect(await listNames(client)).toEqual(['read_result', 'search_tools', 'use_tool'])
     const found = await client.callTool({ name: 'search_tools', arguments: { query: 'money back for a customer' } })
     expect(JSON.stringify(found.content)).toContain('refund_order')
     const use = { name: 'refund_order', arguments: { order: 'A-1' } }
@@ -86,33 +93,82 @@ describe('foldout serve', () => {
 
   it('serves one preset', async () => {
     writeConfig({ shop: [REFUND], weather: [FORECAST] }, { presets: { sky: { servers: ['weather'], expose: 'all' } } })
-    expect(await listNames(await connect('--preset', 'sky'))).toEqual(['get_forecast'])
+    expect(await listNames(await connect('--preset', 'sky'))).toEqual(['get_forecast', 'read_result'])
   })
 
   it('applies a change of the file, and keeps the old configuration if the new one is bad', async () => {
     writeConfig({ shop: [REFUND] }, { expose: 'all' })
     const client = await connect()
-    expect(await listNames(client)).toEqual(['refund_order'])
+    expect(await listNames(client)).toEqual(['read_result', 'refund_order'])
     writeFileSync(config, '{"mcpServers": {')
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(await listNames(client)).toEqual(['refund_order'])
+    await vi.waitFor(() => expect(notes).toMatch(/The new configuration is not used: .* is not valid JSON/), WAIT)
+    expect(await listNames(client)).toEqual(['read_result', 'refund_order'])
     writeConfig({ shop: [REFUND], weather: [FORECAST] }, { expose: 'all' })
-    await vi.waitFor(async () => expect(await listNames(client)).toEqual(['get_forecast', 'refund_order']), {
-      timeout: 15_000,
-      interval: 200,
-    })
+    await vi.waitFor(
+      async () => expect(await listNames(client)).toEqual(['get_forecast', 'read_result', 'refund_order']),
+      WAIT,
+    )
+    await vi.waitFor(() => expect(notes).toContain('The new configuration is used.'), WAIT)
   })
 
   it('serves over HTTP too, also where standard input is empty, until it is told to stop', async () => {
     writeConfig({ shop: [REFUND], weather: [FORECAST] }, { presets: { sky: { servers: ['weather'], expose: 'all' } } })
-    const { url, child } = await serveHttp()
+    const { url, child, notes } = await serveHttp()
+    expect(notes).toMatch(/^Serving 2 tools of 2 servers at http:\S+\/mcp\nPreset sky: http:\S+\/mcp\/sky\n$/)
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
     const client = new Client({ name: 'test', version: '1' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/sky`)))
-    expect(await listNames(client)).toEqual(['get_forecast'])
+    expect(await listNames(client)).toEqual(['get_forecast', 'read_result'])
     await client.close()
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  it.each(['stdio', 'http'] as const)('--inspect shows the catalog and its approvals beside %s', async (transport) => {
+    writeConfig({ shop: [REFUND] }, { expose: 'all', rules: [{ action: 'ask' }] })
+    const http = transport === 'http' ? ['--http', '0'] : []
+    const child = spawn(process.execPath, getArguments('--inspect', ...http), {
+      env: { ...process.env, XDG_DATA_HOME: join(folder, 'data') },
+    })
+    closing.push(async () => {
+      if (child.exitCode === null && child.kill()) await once(child, 'exit')
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+    const page = await vi.waitFor(() => {
+      const [, url] = /^Inspector: (\S+)$/m.exec(stderr) ?? []
+      if (url === undefined) throw new Error(stderr)
+      return url
+    }, WAIT)
+    const ask = async (action: string, body: object): Promise<unknown> => {
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(`${page}api/${action}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      return response.json()
+    }
+    const send = (id: number, method: string, params: object): void =>
+      void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    send(1, 'initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    })
+    child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    const refund = { name: 'refund_order', arguments: { order: 'A-1' } }
+    send(2, 'tools/call', refund)
+    await vi.waitFor(() => expect(stdout).toContain('the user has to approve it'), WAIT)
+    const [waiting] = (await ask('approvals/list', {})) as readonly { id: string; seen: string; client: string }[]
+    expect(waiting).toMatchObject({ tool: 'shop/refund_order', client: 'raw' })
+    const { id, seen } = waiting ?? { id: '', seen: '' }
+    const wrong = { id, seen: seen.replace(/^./, (first) => (first === '0' ? '1' : '0')), isApproved: true }
+    expect(await ask('approvals/answer', wrong)).toMatchObject({ error: expect.stringContaining('does not wait') })
+    expect(await ask('approvals/answer', { id, seen, isApproved: true })).toEqual({})
+    expect(await ask('approvals/answer', { id, seen, isApproved: true })).toHaveProperty('error')
+    send(3, 'tools/call', refund)
+    await vi.waitFor(() => expect(stdout).toContain('A-1'), WAIT)
+    // Standard output belongs to the client: every line of it is a message.
+    for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc')
   })
 
   it.each([
@@ -127,6 +183,16 @@ describe('foldout serve', () => {
     })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(message)
+  })
+})
+
+describe('foldout serve with a required server', () => {
+  it('fails if the server does not start, which is not wrong usage', () => {
+    const shop = { command: process.execPath, args: ['-e', 'console.error("No key"); process.exit(1)'], required: true }
+    writeFileSync(config, JSON.stringify({ mcpServers: { shop } }))
+    const { status, stderr, stdout } = spawnSync(process.execPath, getArguments(), { encoding: 'utf8', input: '' })
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toMatch(/The server 'shop' is required and does not work: .*It ended with exit code 1\. No key/)
   })
 })
 
@@ -147,7 +213,13 @@ describe('foldout call', () => {
 
   it('fails for tools that are not there and arguments that are not JSON', () => {
     writeConfig({ shop: [REFUND] })
-    expect(call('refund', '--args', '{}')).toMatchObject({ status: 1, stdout: expect.stringContaining('refund_order') })
+    expect(call('refund', '--args', '{}')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('refund_order'),
+    })
+    const json = call('refund', '--args', '{}', '--json')
+    expect([json.status, JSON.parse(String(json.stdout))]).toMatchObject([1, { isError: true }])
     expect(call('refund_order', '--args', '{')).toMatchObject({ status: 2, stderr: expect.stringContaining('--args') })
     expect(call('refund_order', '--args', '[]')).toMatchObject({ status: 2 })
   })

@@ -1,12 +1,15 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import type { GatewayConfig } from '../gateway/config/config.ts'
+import { setFlagsFromString } from 'node:v8'
 import type { ExposureName } from '../gateway/config/definition.ts'
 import { readGatewayConfig } from '../gateway/config/read-config.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { readVersion } from '../gateway/surroundings.ts'
-import { recordTraffic, type TrafficRecorder } from '../gateway/traffic/record.ts'
-import { createRedactor, findSecrets } from '../gateway/traffic/redact.ts'
+import type { TrafficRecorder } from '../gateway/traffic/record.ts'
+import { createRedactor } from '../gateway/traffic/redact.ts'
+import type { CatalogSource } from '../inspector/catalog/source.ts'
+import type { Inspector } from '../inspector/inspector.ts'
+import type { GatewayConfig } from '../gateway/config/config.ts'
 import { EXIT } from './exit-codes.ts'
 import {
   createReporter,
@@ -16,42 +19,71 @@ import {
   type EncoderOptions,
   type Surroundings,
 } from './session.ts'
+import { formatCount, toLine } from './text.ts'
 
 export interface ServeOptions extends EncoderOptions {
   readonly http?: number
   /** The file that traffic is written to. */
   readonly record?: string
   readonly expose?: ExposureName
+  /** Whether the inspector shows the catalog. */
+  readonly inspect?: boolean
 }
 
-/** How long the first client waits for servers whose tools are not known yet. Later ones are announced. */
-const FIRST_LIST_MS = 10_000
+/**
+ * How long the first client waits for servers whose tools are not known yet. Some clients give up after ten seconds, in which
+ * this program has to be downloaded too. Tools that come later are found by a search, and announced.
+ */
+const FIRST_LIST_MS = 5_000
 const WATCH_MS = 500
+
+/**
+ * By how much the heap may grow before all of it is collected. By default it grows to a multiple first, which is a hundred
+ * megabytes after a few thousand calls, for a program that runs beside every client.
+ */
+const HEAP_GROWTH = '--heap-growing-percent=30'
+/** The space for new objects does not grow while the program is loaded (see `bin/foldout.js`). Calls are quicker if it may. */
+const SPACE_GROWTH = '--semi-space-growth-factor=2'
+const LOADED_MS = 5_000
 
 /** `foldout serve`: the gateway over standard input and output, and over HTTP if asked. Returns when it ends. */
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<number> {
   const { signal, env, stderr } = surroundings
+  setFlagsFromString(HEAP_GROWTH)
+  setTimeout(() => setFlagsFromString(SPACE_GROWTH), LOADED_MS).unref()
   const files = getConfigFiles(options)
   const report = createReporter({ quiet: true, ...options }, surroundings)
   const embed = await findEncoder(options, surroundings)
   const onProblem = (message: string): void => report({ type: 'problem', server: undefined, message })
   const config = await readGatewayConfig(files)
-  const recorder = options.record === undefined ? undefined : createRecorder(options.record, config, { env, onProblem })
+  let started: Gateway | undefined
+  const hide = (text: string): string => started?.hideSecrets(text) ?? ''
+  const recorder = options.record === undefined ? undefined : await startRecorder(options.record, hide, onProblem)
+  let inspected: CatalogSource | undefined
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
     ...dropUndefined({ expose: options.expose, embed, onTraffic: recorder?.onTraffic }),
-    onEvent: report,
+    onEvent(event) {
+      report(event)
+      inspected?.notify()
+    },
   })
-  const stopWatching = watchConfig(files, gateway, onProblem)
+  started = gateway
+  const onApplied = (): void => void stderr.write('The new configuration is used.\n')
+  const stopWatching = watchConfig(files, gateway, { onApplied, onProblem })
+  const inspector = options.inspect
+    ? await startInspector(gateway, { title: files.join(', '), onSource: (source) => (inspected = source) })
+    : undefined
+  if (inspector) stderr.write(`Inspector: ${inspector.url}\n`)
   try {
     const ends = [untilStopped(signal)]
+    await gateway.ready(FIRST_LIST_MS)
+    const { stdin } = process
     if (options.http !== undefined) {
       const { url } = await gateway.http({ port: options.http })
-      stderr.write(`Serving at ${url}\n`)
-    }
-    const { stdin } = process
+      stderr.write(`Serving ${describeServers(gateway)} at ${url}\n${listPresets(url, config)}`)
+    } else if (stdin.isTTY) stderr.write(formatTerminalHelp(gateway))
     if (options.http === undefined || !stdin.isTTY) {
-      await gateway.ready(FIRST_LIST_MS)
       const { closed } = await gateway.stdio(dropUndefined({ preset: options.preset }))
       // Standard input of a service is often empty from the start, which does not end the service.
       const isLast = async (): Promise<void> => {
@@ -65,19 +97,58 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     return EXIT.done
   } finally {
     stopWatching()
+    await inspector?.close()
     await gateway.close()
     await embed?.close()
     await recorder?.close()
   }
 }
 
-function createRecorder(
+/** `40 tools of 3 servers`, as far as they are known. */
+function describeServers({ servers }: Gateway): string {
+  const tools = servers.reduce((sum, server) => sum + (server.tools ?? 0), 0)
+  return `${formatCount(tools, 'tool')} of ${formatCount(servers.length, 'server')}`
+}
+
+function listPresets(url: string, { presets }: GatewayConfig): string {
+  return Array.from(presets.keys(), (name) => `Preset ${toLine(name)}: ${url}/${encodeURIComponent(name)}\n`).join('')
+}
+
+/** Somebody who starts it by hand would otherwise see nothing at all. */
+function formatTerminalHelp(gateway: Gateway): string {
+  return [
+    `Serving ${describeServers(gateway)} over standard input and output, where an MCP client speaks.`,
+    'Clients start this command themselves: foldout install <client>',
+    'To serve over HTTP: foldout serve --http 8414. To end: Ctrl+C.',
+    '',
+  ].join('\n')
+}
+
+/** Loaded only if traffic is recorded. */
+async function startRecorder(
   file: string,
-  config: GatewayConfig,
-  { env, onProblem }: { readonly env: NodeJS.ProcessEnv; readonly onProblem: (message: string) => void },
-): TrafficRecorder {
-  const redactor = createRedactor(findSecrets(config, env))
-  return recordTraffic(file, { redactor, version: readVersion(), onProblem })
+  hide: (text: string) => string,
+  onProblem: (message: string) => void,
+): Promise<TrafficRecorder> {
+  const { recordTraffic } = await import('../gateway/traffic/record.ts')
+  return recordTraffic(file, { redactor: createRedactor({ hide }), version: readVersion(), onProblem })
+}
+
+interface StartOptions {
+  readonly title: string
+  onSource(source: CatalogSource): void
+}
+
+/** Shows the catalog on a local page. Loaded only then, because a gateway is started often and inspected rarely. */
+async function startInspector(gateway: Gateway, { title, onSource }: StartOptions): Promise<Inspector> {
+  const [{ createApprovalSource }, { createCatalogSource }, { createInspector }] = await Promise.all([
+    import('../inspector/catalog/approvals.ts'),
+    import('../inspector/catalog/source.ts'),
+    import('../inspector/inspector.ts'),
+  ])
+  const source = createCatalogSource(gateway)
+  onSource(source)
+  return createInspector([source, createApprovalSource(gateway.approvals)], { title })
 }
 
 function untilStopped(signal: AbortSignal): Promise<void> {
@@ -88,10 +159,15 @@ function untilStopped(signal: AbortSignal): Promise<void> {
 }
 
 /** Applies changes of the files while the gateway runs. Asks for changes, since editors replace files in many ways. */
-function watchConfig(files: readonly string[], gateway: Gateway, onProblem: (message: string) => void): () => void {
+function watchConfig(
+  files: readonly string[],
+  gateway: Gateway,
+  { onApplied, onProblem }: { onApplied(): void; onProblem(message: string): void },
+): () => void {
   const apply = async (): Promise<void> => {
     try {
       await gateway.update(await readGatewayConfig(files))
+      onApplied()
     } catch (error) {
       onProblem(`The new configuration is not used: ${(error as Error).message}`)
     }

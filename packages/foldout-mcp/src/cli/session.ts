@@ -10,7 +10,7 @@ import { dropUndefined } from '../gateway/fields.ts'
 import { getCacheFolder } from '../gateway/surroundings.ts'
 import { untilAborted } from '../gateway/upstreams/connection.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { createStyler, toLine, toLines, type Stream } from './text.ts'
+import { createStyler, formatCount, toLine, toLines, type Stream } from './text.ts'
 
 /** The environment of a command, which tests replace. */
 export interface Surroundings {
@@ -26,6 +26,8 @@ export interface ServerOptions {
   readonly config?: readonly string[]
   readonly preset?: string
   readonly cache?: string
+  /** The database that gateways share. */
+  readonly store?: string
   /** Asks the servers themselves, whatever is cached. */
   readonly refresh?: boolean
   /** How long to wait for each server, in seconds. */
@@ -50,7 +52,7 @@ export interface OpenSession {
   readonly progress: Progress
 }
 
-const DEFAULT_CONFIGS = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
+export const DEFAULT_CONFIGS = ['foldout.config.ts', 'foldout.config.json', '.mcp.json']
 
 /** Makes the tools of all servers known, lets a command use them, and ends everything that was started, even on failure. */
 export async function withServers<Result>(
@@ -63,17 +65,25 @@ export async function withServers<Result>(
   const config = await readGatewayConfig(getConfigFiles(options))
   const progress = createProgress(surroundings, options)
   const report = createReporter(options, { ...surroundings, stderr: progress.stream })
+  let isCreated = false
   const gateway = await createGateway(config, {
     ...getGatewayOptions(options, env),
     ...dropUndefined({ embed }),
-    onEvent: report,
+    onEvent(event) {
+      // What the cache has is told in one line.
+      if (isCreated || event.type !== 'server/tools') report(event)
+    },
   })
+  isCreated = true
   const getAnswered = (): number =>
     gateway.servers.filter(({ tools, state }) => tools !== undefined || state.type === 'failed').length
   try {
-    const isCached = gateway.servers.some(({ tools }) => tools !== undefined)
-    if (isCached && !options.quiet && !options.refresh)
-      stderr.write(createStyler(stderr, env)('dim', 'Some tools come from the cache; --refresh asks the servers.\n'))
+    const cached = gateway.servers.filter(({ tools }) => tools !== undefined)
+    if (cached.length > 0 && !options.quiet && !options.refresh) {
+      const tools = cached.reduce((sum, server) => sum + (server.tools ?? 0), 0)
+      const from = `${formatCount(tools, 'tool')} of ${formatCount(cached.length, 'server')}`
+      stderr.write(createStyler(stderr, env)('dim', `${from} from the cache; --refresh asks the servers.\n`))
+    }
     await progress.during(
       () => `Asked ${gateway.servers.length} servers, ${getAnswered()} have answered`,
       () => untilAborted(gateway.ready(), signal),
@@ -85,9 +95,17 @@ export async function withServers<Result>(
 }
 
 /** The options of the command line that are the gateway's. */
-export function getGatewayOptions({ cache, timeout, refresh }: ServerOptions, env: NodeJS.ProcessEnv): GatewayOptions {
+export function getGatewayOptions(
+  { cache, store, timeout, refresh }: ServerOptions,
+  env: NodeJS.ProcessEnv,
+): GatewayOptions {
   const timeoutMs = timeout === undefined ? undefined : timeout * 1_000
-  return { env, ...dropUndefined({ cache, timeoutMs, isFresh: refresh }) }
+  return { env, ...dropUndefined({ cache, store, timeoutMs, isFresh: refresh }) }
+}
+
+/** Whether a file was named, or is there under a usual name. */
+export function hasConfigFile({ config = [] }: Pick<ServerOptions, 'config'>): boolean {
+  return config.length > 0 || DEFAULT_CONFIGS.some((file) => existsSync(file))
 }
 
 /** The files that were named, or the first one that is there under a usual name. */
@@ -96,7 +114,12 @@ export function getConfigFiles({ config = [] }: Pick<ServerOptions, 'config'>): 
   const found = DEFAULT_CONFIGS.find((file) => existsSync(file))
   if (found !== undefined) return [found]
   throw new UsageError(
-    `There is no ${DEFAULT_CONFIGS.join(', no ')} in this folder. Name the file that lists your MCP servers: --config <file>.`,
+    [
+      `There is no ${DEFAULT_CONFIGS.join(', no ')} in this folder. To get one:`,
+      '  foldout import                        takes over the servers of your MCP clients',
+      '  foldout add <name> -- <command>       adds a server',
+      'Or name the file that lists your MCP servers: --config <file>',
+    ].join('\n'),
   )
 }
 
@@ -130,10 +153,27 @@ export function createReporter(
   return (event) => {
     if (event.type === 'problem') complain(event.server ?? 'foldout', event.message)
     if (event.type === 'server/state' && event.state.type === 'failed') complain(event.server, event.state.reason)
+    if (event.type === 'server/unapproved') complain(event.server, describeUnapproved(event))
     if (event.type !== 'server/tools' || quiet) return
     const { tools } = event
     stderr.write(style('dim', `${toLine(event.server)}: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`))
   }
+}
+
+function describeUnapproved({ added, changed, isHeld }: Extract<GatewayEvent, { type: 'server/unapproved' }>): string {
+  const parts = [
+    ...(added.length > 0 ? [`new: ${shortenList(added)}`] : []),
+    ...(changed.length > 0 ? [`changed: ${shortenList(changed)}`] : []),
+  ]
+  const start = isHeld ? 'Tools are held until you approve them' : 'Its tools are not those that you accepted'
+  return `${start} (${parts.join('; ')}). foldout pins shows what changed.`
+}
+
+const MOST_NAMED = 5
+
+function shortenList(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED
+  return [...names.slice(0, MOST_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }
 
 /** Names a folder in whose `node_modules` the encoder is, if it is not installed beside this program. */
@@ -153,13 +193,14 @@ export async function findEncoder(
   { env, stderr }: Surroundings,
 ): Promise<MiniLm | undefined> {
   if (!encoder) return undefined
-  const [{ createMiniLm }, { createVectorFile }] = await Promise.all([import('foldout/minilm'), import('foldout/node')])
+  const { createMiniLm } = await import('foldout/minilm')
   const installedIn = env[FOLDER_VARIABLE]
+  const where = installedIn ? { installedIn } : {}
   try {
-    const found = createMiniLm({
-      cache: createVectorFile(join(cache ?? getCacheFolder(env), 'vectors')),
-      ...(installedIn ? { installedIn } : {}),
-    })
+    // Most do not have it, and the rest need not be loaded then.
+    await createMiniLm(where).close()
+    const { createVectorFile } = await import('foldout/node')
+    const found = createMiniLm({ ...where, cache: createVectorFile(join(cache ?? getCacheFolder(env), 'vectors')) })
     if (!quiet) stderr.write(createStyler(stderr, env)('dim', `Searches use the encoder ${found.model}.\n`))
     return found
   } catch (error) {

@@ -1,9 +1,14 @@
 /** Control characters, and characters that are invisible or change the direction of text: a server must not control the terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]+/gu
 
+/** Text without what could control a terminal, in one line. */
+export function toPrintable(text: string): string {
+  return text.replace(UNPRINTABLE, ' ')
+}
+
 /** One line of text that is safe to print. */
 export function toLine(text: string): string {
-  return text.replace(UNPRINTABLE, ' ').replaceAll(/ {2,}/g, ' ').trim()
+  return toPrintable(text).replaceAll(/ {2,}/g, ' ').trim()
 }
 
 /** Several lines, each of them safe to print. */

@@ -1,5 +1,5 @@
 import { formatSignature, type Catalog, type CatalogEntry } from 'foldout/catalog'
-import { compareExposures, computeCosts, type CatalogCosts, type ExposureCost } from './costs.ts'
+import { compareExposures, computeCosts, type CatalogCosts, type ExposureCost } from '../gateway/serve/costs.ts'
 import { EXIT } from './exit-codes.ts'
 import { withServers, type OpenSession, type ServerOptions, type Surroundings } from './session.ts'
 import { createStyler, formatBar, formatCount, formatNumber, formatTable, toLine } from './text.ts'
@@ -85,20 +85,28 @@ function groupByServer({ tools }: Catalog): ReadonlyMap<string, readonly Catalog
 /** What a client would be given, and for how many searches that is cheaper than everything. */
 function formatExposures({ exposures, costs, catalog }: CostView, columns: number | undefined): string {
   const largest = Math.max(1, ...exposures.map(({ tokens }) => tokens))
-  const rows = exposures.map((cost) => {
-    const { name, tools, tokens, findTokens, breakEven, problem } = cost
-    if (problem !== undefined) return [`  ${name}`, '', '', '', toLine(problem)]
-    const bar = formatBar(tokens / largest, 10)
-    const listed = [`  ${name}`, String(tools).padStart(6), formatNumber(tokens).padStart(8), bar]
-    if (findTokens === 0) return [...listed, 'lists everything']
-    return [...listed, `and ${formatNumber(findTokens)} for each tool found; ${formatBreakEven(breakEven)}`]
-  })
+  const rows = exposures
+    .filter(({ problem }) => problem === undefined)
+    .map(({ name, tools, tokens, findTokens, breakEven }) => {
+      const bar = formatBar(tokens / largest, 10)
+      const listed = [`  ${name}`, String(tools).padStart(6), formatNumber(tokens).padStart(8), bar]
+      if (findTokens === 0) return [...listed, '', 'lists everything']
+      return [...listed, formatNumber(findTokens).padStart(PER_FIND.length), formatBreakEven(breakEven)]
+    })
+  const problems = exposures.flatMap(({ name, problem }) =>
+    problem === undefined ? [] : [`  ${name} cannot be used: ${toLine(problem)}`],
+  )
   const head = `${formatCount(catalog.tools.length, 'tool')}, ${formatNumber(costs.total)} tokens (${costs.counter.exact ? 'exact' : 'estimated'}). What a client is given with each exposure:`
-  return [head, ...formatTable([['', ' tools', '  tokens', '', ''], ...rows], columns)].join('\n')
+  const names = ['', ' tools', '  tokens', '', PER_FIND, 'cheaper than all']
+  return [head, ...formatTable([names, ...rows], columns), ...problems].join('\n')
 }
 
+/** What each tool that is found adds to a conversation. */
+const PER_FIND = 'per tool found'
+
+/** For how many searches of one conversation an exposure is cheaper. */
 function formatBreakEven(searches: number | null): string {
-  if (searches === null) return 'always cheaper than all'
-  if (searches === 0) return 'never cheaper than all'
-  return `cheaper than all before search ${formatNumber(searches)} of a conversation`
+  if (searches === null) return 'always'
+  if (searches === 0) return 'never'
+  return `before search ${formatNumber(searches)}`
 }

@@ -66,6 +66,18 @@ describe('R52: entries of clients', () => {
     ],
     ['gemini-cli', '.gemini/settings.json', '{"mcpServers": {"a": {"httpUrl": "https://a"}}}', { url: 'https://a' }],
     [
+      'gemini-cli',
+      '.gemini/settings.json',
+      '{"mcpServers": {"a": {"httpUrl": "https://a", "oauth": {"enabled": true, "clientId": "me", "scopes": ["read"]}}}}',
+      { url: 'https://a', auth: { clientId: 'me', scopes: ['read'] } },
+    ],
+    [
+      'cursor',
+      '.cursor/mcp.json',
+      '{"mcpServers": {"a": {"url": "https://a", "auth": {"CLIENT_ID": "me", "CLIENT_SECRET": "${env:SECRET}"}}}}',
+      { url: 'https://a', auth: { clientId: 'me', clientSecret: '${SECRET}' } },
+    ],
+    [
       'cline',
       '.cline/data/settings/cline_mcp_settings.json',
       '{"mcpServers": {"a": {"url": "https://a", "type": "sse", "disabled": true}}}',
@@ -192,7 +204,7 @@ describe('R52: entries of clients', () => {
     await write('home/.codeium/windsurf/mcp_config.json', '{"mcpServers": {"__proto__": {"command": "x"}}}')
     const { servers, problems } = await collect()
     expect(problems.map(({ file, message }) => [file, message])).toEqual([
-      [broken, expect.stringMatching(/^it is not valid JSON: \w+ in line 1$/)],
+      [broken, expect.stringMatching(/^it is not valid JSON: [a-z ]+ in line 1$/)],
       [binary, expect.stringContaining('UTF-8')],
     ])
     expect(servers.map(({ source }) => source.name)).toEqual(['__proto__'])

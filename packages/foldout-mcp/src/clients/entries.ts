@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
-import type { ServerDefinition } from '../gateway/config/definition.ts'
+import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
 import { dropUndefined } from '../gateway/fields.ts'
 import type { EntryShape, Scope } from './client.ts'
 import { isObject } from './documents/document.ts'
@@ -57,7 +57,12 @@ export function readEntry(entry: unknown, origin: EntryOrigin): ReadEntry {
   if (url !== undefined) {
     const headers = { ...readRecord(entry, ['headers', 'http_headers'], fill), ...readTokenHeaders(entry) }
     const isSse = (entry['type'] ?? entry['transport']) === 'sse'
-    const fields = dropUndefined({ type: (isSse && 'sse') || undefined, url: fill(url), headers: omitEmpty(headers) })
+    const fields = dropUndefined({
+      type: (isSse && 'sse') || undefined,
+      url: fill(url),
+      headers: omitEmpty(headers),
+      auth: readAuth(entry, fill),
+    })
     return { definition: { ...fields, ...common }, notes: [...notes] }
   }
   const [command, ...args] = readCommand(entry)
@@ -119,6 +124,22 @@ function readTokenHeaders(entry: Fields): Readonly<Record<string, string>> {
     ...(typeof token === 'string' && { Authorization: `Bearer \${${token}}` }),
     ...Object.fromEntries(headers),
   }
+}
+
+/** The client that a server over HTTP is signed in to with: `auth` of Cursor and the gateway, `oauth` of Gemini CLI. */
+function readAuth(entry: Fields, fill: Fill): ServerAuthDefinition | undefined {
+  const auth = [entry['auth'], entry['oauth']].find(isObject) ?? {}
+  const { scopes } = auth
+  const fields = dropUndefined({
+    clientId: getString(auth, ['clientId', 'CLIENT_ID']),
+    clientSecret: getString(auth, ['clientSecret', 'CLIENT_SECRET']),
+    scopes: Array.isArray(scopes) ? scopes.filter(isScalar).map(String) : undefined,
+  })
+  return omitEmpty({
+    ...fields,
+    ...(fields.clientId !== undefined && { clientId: fill(fields.clientId) }),
+    ...(fields.clientSecret !== undefined && { clientSecret: fill(fields.clientSecret) }),
+  })
 }
 
 /** Goose keeps some values in the keychain of the system, where nobody else can read them. */

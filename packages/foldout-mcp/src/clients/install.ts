@@ -41,6 +41,8 @@ export interface InstallResult {
   readonly backup: string | undefined
   /** The servers that were moved, and what they are called now. */
   readonly moved: readonly { readonly from: string; readonly to: string }[]
+  /** The servers that the client still starts itself, and that the gateway could serve instead. */
+  readonly left: readonly string[]
   readonly notes: readonly string[]
 }
 
@@ -72,6 +74,7 @@ interface Plan {
   readonly launch: Launch
   readonly config: string
   readonly moved: readonly (readonly [string, unknown])[]
+  readonly left: readonly string[]
   /** The moved servers by the names that the configuration has for them. */
   readonly names: ReadonlyMap<string, string>
   readonly servers: ReadonlyMap<string, ServerDefinition>
@@ -95,7 +98,7 @@ async function createPlan(request: InstallRequest, file: string, state: State): 
       client.maps[0] ?? { path: [], shape: {} }
     const entries = getEntries(root, map.path, map.isList) ?? new Map<string, unknown>()
     checkName(name, entries.get(name), client)
-    const { moved, servers, names, notes } = await planMove(request, root, entries, config)
+    const { moved, left, servers, names, notes } = await planMove(request, root, entries, config)
     const launch = createLaunch(version, config, where.platform)
     const entry = createEntry(name, launch, map.shape)
     const changes = [[name, entry] as const, ...moved.map(([other]) => [other, undefined] as const)]
@@ -104,7 +107,8 @@ async function createPlan(request: InstallRequest, file: string, state: State): 
         applyChange(format, next, { path: map.path, isList: map.isList ?? false, name: key, value }),
       base ?? client.initial ?? '',
     )
-    return { file, found, base, text, format, map, entry, launch, config, moved, names, servers, receipt, notes }
+    const changed = { file, found, base, text, format, map, entry }
+    return { ...changed, launch, config, moved, left, names, servers, receipt, notes }
   } catch (error) {
     if (error instanceof UsageError) throw error
     throw new Error(`${file} was not changed: ${(error as Error).message}.`, { cause: error })
@@ -118,6 +122,7 @@ function checkName(name: string, entry: unknown, client: ClientDescription): voi
 
 interface Move {
   readonly moved: Plan['moved']
+  readonly left: Plan['left']
   readonly servers: Plan['servers']
   readonly names: Plan['names']
   readonly notes: readonly string[]
@@ -130,24 +135,20 @@ async function planMove(
   entries: ReadonlyMap<string, unknown>,
   config: string,
 ): Promise<Move> {
-  const nothing = {
-    moved: [],
-    servers: new Map<string, ServerDefinition>(),
-    names: new Map<string, string>(),
-    notes: [],
-  }
-  if (!isMove) return nothing
   const origin = getOrigin(root, scope, where)
   const readable = [...entries].flatMap(([key, entry]) => {
     const read = readEntry(entry, origin)
     if (key === name || 'reason' in read || isFoldout(read.definition)) return []
     return [{ key, entry, source: { client: client.name, file: '', name: key }, ...read }]
   })
+  if (!isMove)
+    return { moved: [], left: readable.map(({ key }) => key), servers: new Map(), names: new Map(), notes: [] }
   const known = await readConfigServers(config)
   const merged = mergeServers(readable, known)
   const added = merged.filter(({ isKnown }) => !isKnown)
   return {
     moved: readable.map(({ key, entry }) => [key, entry] as const),
+    left: [],
     servers: new Map(added.map((server) => [server.name, server.definition])),
     names: new Map(merged.flatMap((server) => server.sources.map((source) => [source.name, server.name] as const))),
     notes: merged.flatMap((server) => server.notes.map((note) => `${server.name}: ${note}`)),
@@ -168,6 +169,7 @@ async function applyPlan(plan: Plan, request: InstallRequest, state: State): Pro
     backup: undefined,
     by: own ? ('command' as const) : ('file' as const),
     moved: moved.map(([from]) => ({ from, to: names.get(from) ?? from })),
+    left: plan.left,
     notes: [...plan.notes, client.note ?? []].flat(),
   }
   if (text === found.text) return { ...result, status: 'unchanged', by: 'file' }

@@ -1,4 +1,4 @@
-import type { ServerDefinition } from '../gateway/config/definition.ts'
+import type { ServerAuthDefinition, ServerDefinition } from '../gateway/config/definition.ts'
 
 export const HIDDEN = '***'
 /** Names of options and parameters whose values are secret. */
@@ -10,15 +10,20 @@ const VARIABLE = /^(?:Bearer )?\$\{[^{}]*\}$/
 
 /** A server without its secrets, to be shown. */
 export function hideSecrets(server: ServerDefinition): ServerDefinition {
-  const { args, env, headers, url, command } = server
+  const { args, env, headers, url, command, auth } = server
   return {
     ...server,
     ...(command !== undefined && { command: hideInArgument(command) }),
     ...(args && { args: hideInArguments(args.map(String)) }),
     ...(env && { env: hideValues(env) }),
     ...(headers && { headers: hideValues(headers) }),
+    ...(auth && { auth: { ...auth, ...hideValues(pickSecrets(auth)) } }),
     ...(url !== undefined && { url: hideInUrl(url) }),
   }
+}
+
+function pickSecrets(auth: ServerAuthDefinition): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(auth).filter(([name]) => /secret|^privateKey$/i.test(name)))
 }
 
 /** Every value may be a secret, except references to variables. */

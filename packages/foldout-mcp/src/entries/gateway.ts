@@ -6,12 +6,22 @@
 
 export {
   defineGateway,
+  type AuditDefinition,
   type ExposureName,
   type GatewayDefinition,
+  type HttpDefinition,
   type ParameterOverride,
+  type PinMode,
   type PresetDefinition,
+  type QuotaDefinition,
+  type QuotaSubject,
+  type ServerAuthDefinition,
+  type RuleAnnotation,
+  type RuleDefinition,
   type ServerDefinition,
   type ServerToolOverride,
+  type StoreDefinition,
+  type TokenDefinition,
 } from '../gateway/config/definition.ts'
 export { UsageError, type GatewayConfig } from '../gateway/config/config.ts'
 export { readGatewayConfig } from '../gateway/config/read-config.ts'
@@ -22,6 +32,8 @@ export {
   type GatewayOptions,
   type ServerStatus,
   type ViewChoice,
+  type WaitingCall,
+  type WaitingCalls,
 } from '../gateway/gateway.ts'
 export type { UpstreamState } from '../gateway/upstreams/upstream.ts'
 export type { Traffic } from '../gateway/traffic/traffic.ts'

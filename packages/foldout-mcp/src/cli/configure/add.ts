@@ -36,6 +36,8 @@ interface Trial {
   readonly isWorking: boolean
   readonly tools: number
   readonly error: string | undefined
+  /** Whether it only lacks a sign-in. */
+  readonly needsSignIn?: true
 }
 
 /** `foldout add <name>`: adds a server, after it was started once. Returns the exit code. */
@@ -53,7 +55,9 @@ export async function addServer(
   const definition = await createDefinition(command, options, ask ?? createAsk(surroundings, options))
   if (!options.json && options.try !== false) stderr.write(`Starting ${toLine(name)} …\n`)
   const trial = options.try === false ? undefined : await tryServer({ name, definition, file }, options, surroundings)
-  if (trial && !trial.isWorking) {
+  // A server has to be in the configuration before somebody can sign in to it.
+  const isAdded = trial === undefined || trial.isWorking || trial.needsSignIn === true
+  if (trial && !isAdded) {
     const lines = toLines(trial.error ?? 'It failed.').join('\n  ')
     stderr.write(`${toLine(name)} does not work, so it was not added: ${lines}\nTo add it all the same: --no-try\n`)
   } else {
@@ -63,7 +67,6 @@ export async function addServer(
       return changeConfig(file, new Map([[name, definition]]), state)
     })
   }
-  const isAdded = trial?.isWorking ?? true
   if (options.json) {
     const report = { name, config: file, isAdded, server: hideSecrets(definition), trial: trial ?? null }
     stdout.write(`${JSON.stringify(report, null, 2)}\n`)
@@ -107,6 +110,7 @@ async function checkFree(name: string, file: string): Promise<void> {
 
 function formatAdded(name: string, file: string, trial: Trial | undefined): string {
   const tools = trial?.tools ?? 0
+  if (trial?.needsSignIn) return `${toLine(name)} was added to ${toLine(file)}. ${toLine(trial.error ?? '')}\n`
   const tried = trial ? `It works: ${tools} ${tools === 1 ? 'tool' : 'tools'}.` : 'It was not tried.'
   return `${toLine(name)} was added to ${toLine(file)}. ${tried}\n`
 }
@@ -210,7 +214,10 @@ async function tryServer(
   try {
     await untilAborted(gateway.ready(), signal)
     const [server] = gateway.servers
-    if (server?.state.type === 'failed') return { isWorking: false, tools: 0, error: server.state.reason }
+    if (server?.state.type === 'failed') {
+      const { reason, needsSignIn } = server.state
+      return { isWorking: false, tools: 0, error: reason, ...(needsSignIn && { needsSignIn }) }
+    }
     return { isWorking: true, tools: server?.tools ?? 0, error: undefined }
   } finally {
     await gateway.close()

@@ -27,7 +27,12 @@ function createSurroundings(written: { stdout: string; stderr: string }): Parame
   return {
     stdout: { write: (text: string) => (written.stdout += text) },
     stderr: { write: (text: string) => (written.stderr += text) },
-    env: { HOME: join(folder, 'home'), PATH: '', XDG_CACHE_HOME: join(folder, 'cache') },
+    env: {
+      HOME: join(folder, 'home'),
+      PATH: '',
+      XDG_CACHE_HOME: join(folder, 'cache'),
+      XDG_DATA_HOME: join(folder, 'data'),
+    },
     signal: new AbortController().signal,
     version: '1.2.3',
   }
@@ -75,6 +80,8 @@ describe('R52: foldout import', () => {
       `a  new  cursor (${cursor}), zed (${zed})`,
       `b  new  cursor (${cursor})`,
       `2 servers were added to ${config}.`,
+      'What they cost: foldout tools',
+      'Into a client: foldout install <client> --move',
       '',
     ])
     expect([code, stderr]).toEqual([0, ''])
@@ -105,6 +112,13 @@ describe('R52: foldout import', () => {
       problems: [{ client: 'kiro', file: broken }],
     })
     expect(stderr).toContain(`${broken} is left out: it is not valid JSON`)
+  })
+
+  it('says whose files have no servers', async () => {
+    expect((await run('import', '--client', 'zed', '--no-project')).stdout).toBe(
+      'No servers were found in the files of Zed.\nTo add one: foldout add <name> -- <command>\n',
+    )
+    expect((await run('import', '--no-project')).stdout).toMatch(/^No servers .* of 24 MCP clients\.\n/)
   })
 
   it('reads only the clients that were named', async () => {
@@ -150,12 +164,28 @@ describe('R52: foldout install and uninstall', () => {
     const file = await write('home/.cursor/mcp.json', '{}')
     const { code, stdout } = await run('install', 'cursor', '--config', config)
     expect([code, stdout.split('\n')[0]]).toEqual([0, `Foldout is installed in Cursor: ${file}`])
+    expect(stdout).toContain('It has no servers yet. To take over those of your clients: foldout import\n')
     expect(JSON.parse((await run('install', 'cursor', '--config', config, '--json')).stdout)).toMatchObject({
       status: 'unchanged',
       file,
     })
     expect(JSON.parse((await run('uninstall', 'cursor', '--json')).stdout)).toMatchObject({ status: 'restored', file })
     expect(await readFile(file, 'utf8')).toBe('{}')
+  })
+
+  it('say which servers the client still starts itself, and how to move them', async () => {
+    const file = await write('home/.cursor/mcp.json', { mcpServers: { a: SECRETS, b: REMOTE_SECRETS } })
+    const before = await readFile(file, 'utf8')
+    const { stdout } = await run('install', 'cursor', '--config', config)
+    expect(stdout).toContain(
+      'Cursor also starts 2 servers by itself: a, b\nTo let only the gateway serve them: foldout install cursor --move\n',
+    )
+    const moved = await run('install', 'cursor', '--config', config, '--move')
+    expect(moved.stdout).toMatch(/Moved: a\nMoved: b\n/)
+    expect(moved.stdout).not.toContain('by itself')
+    expect(Object.keys(JSON.parse(await readFile(file, 'utf8')).mcpServers)).toEqual(['foldout'])
+    await run('uninstall', 'cursor')
+    expect(await readFile(file, 'utf8')).toBe(before)
   })
 
   it('never print the servers that they move', async () => {

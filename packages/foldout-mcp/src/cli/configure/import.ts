@@ -30,7 +30,10 @@ export async function importServers(options: ImportOptions, surroundings: Surrou
   const isWritten = !options.dryRun && (!options.json || options.config !== undefined)
   const merged = isWritten ? await writeServers(found, options, where) : await planServers(found, options)
   const file = isWritten ? getConfigFile(options.config, process.cwd()) : undefined
-  stdout.write(options.json ? formatJson(merged, found, file) : formatText(merged, file, surroundings))
+  const names = options.client ? clients.map(({ title }) => title).join(', ') : `${clients.length} MCP clients`
+  stdout.write(
+    options.json ? formatJson(merged, found, file) : formatText({ merged, clients: names, file }, surroundings),
+  )
   return EXIT.done
 }
 
@@ -82,11 +85,19 @@ function formatJson(merged: readonly MergedServer[], { skipped, problems }: Foun
   return `${JSON.stringify({ config: file ?? null, mcpServers, servers, skipped, problems }, null, 2)}\n`
 }
 
-function formatText(merged: readonly MergedServer[], file: string | undefined, surroundings: Surroundings): string {
-  const { stdout, env } = surroundings
+interface Imported {
+  readonly merged: readonly MergedServer[]
+  /** Whose files were read. */
+  readonly clients: string
+  /** The file that was written. */
+  readonly file: string | undefined
+}
+
+function formatText({ merged, clients, file }: Imported, { stdout, env }: Surroundings): string {
   const style = createStyler(stdout, env)
   const found = merged.filter(({ sources }) => sources.length > 0)
-  if (found.length === 0) return 'No servers were found in the files of MCP clients.\n'
+  if (found.length === 0)
+    return `No servers were found in the files of ${clients}.\nTo add one: foldout add <name> -- <command>\n`
   const rows = found.map(({ name, sources, isKnown }) => [
     toLine(name),
     isKnown ? 'already there' : 'new',
@@ -98,7 +109,10 @@ function formatText(merged: readonly MergedServer[], file: string | undefined, s
     file === undefined
       ? 'Nothing was written.'
       : `${count} ${count === 1 ? 'server was' : 'servers were'} added to ${file}.`
-  return `${[...formatTable(rows, stdout.columns), ...notes.map((note) => style('yellow', toLine(note))), toLine(end)].join('\n')}\n`
+  const next =
+    file === undefined ? [] : ['What they cost: foldout tools', 'Into a client: foldout install <client> --move']
+  const lines = [...formatTable(rows, stdout.columns), ...notes.map((note) => style('yellow', toLine(note)))]
+  return `${[...lines, toLine(end), ...next].join('\n')}\n`
 }
 
 function formatSource({ client, file }: Source): string {

@@ -2,14 +2,14 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../gateway/config/config.ts'
 import type { ClientDescription, Scope } from '../../clients/client.ts'
 import { createLaunch } from '../../clients/entries.ts'
-import { findConfigFile } from '../../clients/gateway-config.ts'
+import { findConfigFile, readConfigServers } from '../../clients/gateway-config.ts'
 import { installGateway, type InstallResult } from '../../clients/install.ts'
 import { CLIENTS, getClient } from '../../clients/known/clients.ts'
 import { chooseFile, type Whereabouts } from '../../clients/places.ts'
 import { uninstallGateway, type UninstallResult } from '../../clients/uninstall.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
-import { toLine } from '../text.ts'
+import { formatCount, toLine } from '../text.ts'
 
 export interface InstallOptions {
   readonly config?: string
@@ -48,8 +48,14 @@ export async function install(name: string, options: InstallOptions, surrounding
     isMove: options.move ?? false,
     isEdit: options.edit ?? false,
   })
-  stdout.write(options.json ? toJson(result) : formatInstalled(client, result))
+  stdout.write(options.json ? toJson(result) : formatInstalled(client, result, await describeEmpty(result.config)))
   return EXIT.done
+}
+
+/** A gateway without servers would look broken. A configuration that is a program, or damaged, is not looked into. */
+async function describeEmpty(config: string): Promise<string | undefined> {
+  const servers = await readConfigServers(config).catch(() => undefined)
+  return servers?.size === 0 ? 'It has no servers yet. To take over those of your clients: foldout import' : undefined
 }
 
 /** `foldout uninstall <client>`. Returns the exit code. */
@@ -90,8 +96,8 @@ function createLink({ title, link }: ClientDescription, name: string, { version,
   return link.replaceAll(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole)
 }
 
-function formatInstalled({ title }: ClientDescription, result: InstallResult): string {
-  const { file, status, config, backup, moved, notes, client, by } = result
+function formatInstalled({ title }: ClientDescription, result: InstallResult, empty: string | undefined): string {
+  const { file, status, config, backup, moved, left, notes, client, by } = result
   const how = { command: ' by its own command', file: '' }[by]
   const heads = {
     installed: `Foldout is installed in ${title}${how}: ${file}`,
@@ -101,12 +107,23 @@ function formatInstalled({ title }: ClientDescription, result: InstallResult): s
   const lines = [
     heads[status],
     `It serves ${config}`,
+    empty !== undefined && empty,
     ...moved.map(({ from, to }) => `Moved: ${from}${from === to ? '' : ` is now ${to}`}`),
     backup !== undefined && `The file as it was: ${backup}`,
     ...notes,
+    ...(left.length === 0 ? [] : describeLeft(title, client, left)),
     status === 'installed' && `To undo it: foldout uninstall ${client}`,
   ]
   return formatLines(lines)
+}
+
+/** A client that also lists the servers itself saves nothing. */
+function describeLeft(title: string, client: string, left: readonly string[]): readonly string[] {
+  const them = left.length === 1 ? 'it' : 'them'
+  return [
+    `${title} also starts ${formatCount(left.length, 'server')} by itself: ${left.join(', ')}`,
+    `To let only the gateway serve ${them}: foldout install ${client} --move`,
+  ]
 }
 
 function formatUninstalled(

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { learnCore, type LearnedCore } from 'foldout/catalog'
 import { readRecordingFile } from 'foldout/node'
 import { advise, type Advice } from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from '../../gateway/fields.ts'
-import { readTraffic, toCatalogRecording } from '../../gateway/traffic/recording.ts'
+import { isTraffic, readTraffic, toCatalogRecording } from '../../gateway/traffic/recording.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { formatCount, formatNumber, formatTable, toLine } from '../text.ts'
@@ -39,15 +38,6 @@ export async function adviseFrom(file: string, options: AdviseOptions, { stdout 
   const runs = recordings.reduce((sum, recording) => sum + recording.runs.length, 0)
   stdout.write(options.json ? `${JSON.stringify({ runs, advice }, null, 2)}\n` : formatAdvice(advice, runs))
   return EXIT.done
-}
-
-/** Traffic begins with a line that says so. */
-async function isTraffic(file: string): Promise<boolean> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
-  })
-  return text.startsWith('{"type":"start"')
 }
 
 function formatAdvice(advice: readonly Advice[], runs: number): string {

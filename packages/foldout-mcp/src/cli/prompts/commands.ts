@@ -1,17 +1,19 @@
 import { Option } from 'commander'
-import { collect, formatExamples, readCount, type AddCommands } from '../options.ts'
+import { STRATEGIES } from '../../inspector/protocol.ts'
+import { addServerOptions, collect, formatExamples, readCount, readPort, type AddCommands } from '../options.ts'
+import type { InspectOptions } from '../inspect/inspect.ts'
 import type { AdviseOptions } from './advise.ts'
 import type { RenderPromptOptions } from './render.ts'
 import type { SimulateOptions } from './simulate.ts'
 
-/** Adds the commands about prompts: they render, advise and simulate. */
+/** Adds the commands about prompts: they render, advise, simulate and show them in a browser. */
 export const addPromptCommands: AddCommands = (program, surroundings, finish) => {
   addRender(program, surroundings, finish)
   addAdvise(program, surroundings, finish)
   addSimulate(program, surroundings, finish)
+  addInspect(program, surroundings, finish)
 }
 
-const STRATEGIES = ['read-section', 'open-sections', 'open-or-read', 'context-files']
 const MODULE = 'a TypeScript or JavaScript file that exports a bound prompt; file#name takes a named export'
 const VALUES = ['--values <json>', 'values for the prompt, as a JSON object'] as const
 const JSON_OPTION = ['--json', 'print JSON for programs'] as const
@@ -92,5 +94,33 @@ const addSimulate: AddCommands = (program, surroundings, finish) => {
     .action(async (module: string, options: SimulateOptions) => {
       const { simulatePrompt } = await import('./simulate.ts')
       finish(await simulatePrompt(module, options, surroundings))
+    })
+}
+
+const addInspect: AddCommands = (program, surroundings, finish) => {
+  addServerOptions(program.command('inspect'))
+    .description('show prompts, runs and the tools of servers in the browser: what is folded, what it costs, and why')
+    .argument(
+      '[target]',
+      'a recording of runs, which is followed while it grows, or the module of a prompt; without one, the servers of a configuration, if there is one',
+    )
+    .option('--prompt <module>', `for a recording: ${MODULE}`)
+    .option('--port <port>', 'the port on 127.0.0.1 (default: any free one)', readPort)
+    .option('--no-open', 'print the address, and do not open a browser')
+    .option('--mcp', 'serve a recording to an agent as MCP resources, over standard input and output')
+    .option(...VALUES)
+    .addHelpText(
+      'after',
+      formatExamples(
+        'foldout inspect support.ts',
+        'foldout inspect runs.jsonl --prompt support.ts',
+        'foldout inspect --config .mcp.json',
+        'foldout inspect support.ts#clerk --no-open',
+        'foldout inspect runs.jsonl --mcp',
+      ),
+    )
+    .action(async (target: string | undefined, options: InspectOptions) => {
+      const { inspect } = await import('../inspect/inspect.ts')
+      finish(await inspect(target, options, surroundings))
     })
 }

@@ -5,11 +5,12 @@ import type * as foldout from 'foldout'
 import type { BoundPrompt, DisclosureStrategy } from 'foldout'
 import type * as telemetry from 'foldout/telemetry'
 import { UsageError } from '../../gateway/config/config.ts'
+import type { StrategyName } from '../../inspector/protocol.ts'
 import { readJsonObject } from '../options.ts'
 import { toLine } from '../text.ts'
 
 type Library = Pick<typeof foldout, 'contextFiles' | 'openOrRead' | 'openSections' | 'readSection'>
-type Telemetry = Pick<typeof telemetry, 'simulate'>
+type Telemetry = Pick<typeof telemetry, 'advise' | 'createRecorder' | 'measurePrompt' | 'simulate'>
 
 /** A prompt of a module, with the library that the module itself uses: prompts of another copy are unknown to ours. */
 export interface LoadedPrompt {
@@ -99,10 +100,6 @@ function bind(prompt: AnyPrompt, json: string | undefined, reference: string): B
     throw new UsageError(`${reference}: ${(error as Error).message} Values are given as --values <json>.`)
   }
 }
-
-/** The names of the strategies on the command line. */
-export const STRATEGY_NAMES = ['read-section', 'open-sections', 'open-or-read', 'context-files'] as const
-export type StrategyName = (typeof STRATEGY_NAMES)[number]
 
 export function createStrategy(name: StrategyName, library: Library): DisclosureStrategy {
   if (name === 'read-section') return library.readSection()

@@ -3,7 +3,8 @@ import { UsageError } from '../../gateway/config/config.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
-import { createStrategy, loadPrompt, type StrategyName, type ValueOptions } from './prompt-module.ts'
+import type { StrategyName } from '../../inspector/protocol.ts'
+import { createStrategy, loadPrompt, type ValueOptions } from './prompt-module.ts'
 
 export interface RenderPromptOptions extends ValueOptions {
   /** The paths of sections to open. */

@@ -4,18 +4,12 @@ import { toSimulationSteps, type SimulationOptions, type SimulationStep } from '
 import * as z from 'zod'
 import { UsageError } from '../../gateway/config/config.ts'
 import { dropUndefined } from '../../gateway/fields.ts'
+import { STRATEGIES, type StrategyName } from '../../inspector/protocol.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Surroundings } from '../session.ts'
 import { createProgress } from '../progress.ts'
 import { createStyler, formatBar, formatNumber, formatTable, toLine } from '../text.ts'
-import {
-  createStrategy,
-  loadPrompt,
-  STRATEGY_NAMES,
-  type LoadedPrompt,
-  type StrategyName,
-  type ValueOptions,
-} from './prompt-module.ts'
+import { createStrategy, loadPrompt, type LoadedPrompt, type ValueOptions } from './prompt-module.ts'
 
 export interface SimulateOptions extends ValueOptions {
   readonly open?: readonly string[]
@@ -46,7 +40,7 @@ export async function simulatePrompt(
   const { stdout } = surroundings
   const loaded = await loadPrompt(module, options)
   const runs = await readRuns(options, loaded)
-  const names = options.strategy === undefined ? STRATEGY_NAMES : [options.strategy]
+  const names = options.strategy === undefined ? STRATEGIES : [options.strategy]
   const costs: SimulatedCost[] = []
   const work = async (): Promise<void> => {
     for (const name of [...names, 'everything-in-full'] as const)
@@ -144,15 +138,18 @@ interface Result {
 function formatCosts({ prompt, runs, cache, strategies }: Result, { stdout, env }: Surroundings): string {
   const style = createStyler(stdout, env)
   const largest = Math.max(1, ...strategies.map(({ billedTokens }) => billedTokens))
-  const rows = strategies.map(({ strategy, requests, restarts, inputTokens, billedTokens, problem }) => {
-    if (problem !== undefined) return [strategy, '', '', '', '', toLine(problem)]
+  const computed = strategies.filter(({ problem }) => problem === undefined)
+  const rows = computed.map(({ strategy, requests, restarts, inputTokens, billedTokens }) => {
     const figures = [requests, restarts, inputTokens, Math.round(billedTokens)].map((figure, i) =>
       formatNumber(figure).padStart(HEAD[i + 1]?.length ?? 0),
     )
-    return [strategy, ...figures, formatBar(billedTokens / largest, 20)]
+    return [strategy, ...figures, formatBar(billedTokens / largest, 12)]
   })
   const title = style('bold', `${toLine(prompt)}: ${runs} ${runs === 1 ? 'run' : 'runs'}, prompt cache: ${cache}`)
-  return `${[title, ...formatTable([HEAD, ...rows], stdout.columns)].join('\n')}\n`
+  const problems = strategies.flatMap(({ strategy, problem }) =>
+    problem === undefined ? [] : [`${strategy} cannot be computed: ${toLine(problem)}`],
+  )
+  return `${[title, ...formatTable([HEAD, ...rows], stdout.columns), ...problems].join('\n')}\n`
 }
 
 const HEAD = ['strategy', 'requests', 'restarts', 'input tokens', '  billed', '']

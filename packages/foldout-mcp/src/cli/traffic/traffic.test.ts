@@ -37,7 +37,7 @@ async function run(...args: readonly string[]): Promise<{ code: number; stdout: 
   const code = await runCommand(['node', 'foldout', ...args], {
     stdout: { write: (text) => (stdout += text) },
     stderr: { write: (text) => (stderr += text) },
-    env: { XDG_CACHE_HOME: join(folder, 'cache') },
+    env: { XDG_CACHE_HOME: join(folder, 'cache'), XDG_DATA_HOME: join(folder, 'data') },
     signal: new AbortController().signal,
     version: '1.2.3',
   })

@@ -6,6 +6,7 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser'
+import { toWords } from '../../gateway/fields.ts'
 import { endLine, getStyle, type Change, type Format, type Path } from './document.ts'
 
 /** JSON with comments and trailing commas, as editors read it. */
@@ -40,7 +41,7 @@ function parse(text: string): Node | undefined {
   const [first] = errors
   if (!first) return root
   const line = text.slice(0, first.offset).split('\n').length
-  throw new Error(`it is not valid JSON: ${printParseErrorCode(first.error)} in line ${line}`)
+  throw new Error(`it is not valid JSON: ${toWords(printParseErrorCode(first.error))} in line ${line}`)
 }
 
 /** The parser's own values lose properties called `__proto__`. */
