@@ -1,0 +1,276 @@
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { runAgent } from 'foldout'
+import { recordRun } from 'foldout/node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPaidModel } from '../../examples/inspector/paid-model.ts'
+import { travelDesk } from '../../examples/inspector/travel-desk.ts'
+import { findBarriers } from './browser.ts'
+import { isWhole, open, startInspector, takeProblems, useBrowser } from './harness.ts'
+
+useBrowser()
+
+const folder = mkdtempSync(join(tmpdir(), 'foldout-browser-'))
+const FILE = join(folder, 'runs.jsonl')
+const HOSTILE = '<img src=x onerror="document.title=`pwned`"></script><script>alert(1)</script>'
+
+async function run(to: string, input: string): Promise<void> {
+  const adapter = createPaidModel([
+    { calls: [['read_section', { section_key: 'changes' }]] },
+    { calls: [['rebook_flight', { booking: 'QX4T2', flight: 'TP763', date: '2026-12-05' }]] },
+    { says: `Moved. ${HOSTILE}` },
+  ])
+  const recorder = recordRun({ to })
+  await runAgent(travelDesk, { adapter, input, onEvent: recorder.onEvent })
+  await recorder.saved()
+}
+
+beforeAll(() => run(FILE, `Can I fly a day later? ${HOSTILE} sk-abcdefghijklmnopqrst`))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('R59 the run view in a browser', () => {
+  it('shows a recording: timeline, messages, openings, why a tool was not offered, and a fork', async () => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(url)
+    await page.getByText('Opened changes').waitFor()
+    expect(await page.locator('.figures').innerText()).toMatch(/Requests\s+3/)
+    await page.locator('.plot canvas').waitFor()
+    await page.getByRole('tab', { name: /^Messages/ }).click()
+    await page.locator('.message.user').filter({ hasText: HOSTILE }).waitFor()
+    await page.locator('.output').filter({ hasText: 'Moved.' }).waitFor()
+    await page.getByRole('tab', { name: /^Openings/ }).click()
+    await page.getByRole('rowheader', { name: 'changes' }).waitFor()
+    await page.getByRole('tab', { name: /^Why not/ }).click()
+    await page.getByLabel('Tool').fill('rebook_flight')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText(/belongs to the section 'changes', which was folded/).waitFor()
+    await page.getByRole('button', { name: 'Fork from request 1' }).click()
+    await page.getByRole('button', { name: 'Copy the state' }).waitFor()
+    expect(await page.evaluate('document.querySelectorAll("img").length')).toBe(0)
+    expect(await page.title()).not.toContain('pwned')
+  })
+
+  it.each(['en-US@posix', 'ar-EG', 'de-DE'])('shows a run in a browser that speaks %s', async (locale) => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(url, { locale })
+    await page.locator('.plot canvas').waitFor()
+    expect(await page.locator('.figures').innerText()).toMatch(/Tokens in\s+[\d,]+/)
+  })
+
+  it('shows retries, cache misses and what a run did not get', async () => {
+    const file = join(folder, 'rough.jsonl')
+    const reply = (input: number, cached: number): object => ({
+      type: 'reply/received',
+      message: { text: '', toolCalls: [] },
+      usage: { inputTokens: input, outputTokens: 5, cachedInputTokens: cached, cacheWriteTokens: 0 },
+    })
+    const sent = { type: 'request/sent', messages: 1, tools: ['work'] }
+    const events = [
+      {
+        type: 'run/started',
+        isResumed: false,
+        input: 'Go.',
+        model: { provider: 'acme', name: 'one', contextWindow: 2_000 },
+      },
+      sent,
+      { type: 'request/retried', attempt: 1, delayMs: 1_500, reason: '429 Too Many Requests' },
+      reply(1_000, 800),
+      sent,
+      reply(1_200, 0),
+      { type: 'approval/asked', callId: 'c', tool: 'work', reason: 'It costs money' },
+      { type: 'approval/answered', callId: 'c', tool: 'work', approved: false },
+      { type: 'run/failed', errorType: 'limit-reached' },
+    ]
+    const lines = events.map((event, i) => JSON.stringify({ version: 1, run: 'rough', at: 1e12 + i, event }))
+    writeFileSync(file, `${lines.join('\n')}\nnot a line\n`)
+    const { url } = await startInspector('inspect', file)
+    const page = await open(url, { height: 1_000 })
+    await page.getByText('Retry 1 after 1,500 ms').waitFor()
+    await page.getByText('Cache missed for 800 tokens').waitFor()
+    await page.getByText('work was refused').waitFor()
+    expect(await page.locator('.figures').innerText()).toMatch(/Peak context\s+1,200[^]*Retries\s+1\s+Cache misses\s+1/)
+    expect(await page.locator('.step.reply').allInnerTexts()).toEqual([
+      expect.stringMatching(/1,000[^]*5[^]*800/),
+      expect.stringMatching(/1,200[^]*5[^]*0/),
+    ])
+    await page.getByText('1 line of the recording could not be read.').waitFor()
+    const chart = page.locator('.plot')
+    expect(await chart.getAttribute('aria-label')).toContain('Peak 1,200 tokens at request 2')
+    expect(await page.locator('.chart figcaption').innerText()).toContain('window 2,000')
+    expect(await chart.locator('canvas').isVisible()).toBe(true)
+  })
+
+  it('R60 works with the keyboard alone', async () => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(url)
+    await page.getByText('Opened changes').waitFor()
+    const getName = (): Promise<string> => page.evaluate('document.activeElement.textContent.trim()')
+    for (let i = 0; i < 20 && !(await getName()).startsWith('Timeline'); i++) await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowLeft')
+    expect(await getName()).toBe('Why not, and fork')
+    for (let i = 0; i < 10 && (await page.evaluate('document.activeElement.id')) !== 'why-tool'; i++)
+      await page.keyboard.press('Tab')
+    await page.keyboard.type('rebook_flight')
+    await page.keyboard.press('Enter')
+    await page.getByText(/belongs to the section 'changes', which was folded/).waitFor()
+  })
+
+  it('R60 shows a recording whose names are a megabyte long and turn the direction of text', async () => {
+    const file = join(folder, 'odd.jsonl')
+    const name = `\u202E${'x'.repeat(1_000_000)}`
+    const usage = { inputTokens: 1e15, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
+    const tokens = { total: 1, text: 1, tools: 0 }
+    const events = [
+      { type: 'run/started', isResumed: false, input: name, model: { provider: name, name } },
+      {
+        type: 'prompt/rendered',
+        prompt: name,
+        text: name,
+        tools: [name],
+        full: [name],
+        summarized: [name],
+        tokens,
+        tokensIfAllOpen: tokens,
+      },
+      { type: 'request/sent', messages: 1, tools: [name] },
+      {
+        type: 'reply/received',
+        message: { text: name, toolCalls: [{ id: 'c', name, arguments: { [name]: name } }] },
+        usage,
+      },
+      {
+        type: 'tool/invoked',
+        callId: 'c',
+        name,
+        ok: true,
+        message: name,
+        durationMs: 1,
+        disclosure: { keys: [name], full: [], reason: name, answer: 'in-place' },
+      },
+    ]
+    writeFileSync(file, events.map((event) => `${JSON.stringify({ version: 1, run: 'odd', at: 1, event })}\n`).join(''))
+    const { url } = await startInspector('inspect', file)
+    const page = await open(url, { width: 400 })
+    for (const tab of [/^Timeline/, /^Messages/, /^Openings/, /^Why/]) {
+      await page.getByRole('tab', { name: tab }).click()
+      await page.locator('[role=tabpanel] > :not(.step-head)').first().waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+      expect(
+        await page.evaluate('document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth'),
+      ).toBe(0)
+      expect(await page.evaluate('document.body.textContent.includes("\\u202E")')).toBe(false)
+    }
+  })
+
+  it('follows runs of other processes, with nothing else to show', async () => {
+    // In a folder without a configuration, it needs no arguments.
+    const { url } = await startInspector('inspect')
+    const page = await open(url)
+    await page.getByText('No runs yet').waitFor()
+    expect(await page.locator('.sample').innerText()).toContain(url)
+    await run(url, 'First, live.')
+    await page.locator('.run-name').filter({ hasText: 'First, live.' }).waitFor()
+    await page.getByText('Opened changes').waitFor()
+    await run(url, 'Second, live.')
+    await page.locator('.run-name').filter({ hasText: 'Second, live.' }).waitFor()
+    // A run that goes on keeps what it shows while more of it comes.
+    const line = (event: object): string => JSON.stringify({ lines: [{ version: 1, run: 'slow', at: 1, event }] })
+    const send = (event: object): Promise<Response> =>
+      fetch(`${url}api/runs/record`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: line(event),
+      })
+    await send({ type: 'run/started', isResumed: false, input: 'Third, slowly.' })
+    await page.getByText('Third, slowly.').first().click()
+    await page.locator('.step-title').filter({ hasText: 'Started' }).waitFor()
+    for (let i = 1; i <= 150; i++) await send({ type: 'warning', message: `Warning ${i}` })
+    await page.getByRole('tab', { name: /^Timeline 151/ }).waitFor()
+    await page.evaluate('document.querySelector(".rows").scrollTo(0, 1e9)')
+    await page.getByText('Warning 150', { exact: true }).waitFor()
+  })
+
+  it('R60 exports one redacted file that works without a server', async () => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(url)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export as HTML' }).click(),
+    ])
+    expect(download.suggestedFilename()).toMatch(/^run-.*\.html$/)
+    const saved = join(folder, 'exported.html')
+    await download.saveAs(saved)
+    const exported = await open(pathToFileURL(saved).href)
+    await exported.getByText('Opened changes').waitFor()
+    await exported.getByRole('tab', { name: /^Messages/ }).click()
+    const said = exported.locator('.message.user').first()
+    await said.waitFor()
+    // Not as it is drawn: messages are drawn when they come into view.
+    expect(await said.textContent()).toContain(HOSTILE)
+    expect(await said.textContent()).not.toContain('sk-abcdefghijklmnopqrst')
+    expect(await exported.title()).not.toContain('pwned')
+  })
+
+  it('says that the connection is lost when the stream breaks, and keeps what it shows', async () => {
+    const inspector = await startInspector('inspect', FILE)
+    const page = await open(inspector.url)
+    const messages = page.getByRole('tab', { name: /^Messages/ })
+    await messages.waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await inspector.stop()
+    await page.getByText('Connection lost, trying again').waitFor()
+    await messages.click()
+    await page.locator('.failure, .messages').first().waitFor()
+    takeProblems(page)
+    expect(await page.getByRole('heading', { name: 'examples/travel-desk' }).count()).toBe(1)
+  })
+
+  it.runIf(isWhole)('opens a recording of 50 MB', async () => {
+    const file = join(folder, 'large.jsonl')
+    const stream = createWriteStream(file)
+    const line = (at: number, event: object): void =>
+      void stream.write(`${JSON.stringify({ version: 1, run: 'large', at, event })}\n`)
+    line(0, { type: 'run/started', isResumed: false, input: 'Do a lot.' })
+    const text = 'A line of a long result. '.repeat(80)
+    for (let i = 1; i <= 12_000; i++) {
+      line(i, { type: 'request/sent', messages: i, tools: ['work'] })
+      const toolCalls = [{ id: `c${i}`, name: 'work', arguments: { i, text } }]
+      const usage = { inputTokens: i, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
+      line(i, { type: 'reply/received', message: { role: 'assistant', text: '', toolCalls }, usage })
+      line(i, { type: 'tool/invoked', callId: `c${i}`, name: 'work', ok: true, message: text, durationMs: 1 })
+    }
+    await new Promise<void>((resolve) => stream.end(resolve))
+    const { url } = await startInspector('inspect', file)
+    const page = await open(url)
+    await page.getByRole('tab', { name: /^Timeline/ }).waitFor({ timeout: 30_000 })
+    await page.getByText('Request with 1 tool').first().waitFor()
+    expect(await page.locator('.step').count()).toBeLessThan(60)
+    await page.evaluate('document.querySelector(".rows").scrollTo(0, 1e9)')
+    await page.getByText('#12000').first().waitFor()
+    await page.getByRole('tab', { name: /^Messages/ }).click()
+    await page.getByRole('button', { name: 'Later' }).click()
+    await page.getByText(/101 to 200 of/).waitFor()
+  })
+
+  it.runIf(isWhole).each([
+    ['light', 1280],
+    ['dark', 400],
+  ] as const)('R60 axe finds nothing: %s, %i px', async (colorScheme, width) => {
+    const { url } = await startInspector('inspect', FILE)
+    const page = await open(url, { colorScheme, width })
+    await page.getByText('Opened changes').waitFor()
+    for (const tab of [/^Timeline/, /^Messages/, /^Openings/, /^Why/]) {
+      await page.getByRole('tab', { name: tab }).click()
+      expect(await findBarriers(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+    }
+  })
+
+  it('says what is wrong with a file that is not a recording', async () => {
+    const file = join(folder, 'not-a-recording.txt')
+    writeFileSync(file, 'nothing\n')
+    await expect(startInspector('inspect', file)).rejects.toThrow(/is not a recording of runs/)
+  })
+})

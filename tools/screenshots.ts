@@ -1,0 +1,181 @@
+// Makes the pictures of the inspector in docs/: `npm run screenshots`. They show the examples, in a real browser.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runAgent } from 'foldout'
+import { recordRun } from 'foldout/node'
+import { createPaidModel } from '../examples/inspector/paid-model.ts'
+import { travelDesk } from '../examples/inspector/travel-desk.ts'
+import { runCommand } from '../packages/foldout-mcp/src/cli/main.ts'
+import { launchBrowser, type Browser, type Page } from '../test/browser/browser.ts'
+import { installServers } from '../test/mcp-servers/harness.ts'
+
+const repository = fileURLToPath(new URL('..', import.meta.url))
+const docs = join(repository, 'docs/pictures')
+const folder = mkdtempSync(join(tmpdir(), 'foldout-pictures-'))
+const runs = join(folder, 'runs.jsonl')
+
+const read = (key: string) => ({ calls: [['read_section', { section_key: key }]] as const })
+const CONVERSATIONS = [
+  {
+    input: 'My bag did not come with me from Lisbon. What now?',
+    script: [
+      read('claims'),
+      { calls: [['file_claim', { booking: 'QX4T2', reason: 'baggage', text: 'Not on the belt.' }]] as const },
+      { says: 'The claim is filed as C-5531.' },
+    ],
+  },
+  {
+    input: 'Do I need a visa for two weeks in Japan?',
+    script: [
+      read('visas'),
+      { calls: [['check_visa', { nationality: 'Norwegian', destination: 'Japan', days: 14 }]] as const },
+      { says: 'No, not up to 90 days.' },
+    ],
+  },
+  {
+    input: 'I am on QX4T2 to Lisbon on 4 December. Can I fly a day later, and stay in a hotel near the office?',
+    script: [
+      { calls: [['find_booking', { booking: 'QX4T2' }]] as const },
+      read('changes'),
+      read('changes.fares'),
+      { calls: [['rebook_flight', { booking: 'QX4T2', flight: 'TP763', date: '2026-12-05' }]] as const },
+      read('policy'),
+      { calls: [['find_hotel', { place: 'Lisbon office', from: '2026-12-05', nights: 3 }]] as const },
+      { says: 'QX4T2 is moved to TP763 on 5 December, at no cost. Sete is 400 m from the office, 96 EUR a night.' },
+    ],
+  },
+] as const
+
+async function record(): Promise<void> {
+  for (const { input, script } of CONVERSATIONS) {
+    const recorder = recordRun({ to: runs })
+    await runAgent(travelDesk, { adapter: createPaidModel(script), input, onEvent: recorder.onEvent })
+    await recorder.saved()
+  }
+}
+
+function writeConfig(): string {
+  installServers()
+  const servers = join(repository, 'test/mcp-servers/node_modules/@modelcontextprotocol')
+  const start = (name: string, ...args: readonly string[]) => ({
+    command: process.execPath,
+    args: [join(servers, `server-${name}/dist/index.js`), ...args],
+  })
+  const mcpServers = {
+    everything: start('everything'),
+    filesystem: start('filesystem', folder),
+    memory: start('memory'),
+    'sequential-thinking': start('sequential-thinking'),
+  }
+  const file = join(folder, 'mcp.json')
+  writeFileSync(file, JSON.stringify({ mcpServers }))
+  return file
+}
+
+/** Runs `foldout inspect` until the work with its page is done. */
+async function withInspector(args: readonly string[], work: (url: string) => Promise<void>): Promise<void> {
+  const stop = new AbortController()
+  const address = createDeferred()
+  const hear = (text: string): void => {
+    const [url] = /http:\/\/127\.0\.0\.1:\d+\/[\w-]+\//.exec(text) ?? []
+    if (url !== undefined) address.resolve(url)
+  }
+  const ended = runCommand(['node', 'foldout', 'inspect', ...args], {
+    stdout: { write: hear },
+    stderr: { write: hear },
+    env: process.env,
+    signal: stop.signal,
+    version: '',
+  })
+  void ended.then((code) => address.reject(new Error(`foldout inspect ended with ${code}.`)))
+  try {
+    await work(await address.promise)
+  } finally {
+    stop.abort()
+    await ended
+  }
+}
+
+interface Picture {
+  readonly name: string
+  readonly colorScheme?: 'light' | 'dark'
+  readonly width?: number
+  prepare(page: Page): Promise<void>
+}
+
+async function take(
+  browser: Browser,
+  url: string,
+  { name, colorScheme = 'light', width = 1280, prepare }: Picture,
+): Promise<void> {
+  const viewport = { width, height: 800 }
+  const context = await browser.newContext({ viewport, colorScheme, locale: 'en-US', timezoneId: 'UTC' })
+  const page = await context.newPage()
+  await page.goto(url)
+  await prepare(page)
+  // The name of a temporary file says nothing.
+  await page.evaluate('document.querySelector(".subject").textContent = ""')
+  await page.waitForTimeout(400)
+  await page.screenshot({ path: join(docs, `inspector-${name}.png`) })
+  await context.close()
+  console.log(`docs/pictures/inspector-${name}.png`)
+}
+
+const browser = await launchBrowser()
+try {
+  await record()
+  await withInspector([runs, '--prompt', join(repository, 'examples/inspector/travel-desk.ts')], async (url) => {
+    const openBooking = async (page: Page): Promise<void> => {
+      await page.getByRole('treeitem', { name: /^3 Changing/ }).click()
+      await page.getByRole('treeitem', { name: /^3 Changing a booking \(open\)/ }).waitFor()
+    }
+    await take(browser, `${url}#/prompt`, { name: 'prompt', prepare: openBooking })
+    await take(browser, `${url}#/runs`, {
+      name: 'run',
+      prepare: async (page) => {
+        await page.getByText('Opened changes', { exact: true }).waitFor()
+      },
+    })
+    await take(browser, `${url}#/runs`, {
+      name: 'run-dark',
+      colorScheme: 'dark',
+      prepare: async (page) => {
+        await page.getByRole('tab', { name: /^Messages/ }).click()
+        await page.locator('.message').first().waitFor()
+      },
+    })
+    await take(browser, `${url}#/advice`, {
+      name: 'advice',
+      prepare: (page) => page.getByRole('heading', { name: 'Advice' }).waitFor(),
+    })
+  })
+  await withInspector(['--config', writeConfig(), '--cache', join(folder, 'cache'), '--quiet'], async (url) => {
+    await take(browser, url, {
+      name: 'catalog',
+      prepare: async (page) => {
+        await page.locator('.area').nth(35).waitFor({ timeout: 60_000 })
+        await page.getByRole('searchbox').fill('find text in files')
+        await page.locator('.hits .reasons').first().waitFor({ timeout: 60_000 })
+      },
+    })
+  })
+} finally {
+  await browser.close()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+interface Deferred {
+  readonly promise: Promise<string>
+  resolve(value: string): void
+  reject(error: Error): void
+}
+
+function createDeferred(): Deferred {
+  let settle: Omit<Deferred, 'promise'> | undefined
+  const promise = new Promise<string>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
+  return { promise, resolve: (value) => settle?.resolve(value), reject: (error) => settle?.reject(error) }
+}
