@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { installPackages } from '../../tools/install-packages.ts'
 
 export const SUITES = [
   { spec: '2025-11-25', era: 'legacy', args: ['--spec-version', '2025-11-25'] },
@@ -23,10 +24,7 @@ const PROGRAM = 'node_modules/@modelcontextprotocol/conformance/dist/index.js'
 
 /** Installs the suite beside this file, with the newer Node that it needs. */
 export function install(): void {
-  if (existsSync(join(here, PROGRAM))) return
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  const { status, stderr } = spawnSync('npm', ['ci', ...quiet], { cwd: here, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm ci failed: ${stderr}`)
+  installPackages(here, { withScripts: true })
 }
 
 /** Runs a suite against a server. What the suite skips, or only remarks on, is left out. */

@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as LegacyStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { installPackages } from '../../tools/install-packages.ts'
 
 export type ServerName = 'everything' | 'filesystem' | 'memory' | 'sequential-thinking'
 
@@ -12,10 +11,7 @@ const folder = join(import.meta.dirname, 'node_modules/@modelcontextprotocol')
 
 /** Installs the servers beside this file if they are missing, because nothing else needs their dependencies. */
 export function installServers(): void {
-  if (existsSync(join(folder, 'server-everything/package.json'))) return
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  const { status, stderr } = spawnSync('npm', ['install', ...quiet], { cwd: import.meta.dirname, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm install failed: ${stderr}`)
+  installPackages(import.meta.dirname)
 }
 
 /** Starts a server over stdio, and connects one of the official clients to it. */

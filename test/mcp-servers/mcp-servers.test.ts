@@ -112,10 +112,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
     let names = new Set<string>()
     const note = (now: readonly RawTool[]): void => void (names = new Set(now.map(({ name }) => name)))
     note(await toolsFromMcp(client, { onChange: note }))
-    await vi.waitFor(
-      () => expect([...names]).toEqual(expect.arrayContaining(['echo', 'trigger-elicitation-request'])),
-      5_000,
-    )
+    await vi.waitFor(() => expect([...names]).toEqual(expect.arrayContaining(['echo', 'trigger-elicitation-request'])))
     await client.close()
   })
 })
