@@ -1,3 +1,4 @@
+import { describe } from 'vitest'
 import {
   AdapterError,
   NO_USAGE,
@@ -155,5 +156,7 @@ function createOptions(create: (acme: Acme) => ProviderAdapter): AdapterSuiteOpt
   }
 }
 
-adapterSuite('an adapter on chatAdapter', createOptions(createChatAdapter))
-adapterSuite('an adapter on the contract', createOptions(createBareAdapter))
+describe.concurrent('at once', () => {
+  adapterSuite('an adapter on chatAdapter', createOptions(createChatAdapter))
+  adapterSuite('an adapter on the contract', createOptions(createBareAdapter))
+})

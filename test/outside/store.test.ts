@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkEvents, checkSessionId, checkSnapshot } from 'foldout/session'
+import { checkEvents, checkSessionId, checkSnapshot, selectPage } from 'foldout/session'
 import type { SessionStore, StoredRange, StoredSession } from 'foldout/session'
 import { sessionStoreSuite } from 'foldout/testing/suites'
 import { afterAll } from 'vitest'
@@ -40,9 +40,12 @@ function createJsonStore(folder: string): SessionStore {
       checkSnapshot(id, getRange(kept), { snapshot, sequence })
       await write(id, { snapshot, sequence, events: kept.events.filter((event) => event.sequence > sequence) })
     },
-    async list() {
+    async list(page) {
       const names = await readdir(folder).catch(() => [])
-      return names.map((name) => Buffer.from(name.slice(0, -'.json'.length), 'hex').toString()).sort()
+      return selectPage(
+        names.map((name) => Buffer.from(name.slice(0, -'.json'.length), 'hex').toString()),
+        page,
+      )
     },
     delete: (id) => rm(getFile(id), { force: true }),
     async close() {},

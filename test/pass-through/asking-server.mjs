@@ -1,5 +1,9 @@
-// A legacy server that asks a lot and tells a lot: `node asking-server.mjs`.
+// A legacy server that asks a lot, tells a lot and has a lot: `node asking-server.mjs [how many of everything]`.
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const many = Number(process.argv[2] ?? 0)
+const list = (entry) => Array.from({ length: many }, (_, i) => entry(i))
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const say = (text) => ({ content: [{ type: 'text', text }] })
@@ -14,6 +18,34 @@ const ask = () =>
   })
 
 const tools = {
+  pid: () => say(String(process.pid)),
+  /** Takes longer than it may, and says that it goes on. */
+  async steps(_, { progressToken }) {
+    for (let progress = 1; progress <= 6; progress++) {
+      await delay(150)
+      send({ method: 'notifications/progress', params: { progressToken, progress, total: 6 } })
+    }
+    return say('All steps.')
+  },
+  silent: () => delay(60_000),
+  /** Asks, and takes the question back before anyone has answered. */
+  async take_back() {
+    const answer = ask()
+    const requestId = `ask-${asked}`
+    await delay(150)
+    send({ method: 'notifications/cancelled', params: { requestId, reason: 'Never mind.' } })
+    return say((await Promise.race([answer, delay(100)])) ? 'Answered.' : 'Taken back.')
+  },
+  /** Sends the user to a page, and tells when that is done, after the call. */
+  async ask_page(_, { progressToken: _token, page = 'page-1' } = {}) {
+    const id = `ask-${++asked}`
+    const params = { mode: 'url', message: 'Go there.', url: 'https://example.com/', elicitationId: page }
+    const answer = new Promise((resolve) => waiting.set(id, resolve))
+    send({ id, method: 'elicitation/create', params })
+    await answer
+    setTimeout(() => send({ method: 'notifications/elicitation/complete', params: { elicitationId: page } }), 50)
+    return say('Sent there.')
+  },
   echo: () => say('echo'),
   async ask_color() {
     const { result, error } = await ask()
@@ -35,18 +67,34 @@ const tools = {
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
-    capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, logging: {} },
+    capabilities: { tools: {}, prompts: {}, resources: { subscribe: true, listChanged: true }, logging: {} },
     serverInfo: { name: 'asking', version: '1' },
   }),
   'tools/list': () => ({
     tools: Object.keys(tools).map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
   }),
-  'tools/call': ({ name }) => tools[name](),
-  'resources/list': () => ({ resources: ['__proto__', 'constructor'].map((uri) => ({ uri, name: uri })) }),
-  'resources/templates/list': () => ({
-    resourceTemplates: [{ uriTemplate: `x://${'{a}'.repeat(1_000)}${'a{b}'.repeat(1_000)}!`, name: 'long' }],
+  'tools/call': ({ name, arguments: args, _meta: meta = {} }) => tools[name](args, meta),
+  'prompts/list': () => ({ prompts: [{ name: 'ask_color' }, ...list((i) => ({ name: `prompt_${i}` }))] }),
+  async 'prompts/get'({ name }) {
+    const { content } = name === 'ask_color' ? await tools.ask_color() : say(name)
+    return { messages: [{ role: 'user', content: content[0] }] }
+  },
+  'resources/list': () => ({
+    resources: [
+      ...['__proto__', 'constructor', 'ask://color'].map((uri) => ({ uri, name: uri })),
+      ...list((i) => ({ uri: `many://${i}`, name: `Resource ${i}`, description: 'x'.repeat(400) })),
+    ],
   }),
-  'resources/read': ({ uri }) => ({ contents: [{ uri, text: uri.slice(0, 20) }] }),
+  'resources/templates/list': () => ({
+    resourceTemplates: [
+      ...list((i) => ({ uriTemplate: `many-${i}://{id}`, name: `Template ${i}` })),
+      { uriTemplate: `x://${'{a}'.repeat(1_000)}${'a{b}'.repeat(1_000)}!`, name: 'long' },
+    ],
+  }),
+  async 'resources/read'({ uri }) {
+    const text = uri === 'ask://color' ? (await tools.ask_color()).content[0].text : uri.slice(0, 20)
+    return { contents: [{ uri, text }] }
+  },
   'resources/subscribe': () => ({}),
   'resources/unsubscribe': () => ({}),
   'logging/setLevel': () => ({}),

@@ -164,7 +164,7 @@ describe('R53 what servers ask', () => {
     const url = await open()
     const client = await connect(url, 'legacy', accept('red'))
     const { resources } = await client.listResources()
-    expect(resources.map(({ uri }) => uri)).toEqual(['__proto__', 'constructor'])
+    expect(resources.map(({ uri }) => uri)).toEqual(['__proto__', 'constructor', 'ask://color'])
     expect((await client.readResource({ uri: '__proto__' })).contents).toEqual([
       { uri: '__proto__', text: '__proto__' },
     ])

@@ -85,7 +85,7 @@ describe.each(UPSTREAMS)('R53 through the gateway from a $era server over $trans
   let opened: Awaited<ReturnType<typeof open>>
   beforeAll(async () => {
     opened = await open(upstream)
-  })
+  }, 60_000)
 
   describe.each(ERAS)('to a %s client', (era) => {
     describe.each<{ readonly transport: 'stdio' | 'http'; readonly way: Way }>([

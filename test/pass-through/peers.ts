@@ -30,11 +30,11 @@ export function connectHttp(url: string, era: Era, capabilities?: object): Promi
 }
 
 /** A client over the gateway's standard input and output. */
-export async function connectStdio(gateway: Gateway, preset: string, era: Era): Promise<Client> {
+export async function connectStdio(gateway: Gateway, preset: string, era: Era, capabilities?: object): Promise<Client> {
   const stdin = new PassThrough()
   const stdout = new PassThrough()
   await gateway.stdio({ stdin, stdout, preset })
-  return connect(createStreamTransport(stdout, stdin), era)
+  return connect(createStreamTransport(stdout, stdin), era, capabilities)
 }
 
 function createStreamTransport(input: PassThrough, output: PassThrough): Transport {

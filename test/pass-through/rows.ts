@@ -136,9 +136,7 @@ export const ROWS: readonly Row[] = [
       arguments: { resourceUri: 'test://static-text' },
     }),
   })),
-  see('prompts that ask', async ({ client }) => client.getPrompt({ name: 'test_input_required_result_prompt' }), {
-    legacy: 'a modern client cannot be asked by a legacy server while it waits for a prompt',
-  }),
+  see('prompts that ask', async ({ client }) => client.getPrompt({ name: 'test_input_required_result_prompt' })),
   see('completions', async ({ client }) => [
     await client.complete({
       ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' },
