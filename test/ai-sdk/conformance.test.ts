@@ -16,11 +16,12 @@ type Packages = Readonly<Record<'openai' | 'anthropic' | 'compatible', Awaited<R
 let packages: Packages
 
 beforeAll(async () => {
-  installProviders()
+  const folder = import.meta.dirname
+  installProviders(folder)
   packages = {
-    openai: await importProvider('@ai-sdk/openai/dist/index.mjs', 'createOpenAI'),
-    anthropic: await importProvider('@ai-sdk/anthropic/dist/index.mjs', 'createAnthropic'),
-    compatible: await importProvider('@ai-sdk/openai-compatible/dist/index.mjs', 'createOpenAICompatible'),
+    openai: await importProvider(folder, '@ai-sdk/openai/dist/index.mjs', 'createOpenAI'),
+    anthropic: await importProvider(folder, '@ai-sdk/anthropic/dist/index.mjs', 'createAnthropic'),
+    compatible: await importProvider(folder, '@ai-sdk/openai-compatible/dist/index.mjs', 'createOpenAICompatible'),
   }
 }, 300_000)
 
@@ -46,7 +47,7 @@ function suite(
   wire: Omit<AdapterSuiteOptions<RecordedRequest>, 'create' | 'supportsDynamicTools'>,
   { behavior, create }: { readonly behavior: Behavior; create(url: string): ProviderAdapter },
 ): void {
-  adapterSuite<RecordedRequest>(`aiSdk with ${name}`, {
+  const options: AdapterSuiteOptions<RecordedRequest> = {
     ...wire,
     supportsDynamicTools: true,
     async create({ script }) {
@@ -58,6 +59,10 @@ function suite(
         stop: () => provider.stop(),
       }
     },
+  }
+  // Each case has a provider of its own, and most of them wait.
+  describe.concurrent('at once', () => {
+    adapterSuite(`aiSdk with ${name}`, options)
   })
 }
 

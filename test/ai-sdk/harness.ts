@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { LanguageModel, ToolSet } from 'ai'
+import { installPackages } from '../../tools/install-packages.ts'
 
 /** The parts of a provider package that the tests use. */
 interface ProviderPackage {
@@ -21,19 +20,14 @@ interface Provider {
   readonly tools?: Readonly<Record<string, (settings: object) => ToolSet[string]>>
 }
 
-const FOLDER = import.meta.dirname
-
-/** Installs the provider packages beside this file if they are missing: nothing else needs them. */
-export function installProviders(): void {
-  if (existsSync(join(FOLDER, 'node_modules/@ai-sdk/anthropic/package.json'))) return
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  const { status, stderr } = spawnSync('npm', ['install', ...quiet], { cwd: FOLDER, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm install failed: ${stderr}`)
+/** Installs the provider packages in a folder of tests if they are missing: nothing else needs them. */
+export function installProviders(folder: string): void {
+  installPackages(folder)
 }
 
 /** Loads one of the installed packages by its entry. */
-export async function importProvider(path: string, factory: string): Promise<ProviderPackage> {
-  const entry = pathToFileURL(join(FOLDER, 'node_modules', path)).href
+export async function importProvider(folder: string, path: string, factory: string): Promise<ProviderPackage> {
+  const entry = pathToFileURL(join(folder, 'node_modules', path)).href
   const loaded = (await import(entry)) as Readonly<Record<string, ProviderPackage['create'] | undefined>>
   const create = loaded[factory]
   if (create === undefined) throw new Error(`${path} has no ${factory}.`)

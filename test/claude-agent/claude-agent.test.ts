@@ -255,6 +255,6 @@ describe('the real executable', () => {
     )
     await expect(adapter.evaluate(evaluation)).rejects.toThrow('Enough.')
     // The run need not wait for it.
-    await vi.waitFor(() => expect(runningExecutables()).toEqual([]), { timeout: 5000, interval: 50 })
+    await vi.waitFor(() => expect(runningExecutables()).toEqual([]), { timeout: 20_000, interval: 50 })
   })
 })

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -15,6 +14,7 @@ import type {
   TurnOutcome,
 } from '../../packages/foldout/src/adapters/contract.ts'
 import type { AnyTool } from '../../packages/foldout/src/tools/tool.ts'
+import { installPackages } from '../../tools/install-packages.ts'
 
 /** A request as it was on the wire. */
 export interface WireRequest {
@@ -25,10 +25,7 @@ export interface WireRequest {
 
 /** Installs the SDK beside this file if it is missing, because it is too big for the root. */
 export function installSdk(): void {
-  if (existsSync(join(import.meta.dirname, 'node_modules/@anthropic-ai/claude-agent-sdk/package.json'))) return
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  const { status, stderr } = spawnSync('npm', ['install', ...quiet], { cwd: import.meta.dirname, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm install failed: ${stderr}`)
+  installPackages(import.meta.dirname, { withScripts: true })
 }
 
 export async function importSdk(): Promise<ClaudeAgentSdk> {

@@ -23,6 +23,7 @@ adapterSuite<RecordedRequest>('claudeAgent', {
   getPrefixes,
   supportsDynamicTools: true,
   hasForeignRetries: true,
+  firstTextMs: 8_000,
   hasForeignRepairs: true,
   skips: {
     'malformed call': 'the executable answers such calls itself',

@@ -1,3 +1,4 @@
+import { describe } from 'vitest'
 import { aiSdk } from '../../packages/foldout/src/entries/ai-sdk.ts'
 import { anthropic } from '../../packages/foldout/src/entries/anthropic.ts'
 import type { ProviderAdapter } from '../../packages/foldout/src/adapters/contract.ts'
@@ -34,48 +35,51 @@ const apiKey = 'no-secret'
 // A longer tool list invalidates thinking, which is then left out; anthropic-chat.test.ts is about that.
 const { think: _, ...unthinking } = anthropicBehavior
 
-httpSuite(
-  'openai (Responses, tools added natively)',
-  { wire: responsesWire('native'), behavior: openaiBehavior },
-  (url) => openai({ model: 'gpt-4.1', apiKey, baseURL: `${url}/v1`, toolAdditions: 'native' }),
-)
-httpSuite(
-  'openai (Responses, tools at the end of the list)',
-  { wire: responsesWire('plain'), behavior: openaiBehavior },
-  (url) => openai({ model: 'gpt-5', apiKey, baseURL: `${url}/v1` }),
-)
-httpSuite('openai (Chat Completions)', { wire: chatWire(), behavior: openaiBehavior }, (url) => {
-  const address = 'https://api.openai.com/v1'
-  return openai({ model: 'gpt-4.1', apiKey, baseURL: address, interface: 'chat', fetch: redirect(address, url) })
-})
-for (const [host, behavior] of Object.entries<Behavior>(compatibleBehaviors)) {
-  httpSuite(`openaiCompatible (${host})`, { wire: chatWire({ isCompatible: true }), behavior }, (url) => {
-    const address = `${host}/v1`
-    return openaiCompatible({ model: 'a-model', baseURL: address, fetch: redirect(address, url) })
+// Each case has a provider of its own, and most of them wait.
+describe.concurrent('adapters', () => {
+  httpSuite(
+    'openai (Responses, tools added natively)',
+    { wire: responsesWire('native'), behavior: openaiBehavior },
+    (url) => openai({ model: 'gpt-4.1', apiKey, baseURL: `${url}/v1`, toolAdditions: 'native' }),
+  )
+  httpSuite(
+    'openai (Responses, tools at the end of the list)',
+    { wire: responsesWire('plain'), behavior: openaiBehavior },
+    (url) => openai({ model: 'gpt-5', apiKey, baseURL: `${url}/v1` }),
+  )
+  httpSuite('openai (Chat Completions)', { wire: chatWire(), behavior: openaiBehavior }, (url) => {
+    const address = 'https://api.openai.com/v1'
+    return openai({ model: 'gpt-4.1', apiKey, baseURL: address, interface: 'chat', fetch: redirect(address, url) })
   })
-}
-httpSuite('anthropic (tools added natively)', { wire: messagesWire('native'), behavior: anthropicBehavior }, (url) =>
-  anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url }),
-)
-httpSuite('anthropic (tools at the end of the list)', { wire: messagesWire('plain'), behavior: unthinking }, (url) =>
-  anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
-)
+  for (const [host, behavior] of Object.entries<Behavior>(compatibleBehaviors)) {
+    httpSuite(`openaiCompatible (${host})`, { wire: chatWire({ isCompatible: true }), behavior }, (url) => {
+      const address = `${host}/v1`
+      return openaiCompatible({ model: 'a-model', baseURL: address, fetch: redirect(address, url) })
+    })
+  }
+  httpSuite('anthropic (tools added natively)', { wire: messagesWire('native'), behavior: anthropicBehavior }, (url) =>
+    anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url }),
+  )
+  httpSuite('anthropic (tools at the end of the list)', { wire: messagesWire('plain'), behavior: unthinking }, (url) =>
+    anthropic({ model: 'claude-opus-5-5', apiKey, baseURL: url, toolAdditions: 'plain' }),
+  )
+
+  adapterSuite<ModelRequest>('aiSdk', {
+    ...modelWire,
+    supportsDynamicTools: true,
+    create({ script }: { readonly script: readonly ModelStep[] }): Promise<ModelPeer<ModelRequest>> {
+      const { model, requests } = scriptedModel(script)
+      return Promise.resolve({
+        adapter: aiSdk({ model }),
+        requests: () => requests,
+        isGivenUp: ({ options }) => options.abortSignal?.aborted ?? false,
+        stop: () => Promise.resolve(),
+      })
+    },
+  })
+})
 
 /** Sends what is meant for an address to the mock provider. */
 function redirect(address: string, url: string): typeof fetch {
   return (to, init) => fetch((to as string).replace(address, `${url}/v1`), init)
 }
-
-adapterSuite<ModelRequest>('aiSdk', {
-  ...modelWire,
-  supportsDynamicTools: true,
-  create({ script }: { readonly script: readonly ModelStep[] }): Promise<ModelPeer<ModelRequest>> {
-    const { model, requests } = scriptedModel(script)
-    return Promise.resolve({
-      adapter: aiSdk({ model }),
-      requests: () => requests,
-      isGivenUp: ({ options }) => options.abortSignal?.aborted ?? false,
-      stop: () => Promise.resolve(),
-    })
-  },
-})

@@ -77,6 +77,8 @@ export async function startMockProvider(
     await passOn(request, mock.url, outgoing, step)
   }
 
+  // On a busy machine a client may send its next request on a connection that was just closed because nothing happened for long.
+  proxy.keepAliveTimeout = 0
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
@@ -149,7 +151,9 @@ async function passOn(
   step: ModelStep,
 ): Promise<void> {
   const { 'content-length': _, host: __, connection: ___, ...kept } = headers
-  const upstream = httpRequest(`${url}${path}`, { method, headers: { ...kept, authorization: 'Bearer mock' } })
+  // A connection of its own, for the same reason.
+  const options = { method, headers: { ...kept, authorization: 'Bearer mock' }, agent: false }
+  const upstream = httpRequest(`${url}${path}`, options)
   outgoing.on('close', () => upstream.destroy())
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     upstream.once('response', resolve).once('error', reject).end(raw)

@@ -114,7 +114,7 @@ function getPrefixes(
   return additions !== 'plain' ? [`${shared}${said(tools)}${rest}`] : [`${shared}${open(tools)}`, rest]
 }
 
-// Marks of what is to be cached are no part of it, and move on with the conversation.
+// Cache marks are not part of it: they move along with the conversation.
 const said = (value: unknown): string =>
   JSON.stringify(value ?? null, (key, field: unknown) => (key === 'cache_control' ? undefined : field))
 

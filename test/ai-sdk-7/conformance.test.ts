@@ -1,0 +1,75 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { aiSdk } from '../../packages/foldout/src/entries/ai-sdk.ts'
+import { runAgent } from '../../packages/foldout/src/entries/index.ts'
+import { weatherPrompt } from '../../packages/foldout/src/testing/adapter-prompt.ts'
+import { calls, done, opens } from '../../packages/foldout/src/testing/adapter-stage.ts'
+import { adapterSuite } from '../../packages/foldout/src/testing/adapter-suite.ts'
+import { importProvider, installProviders } from '../ai-sdk/harness.ts'
+import { openaiBehavior } from '../providers/behavior.ts'
+import { startMockProvider, type RecordedRequest } from '../providers/mock.ts'
+import { responsesWire } from '../providers/wires.ts'
+
+const folder = import.meta.dirname
+
+// The adapter imports the AI SDK of its user. Here, that is version 7.
+vi.mock(
+  '../../node_modules/ai/dist/index.mjs',
+  () => import(pathToFileURL(join(import.meta.dirname, 'node_modules/ai/dist/index.js')).href),
+)
+
+let createOpenAi: Awaited<ReturnType<typeof importProvider>>['create']
+
+beforeAll(async () => {
+  installProviders(folder)
+  const openai = await importProvider(folder, '@ai-sdk/openai/dist/index.js', 'createOpenAI')
+  createOpenAi = openai.create
+}, 300_000)
+
+function createGpt(url: string): Parameters<typeof aiSdk>[0]['model'] {
+  const { responses } = createOpenAi({ baseURL: `${url}/v1`, apiKey: 'no-secret' })
+  if (responses === undefined) throw new Error('The package has no Responses.')
+  return responses('gpt-5.4')
+}
+
+const wire = responsesWire('native')
+
+/** The package sends the text of an error as a member of an object. */
+function readError(result: string): string {
+  return result.startsWith('{"error":') ? (JSON.parse(result) as { readonly error: string }).error : result
+}
+
+adapterSuite<RecordedRequest>('aiSdk 7 with @ai-sdk/openai 4, tools added natively', {
+  ...wire,
+  getResults: (request) => wire.getResults(request).map(readError),
+  skips: { prefix: 'the package adds tools after the result of a call only, not between two messages of a user' },
+  supportsDynamicTools: true,
+  async create({ script }) {
+    const provider = await startMockProvider(script, openaiBehavior)
+    return {
+      adapter: aiSdk({ model: createGpt(provider.url), toolAdditions: 'native' }),
+      requests: () => provider.requests,
+      isGivenUp: (request) => request.isGivenUp,
+      stop: () => provider.stop(),
+    }
+  },
+})
+
+describe('aiSdk 7 and tools that are added natively', () => {
+  it('R35 R42 defines them after the result that added them, and leaves the list as it was', async () => {
+    const provider = await startMockProvider(
+      [opens('rain'), calls('measure_rain', { city: 'Rome' }), done],
+      openaiBehavior,
+    )
+    onTestFinished(() => provider.stop())
+    const adapter = aiSdk({ model: createGpt(provider.url), toolAdditions: 'native' })
+    await runAgent(weatherPrompt, { adapter, input: 'Rain?' })
+    const [first, second] = provider.requests.map(({ body }) => body as { tools: object[]; input: object[] })
+    expect(second?.tools).toEqual(first?.tools)
+    expect(second?.input.at(-1)).toMatchObject({
+      type: 'additional_tools',
+      tools: [{ type: 'function', name: 'measure_rain' }],
+    })
+  })
+})
