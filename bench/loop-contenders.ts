@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -10,6 +8,7 @@ import { definePrompt, defineSection, defineTool, ok, runAgent } from 'foldout'
 import * as z from 'zod'
 import type { Contender } from './measure.ts'
 import { progress } from './report.ts'
+import { installPackages } from '../tools/install-packages.ts'
 
 /** Turns with one call each, before the answer. */
 const TOOL_TURNS = 20
@@ -187,11 +186,8 @@ async function openAiAgents(tools: number): Promise<Contender | undefined> {
 /** Loaded from a separate folder and installed on first use, because it is larger than everything else together. */
 async function installed(name: string): Promise<OpenAiAgents | undefined> {
   const folder = fileURLToPath(new URL('peers', import.meta.url))
-  if (!existsSync(join(folder, 'node_modules'))) {
-    progress(`installing ${name} in bench/peers ...`)
-    spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder, stdio: 'ignore' })
-  }
   try {
+    installPackages(folder, { onInstall: () => progress(`installing ${name} in bench/peers ...`) })
     const entry = createRequire(join(folder, 'package.json')).resolve(name)
     return (await import(pathToFileURL(entry).href)) as OpenAiAgents
   } catch (error) {

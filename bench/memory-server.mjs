@@ -1,8 +1,9 @@
-// A server of the memory bench, in a process of its own and in plain JavaScript, so that nothing but the server is in memory.
+// A server of the memory and gateway benches, in a process of its own and in plain JavaScript, so that nothing but the server is in
+// memory. Names of tools may get a prefix, so that several such servers have different ones.
 import { createServer } from 'node:http'
 
 const TOOLS = 36
-const [, , kind, transport] = process.argv
+const [, , kind, transport, prefix = ''] = process.argv
 
 process.on('message', () => {
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
@@ -16,7 +17,7 @@ const inputSchema = {
   required: ['text'],
 }
 const tools = Array.from({ length: TOOLS }, (_, i) => ({
-  name: `tool_${i}`,
+  name: `${prefix}tool_${i}`,
   description: `Says what it is given, in the voice of number ${i}.`,
 }))
 const answer = ({ text }) => ({ content: [{ type: 'text', text: `It says: ${text}` }] })
@@ -31,7 +32,7 @@ async function serveFloor() {
   if (transport === 'stdio') {
     const { createInterface } = await import('node:readline')
     createInterface({ input: process.stdin }).on('line', (line) => void process.stdout.write(`${reply(line)}\n`))
-    process.send({ ready: true })
+    process.send?.({ ready: true })
     return
   }
   listen(async (request, response) => {
@@ -54,7 +55,7 @@ async function serveSdk() {
   if (transport === 'stdio') {
     const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
     await create().connect(new StdioServerTransport())
-    process.send({ ready: true })
+    process.send?.({ ready: true })
     return
   }
   const sessions = new Map()
@@ -85,17 +86,17 @@ async function serveFoldout() {
   const served = serveMcp(catalog, { ...identity, expose: all() })
   if (transport === 'stdio') {
     await served.stdio()
-    process.send({ ready: true })
+    process.send?.({ ready: true })
   } else {
     const { url } = await served.http()
-    process.send({ ready: true, url })
+    process.send?.({ ready: true, url })
   }
 }
 
 function listen(handle) {
   const server = createServer((request, response) => void handle(request, response))
   server.listen(0, '127.0.0.1', () =>
-    process.send({ ready: true, url: `http://127.0.0.1:${server.address().port}/mcp` }),
+    process.send?.({ ready: true, url: `http://127.0.0.1:${server.address().port}/mcp` }),
   )
 }
 

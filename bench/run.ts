@@ -5,6 +5,8 @@ const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   code: async () => (await import('./code.ts')).codeBench,
   cost: async () => (await import('./cost.ts')).costBench,
   doors: async () => (await import('./doors.ts')).doorsBench,
+  fleet: async () => (await import('./fleet/fleet.ts')).fleetBench,
+  gateway: async () => (await import('./gateway/gateway.ts')).gatewayBench,
   import: async () => (await import('./import.ts')).importBench,
   loop: async () => (await import('./loop.ts')).loopBench,
   memory: async () => (await import('./memory.ts')).memoryBench,

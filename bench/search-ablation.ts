@@ -1,6 +1,7 @@
 import type { SearchIndexOptions } from '../packages/foldout/src/catalog/search/contract.ts'
 import { FIELDS } from '../packages/foldout/src/catalog/search/text/tool-text.ts'
 import type { Tuning } from '../packages/foldout/src/catalog/search/tuning.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
 import { progress, type Row } from './report.ts'
 import { DEV_SETS, MEAN_SETS, searchable, type DataSet } from './search-data.ts'
 import { createIndex, TUNING } from './search-engines.ts'
@@ -16,11 +17,12 @@ interface Variant {
 const VARIANTS: readonly Variant[] = [
   { name: 'all parts' },
   { name: 'without meaning', options: { embed: false } },
-  { name: 'meaning always counts 0.5', tuning: { meaningIfSure: 0.5, meaningIfUnsure: 0.5 } },
-  { name: 'meaning always counts 1', tuning: { meaningIfSure: 1, meaningIfUnsure: 1 } },
+  { name: 'meaning always counts 0.6', tuning: { meaningIfSure: 0.6, meaningIfUnsure: 0.6 } },
+  { name: 'meaning always counts 1.2', tuning: { meaningIfSure: 1.2, meaningIfUnsure: 1.2 } },
   { name: 'without actions', tuning: { action: 0 } },
   { name: 'without words side by side', tuning: { adjacency: 0 } },
-  { name: 'without coverage of names', tuning: { nameCoverage: 0 } },
+  { name: 'without coverage of names', tuning: { nameCoverage: 0, nameWords: 0 } },
+  { name: 'without a closer look', tuning: { likeness: 0, nameWords: 0 } },
   { name: 'without splitting requests', tuning: { part: 0 } },
   { name: 'without spelling', tuning: { spelling: 0 } },
   { name: 'without parameters', tuning: { fieldWeights: weightsWithout('parameters') } },
@@ -30,7 +32,16 @@ const VARIANTS: readonly Variant[] = [
   { name: 'length penalty 0.75 everywhere', tuning: { lengthPenalties: FIELDS.map(() => 0.75) } },
   {
     name: 'plain fielded BM25 on its words',
-    tuning: { adjacency: 0, nameCoverage: 0, action: 0, part: 0, spelling: 0, lengthPenalties: FIELDS.map(() => 0.75) },
+    tuning: {
+      adjacency: 0,
+      nameCoverage: 0,
+      nameWords: 0,
+      likeness: 0,
+      action: 0,
+      part: 0,
+      spelling: 0,
+      lengthPenalties: FIELDS.map(() => 0.75),
+    },
     options: { embed: false },
   },
 ]
@@ -38,9 +49,30 @@ const VARIANTS: readonly Variant[] = [
 /** The mean is that of the five sets for which there is a goal. */
 export const ABLATION_COLUMNS = [column('variant'), ...DEV_SETS.map(column), column('mean')]
 
-export async function ablationRows(sets: readonly DataSet[]): Promise<readonly Row[]> {
+/** Beside an encoder, only what meets it. */
+const VARIANTS_WITH_ENCODER: readonly Variant[] = [
+  { name: 'all parts, with the encoder' },
+  { name: 'without word vectors in the join', tuning: { encoder: { ...TUNING.encoder, wordVectors: 0 } } },
+  { name: 'word vectors 0.25', tuning: { encoder: { ...TUNING.encoder, wordVectors: 0.25 } } },
+  { name: 'word vectors 0.5', tuning: { encoder: { ...TUNING.encoder, wordVectors: 0.5 } } },
+  {
+    name: 'half the weights',
+    tuning: { encoder: { ...TUNING.encoder, meaningIfSure: 2, meaningIfUnsure: 4 } },
+  },
+  {
+    name: 'one and a half times the weights',
+    tuning: { encoder: { ...TUNING.encoder, meaningIfSure: 6, meaningIfUnsure: 12 } },
+  },
+  { name: 'without a closer look, with the encoder', tuning: { likeness: 0, nameWords: 0 } },
+]
+
+function withEncoder(embed: Encoder): readonly Variant[] {
+  return VARIANTS_WITH_ENCODER.map((variant) => ({ ...variant, options: { embed } }))
+}
+
+export async function ablationRows(sets: readonly DataSet[], encoder?: Encoder): Promise<readonly Row[]> {
   const rows: Row[] = []
-  for (const { name, tuning, options } of VARIANTS) {
+  for (const { name, tuning, options } of encoder ? withEncoder(encoder) : VARIANTS) {
     progress(`${name} ...`)
     const row: Record<string, string | number> = { variant: name }
     for (const set of sets) row[set.name] = await computeNdcg(set, tuning, options)
@@ -53,6 +85,7 @@ export async function ablationRows(sets: readonly DataSet[]): Promise<readonly R
 async function computeNdcg(set: DataSet, tuning?: Partial<Tuning>, options?: SearchIndexOptions): Promise<number> {
   const index = createIndex(tuning, options)
   for (const tool of set.tools) index.add(searchable(tool))
+  await index.ready()
   const scores = []
   for (const { query, relevant } of set.queries) {
     const { hits } = await index.search(query, { limit: 10 })

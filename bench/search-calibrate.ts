@@ -1,49 +1,96 @@
 import type { ConfidenceFeatures } from '../packages/foldout/src/catalog/search/confidence.ts'
+import type { Encoder } from '../packages/foldout/src/catalog/search/vectors/encoder.ts'
 import type { DataSet } from './search-data.ts'
-import { collectCases, type Case } from './search-honesty.ts'
+import { FEATURES } from './search-engines.ts'
+import { collectCases, type Case, type CaseEmbed } from './search-honesty.ts'
 import { progress } from './report.ts'
 
-const FEATURES = ['coverage', 'nearness', 'nearest'] as const satisfies (keyof ConfidenceFeatures)[]
+type Feature = keyof ConfidenceFeatures
 const ROUNDS = 25
 /** Keeps weights finite where a feature says nothing. */
 const PENALTY = 1e-4
-/** What share of answerable queries may be doubted: in the mean of the sets, and in the worst. Less than the goals, because other sets will differ. */
-const MOST_DOUBTED = { mean: 0.012, worst: 0.03 }
-/** What share may be answered with nothing at all. */
-const MOST_REFUSED = { mean: 0.0005, worst: 0.003 }
+/** What share of answerable queries may be doubted: in the mean of the sets, in the worst, and in catalogs of one domain. */
+interface Doubts {
+  readonly mean: number
+  readonly worst: number
+  readonly domains: number
+}
 
-interface Row {
-  readonly set: string
-  readonly isAnswerable: boolean
-  readonly features: ConfidenceFeatures
+/** Less than the goals, because other sets will differ. */
+const MOST_DOUBTED: Doubts = { mean: 0.012, worst: 0.04, domains: 0.0175 }
+/** Words alone share nothing with 2 % of the answerable queries. */
+const MOST_DOUBTED_BY_WORDS: Doubts = { mean: 0.02, worst: 0.05, domains: 0.04 }
+/** What share may be answered with nothing at all. */
+const MOST_REFUSED: Doubts = { mean: 0.001, worst: 0.005, domains: 0.01 }
+const MOST_REFUSED_BY_WORDS: Doubts = { mean: 0.01, worst: 0.03, domains: 0.03 }
+
+interface Row extends Case {
   /** How much it counts, so that all sets count alike, and in all the answerable queries as much as the others. */
   readonly share: number
 }
 
-type Weights = Readonly<Record<(typeof FEATURES)[number] | 'bias', number>>
+type Weights = Readonly<Record<Feature | 'bias', number>>
+type Model = Weights & { readonly fits: number; readonly isNear: number }
 
-/** Fits the models of confidence again and prints them for `confidence-weights.ts`. */
-export async function calibrate(sets: readonly DataSet[]): Promise<void> {
-  for (const [name, embed] of [
-    ['WITH_WORD_VECTORS', 'word-vectors'],
-    ['WORDS_ONLY', false],
-  ] as const) {
-    progress(`${name} ...`)
-    const rows = toRows(await collectCases(sets, embed))
-    const model = fit(rows)
-    const fields = Object.entries(model).map(([field, value]) => `  ${field}: ${value},\n`)
-    console.log(`export const ${name}: ConfidenceModel = {\n${fields.join('')}}\n`)
-    for (const set of new Set(rows.map((row) => getSetName(row.set)))) {
-      const { fits, ...weights } = fit(rows.filter((row) => getSetName(row.set) !== set))
-      const doubted = (isAnswerable: boolean) => {
-        const left = rows.filter((row) => getSetName(row.set) === set && row.isAnswerable === isAnswerable)
-        return left.filter(({ features }) => computeConfidence(weights, features) < fits).length / left.length
-      }
-      console.log(
-        `without ${set}: doubts ${doubted(true).toFixed(3)} of its answerable queries, ${doubted(false).toFixed(3)} of foreign ones`,
-      )
+/** What is fitted: which features, and how many answerable queries may be doubted. */
+interface Plan {
+  readonly name: string
+  readonly embed: CaseEmbed
+  readonly features: readonly Feature[]
+  readonly doubted: Doubts
+  readonly refused: Doubts
+}
+
+const BY_WORDS: Plan = {
+  name: 'WORDS_ONLY',
+  embed: false,
+  features: ['coverage', 'known'],
+  doubted: MOST_DOUBTED_BY_WORDS,
+  refused: MOST_REFUSED_BY_WORDS,
+}
+const BY_WORD_VECTORS: Plan = {
+  name: 'WITH_WORD_VECTORS',
+  embed: 'word-vectors',
+  features: ['coverage', 'likeness', 'nearness', 'nearest', 'size'],
+  doubted: MOST_DOUBTED,
+  refused: MOST_REFUSED,
+}
+/** With an encoder, the size of the catalog and similar words add nothing, and fewer doubts are enough. */
+const BY_ENCODER = {
+  name: 'WITH_ENCODER',
+  features: ['coverage', 'nearness', 'nearest'],
+  doubted: { mean: 0.008, worst: 0.03, domains: 0.015 },
+  refused: { mean: 0.0005, worst: 0.003, domains: 0.003 },
+} as const
+
+/** Fits the models of confidence again and prints them for `confidence-weights.ts`. The encoder's needs the encoder. */
+export async function calibrate(sets: readonly DataSet[], encoder: Encoder | undefined): Promise<void> {
+  const words = await calibrateOne(BY_WORDS, sets, undefined)
+  await calibrateOne(BY_WORD_VECTORS, sets, words)
+  if (encoder) await calibrateOne({ ...BY_WORD_VECTORS, ...BY_ENCODER, embed: encoder }, sets, words)
+}
+
+async function calibrateOne(plan: Plan, sets: readonly DataSet[], words: Model | undefined): Promise<Model> {
+  progress(`${plan.name} ...`)
+  const cases = await collectCases(sets, plan.embed)
+  const model = fit(cases, plan, words)
+  const fields = Object.entries(model).map(([field, value]) => `  ${field}: ${value},\n`)
+  console.log(`export const ${plan.name}: ConfidenceModel = {\n${fields.join('')}}\n`)
+  for (const set of new Set(cases.map((one) => getSetName(one.set)))) {
+    const left = fit(
+      cases.filter((one) => getSetName(one.set) !== set),
+      plan,
+      words,
+    )
+    const getShare = (kind: Case['kind']): string => {
+      const own = cases.filter((one) => getSetName(one.set) === set && one.kind === kind)
+      return (own.filter((one) => judge(one, left, words) < left.fits).length / own.length).toFixed(3)
     }
+    console.log(
+      `without ${set}: doubts ${getShare('answerable')} of its answerable queries, ${getShare('foreign')} of foreign ones`,
+    )
   }
+  return model
 }
 
 /** `sgd` of `sgd: travel`. */
@@ -51,30 +98,36 @@ function getSetName(set: string): string {
   return set.replace(/: .*/, '')
 }
 
-export function toRows(cases: readonly Case[]): readonly Row[] {
+function toRows(cases: readonly Case[]): readonly Row[] {
   const counts = new Map<string, number>()
-  const rows = cases.flatMap(({ set, kind, features }) =>
-    features ? [{ set, isAnswerable: kind === 'answerable', features }] : [],
-  )
-  const key = ({ set, isAnswerable }: { set: string; isAnswerable: boolean }) => `${set} ${isAnswerable}`
-  for (const row of rows) counts.set(key(row), (counts.get(key(row)) ?? 0) + 1)
-  const groups = { true: 0, false: 0 }
-  for (const group of counts.keys()) groups[group.endsWith('true') ? 'true' : 'false']++
-  return rows.map((row) => ({ ...row, share: 1 / counts.get(key(row))! / groups[`${row.isAnswerable}`] / 2 }))
+  const key = ({ set, kind }: Case): string => `${set} ${kind}`
+  for (const one of cases) counts.set(key(one), (counts.get(key(one)) ?? 0) + 1)
+  const groups = { answerable: 0, foreign: 0 }
+  for (const group of counts.keys()) groups[group.endsWith('answerable') ? 'answerable' : 'foreign']++
+  return cases.map((one) => ({ ...one, share: 1 / counts.get(key(one))! / groups[one.kind] / 2 }))
 }
 
-/** Logistic regression by Newton's method. */
-export function fit(rows: readonly Row[]): Weights & { readonly fits: number; readonly isNear: number } {
-  const names = [...FEATURES, 'bias'] as const
-  const weights: Record<keyof Weights, number> = { coverage: 0, nearness: 0, nearest: 0, bias: 0 }
+/** Logistic regression by Newton's method, and the thresholds that go with it. */
+function fit(cases: readonly Case[], { features, doubted, refused }: Plan, words: Model | undefined): Model {
+  const rows = toRows(cases.filter((one) => one.features && (!words || !one.isJudgedByWords)))
+  const names = [...features, 'bias'] as const
+  const weights: Record<keyof Weights, number> = {
+    coverage: 0,
+    likeness: 0,
+    known: 0,
+    nearness: 0,
+    nearest: 0,
+    size: 0,
+    bias: 0,
+  }
   for (let round = 0; round < ROUNDS; round++) {
     const slope = names.map((name) => PENALTY * weights[name])
     const curve = names.map((_, i) => names.map((_, j) => (i === j ? PENALTY : 0)))
-    for (const { features, isAnswerable, share } of rows) {
-      const confidence = computeConfidence(weights, features)
-      const values = [...FEATURES.map((name) => features[name]), 1]
+    for (const { features: given, kind, share } of rows) {
+      const confidence = computeConfidence(weights, given!)
+      const values = [...features.map((name) => given![name]), 1]
       values.forEach((a, i) => {
-        slope[i]! += share * (confidence - (isAnswerable ? 1 : 0)) * a
+        slope[i]! += share * (confidence - (kind === 'answerable' ? 1 : 0)) * a
         values.forEach((b, j) => (curve[i]![j]! += share * confidence * (1 - confidence) * a * b))
       })
     }
@@ -84,8 +137,8 @@ export function fit(rows: readonly Row[]): Weights & { readonly fits: number; re
   for (const name of names) weights[name] = Number(weights[name].toFixed(3))
   return {
     ...weights,
-    fits: findThreshold(rows, weights, MOST_DOUBTED),
-    isNear: findThreshold(rows, weights, MOST_REFUSED),
+    fits: findThreshold(cases, weights, words && { ...words, threshold: words.fits }, doubted),
+    isNear: findThreshold(cases, weights, words && { ...words, threshold: words.isNear }, refused),
   }
 }
 
@@ -103,24 +156,40 @@ function solve(matrix: readonly (readonly number[])[], values: readonly number[]
 }
 
 function computeConfidence(weights: Weights, features: ConfidenceFeatures): number {
-  return 1 / (1 + Math.exp(-FEATURES.reduce((sum, name) => sum + weights[name] * features[name], weights.bias)))
+  const evidence = FEATURES.reduce((sum, name) => sum + weights[name] * features[name], weights.bias)
+  return 1 / (1 + Math.exp(-evidence))
+}
+
+/** How sure a search is, as it is: a tool that is named fits, nothing is found where no word is shared, and words decide some cases. */
+function judge(one: Case, weights: Weights, words: (Weights & { readonly fits: number }) | undefined): number {
+  if (!one.features) return 0
+  if (one.isNamed) return 1
+  if (!words || !one.isJudgedByWords) return computeConfidence(weights, one.features)
+  return computeConfidence(words, one.features) < words.fits ? 0 : 1
 }
 
 /** The highest confidence below which no more answerable queries lie than allowed. */
 function findThreshold(
-  rows: readonly Row[],
+  cases: readonly Case[],
   weights: Weights,
-  most: { readonly mean: number; readonly worst: number },
+  words: (Weights & { readonly threshold: number }) | undefined,
+  most: Doubts,
 ): number {
-  const sets = [...new Set(rows.map(({ set }) => getSetName(set)))].map((set) =>
-    rows
-      .filter((row) => row.isAnswerable && getSetName(row.set) === set)
-      .map(({ features }) => computeConfidence(weights, features)),
-  )
-  for (let threshold = 0.999; threshold > 0; threshold -= 0.001) {
-    const shares = sets.map((set) => set.filter((confidence) => confidence < threshold).length / set.length)
-    const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length
-    if (mean <= most.mean && Math.max(...shares) <= most.worst) return Number(threshold.toFixed(3))
+  const answerable = cases
+    .filter(({ kind }) => kind === 'answerable')
+    .map((one) => ({ set: one.set, confidence: judge(one, weights, words && { ...words, fits: words.threshold }) }))
+  const sets = [...new Set(answerable.map(({ set }) => set))].filter((set) => !set.includes(': '))
+  const getShare = (isOne: (set: string) => boolean, threshold: number): number => {
+    const some = answerable.filter(({ set }) => isOne(set))
+    return some.length === 0 ? 0 : some.filter(({ confidence }) => confidence < threshold).length / some.length
   }
-  return 0
+  let found = 0
+  for (let threshold = 0.001; threshold < 1; threshold += 0.001) {
+    const shares = sets.map((name) => getShare((set) => set === name, threshold))
+    const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length
+    const ofDomains = getShare((set) => set.includes(': '), threshold)
+    if (mean > most.mean || Math.max(...shares) > most.worst || ofDomains > most.domains) break
+    found = Number(threshold.toFixed(3))
+  }
+  return found
 }

@@ -21,9 +21,10 @@ export const BM25F = 'bm25f'
 /** Foldout with an encoder beside the words. */
 export const ENCODED = 'foldout+encoder'
 
-const { createSearchIndex, createEngine, computeConfidence, getFeatures, TUNING } = await buildSearch()
+const { createSearchIndex, createEngine, computeConfidence, getFeatures, isJudgedByWords, FEATURES, TUNING } =
+  await buildSearch()
 
-export { computeConfidence, createEngine, getFeatures, TUNING }
+export { computeConfidence, createEngine, FEATURES, getFeatures, isJudgedByWords, TUNING }
 
 export function createIndex(tuning: Partial<Tuning> = {}, options: SearchIndexOptions = {}): SearchIndex<Searchable> {
   return createSearchIndex({ ...options, tuning: { ...TUNING, ...tuning } })

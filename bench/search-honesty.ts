@@ -5,7 +5,7 @@ import { createRandom } from '../tools/search-training/random.ts'
 import { goal, type Goal } from './report.ts'
 import { readCorpus, searchable, spread, type DataSet, type DataTool } from './search-data.ts'
 import { areForeign, getDomainCatalogs } from './search-domains.ts'
-import { computeConfidence, createEngine, createIndex, getFeatures } from './search-engines.ts'
+import { computeConfidence, createEngine, createIndex, getFeatures, isJudgedByWords } from './search-engines.ts'
 
 /** A query that was asked in a catalog with a right tool, or in one that is about something else. */
 export interface Case {
@@ -13,15 +13,21 @@ export interface Case {
   readonly kind: 'answerable' | 'foreign'
   /** Nothing if no tool shares anything with the query. */
   readonly features: ConfidenceFeatures | undefined
+  readonly isNamed: boolean
+  /** Whether vectors have no say. */
+  readonly isJudgedByWords: boolean
   readonly fit: SearchFit
 }
 
 const MOST_QUERIES = 300
 const MOST_FOREIGN = 200
-type Embed = 'word-vectors' | false | Encoder
+export type CaseEmbed = 'word-vectors' | false | Encoder
 
 /** Asks every set its own queries, and catalogs of one domain their own and those of the others. */
-export async function collectCases(sets: readonly DataSet[], embed: Embed = 'word-vectors'): Promise<readonly Case[]> {
+export async function collectCases(
+  sets: readonly DataSet[],
+  embed: CaseEmbed = 'word-vectors',
+): Promise<readonly Case[]> {
   const cases: Case[] = []
   const ask = async (
     name: string,
@@ -32,10 +38,16 @@ export async function collectCases(sets: readonly DataSet[], embed: Embed = 'wor
     for (const tool of tools) engine.add(searchable(tool))
     await engine.ready()
     for (const [kind, query] of queries) {
-      await engine.find(query, undefined, (found) => {
-        const [top] = found.takeBest(1)
-        const features = top === undefined ? undefined : getFeatures(found, top)
-        cases.push({ set: name, kind, features, fit: computeConfidence(found, top).fit })
+      await engine.find(query, undefined, function* read(found) {
+        const [top] = yield* found.takeBest(1)
+        const { fit } = computeConfidence(found, top)
+        if (top === undefined) {
+          cases.push({ set: name, kind, features: undefined, isNamed: false, isJudgedByWords: true, fit })
+          return
+        }
+        const features = getFeatures(found, top)
+        const isNamed = found.ranking.request.named.has(top)
+        cases.push({ set: name, kind, features, isNamed, isJudgedByWords: isJudgedByWords(found, top, features), fit })
       })
     }
   }
@@ -136,9 +148,10 @@ export async function getLossGoal(folder: string): Promise<readonly Goal[]> {
       tools.filter((one) => one.query !== ''),
       ASKED,
     )) {
-      const best = await engine.find(query, undefined, (found) =>
-        found.takeBest(BEST).map((slot) => found.getTool(slot).qualified),
-      )
+      const best = await engine.find(query, undefined, function* read(found) {
+        const slots = yield* found.takeBest(BEST)
+        return slots.map((slot) => found.getTool(slot).qualified)
+      })
       if (!best.includes(tool.name)) continue
       near++
       const { hits } = await index.search(query, { limit: BEST })

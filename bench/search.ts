@@ -27,8 +27,8 @@ const USAGE = `npm run -s bench:search -- [--tools <file.jsonl> --queries <file.
   --quick             few queries of each set: enough to see that it runs
   --most <n>          at most so many queries of each set
   --encoder           also with the encoder of foldout/minilm; the first time this takes most of an hour
-  --ablation          what each part of the ranking gains
-  --calibrate         fit the confidence again and print its weights`
+  --ablation          what each part of the ranking gains; with --encoder, what meets the encoder
+  --calibrate         fit the confidence again and print its weights; with --encoder also those beside an encoder`
 const QUICK_QUERIES = 30
 
 const { values: options } = parseArgs({
@@ -196,9 +196,9 @@ function takeSome(set: DataSet): DataSet {
 }
 
 async function main(): Promise<void> {
-  if (options.calibrate) return calibrate(devSets())
+  if (options.calibrate) return calibrate(devSets(), encoder)
   if (options.ablation) {
-    const rows = await ablationRows(devSets())
+    const rows = await ablationRows(devSets(), encoder)
     return print({ ...bench, columns: ABLATION_COLUMNS }, { bench: 'search', rows, goals: [] })
   }
   if ((options.tools === undefined) !== (options.queries === undefined)) refuse('--tools and --queries go together.')
