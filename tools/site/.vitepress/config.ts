@@ -1,0 +1,65 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig } from 'vitepress'
+import { readProject } from '../../packages.mjs'
+import { readTitle } from '../llms.ts'
+import { listNavigation } from '../navigation.ts'
+import { listPages, toAnchor } from '../pages.ts'
+
+const pages = join(import.meta.dirname, '../generated/pages')
+const { repository: address } = readProject()
+
+const guide = listNavigation(listPages()).map(({ title, pages: names }) => ({
+  text: title,
+  items: names.flatMap(toItem),
+}))
+const decisions = { text: 'Decisions', collapsed: true, items: listFolder('decisions') }
+const reference = { text: 'API reference', collapsed: true, items: listReference() }
+
+export default defineConfig({
+  title: 'Foldout',
+  description: 'Progressive disclosure for language-model agents',
+  lang: 'en-US',
+  srcDir: 'generated/pages',
+  // The text of every page, for models; not pages themselves.
+  srcExclude: ['public/**'],
+  outDir: 'generated/site',
+  cacheDir: 'generated/cache',
+  cleanUrls: true,
+  lastUpdated: false,
+  // Pictures stay files, and the reference is one large page for each entry.
+  vite: { build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 4_000 } },
+  // Raw markup in a page is text: pages are read on GitHub too, and angle brackets in them are placeholders.
+  markdown: { html: false, anchor: { slugify: toAnchor }, toc: { slugify: toAnchor }, headers: { slugify: toAnchor } },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Guide', link: '/guide/install' },
+      { text: 'Gateway', link: '/guide/gateway' },
+      { text: 'API', link: '/api/' },
+      { text: 'Changelog', link: '/project/changelog' },
+    ],
+    sidebar: { '/api/': [{ ...reference, collapsed: false }], '/': [...guide, decisions, reference] },
+    socialLinks: [{ icon: 'github', link: address }],
+    footer: { message: 'Apache-2.0' },
+  },
+})
+
+function toItem(name: string): { text: string; link: string }[] {
+  const file = join(pages, `${name}.md`)
+  return existsSync(file) ? [{ text: readTitle(readFileSync(file, 'utf8')), link: `/${name}` }] : []
+}
+
+function listFolder(folder: string): { text: string; link: string }[] {
+  const names = readdirSync(join(pages, folder)).filter((file) => file.endsWith('.md'))
+  return names.sort().flatMap((file) => toItem(`${folder}/${file.replace(/\.md$/, '')}`))
+}
+
+function listReference(): { text: string; link: string }[] {
+  const found = readdirSync(join(pages, 'api'), { recursive: true, encoding: 'utf8' })
+  return found
+    .filter((file) => file.endsWith('.md') && file !== 'index.md')
+    .sort((one, other) => (one < other ? -1 : 1))
+    .flatMap((file) => toItem(`api/${file.replace(/\.md$/, '')}`))
+}

@@ -1,0 +1,121 @@
+// The pages of the site: those of docs/, and the documents at the root of the repository that they link to.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { readProject, repository } from '../packages.mjs'
+
+/** A file of the repository and where the site has it; both are relative paths. */
+export interface SitePage {
+  readonly source: string
+  readonly page: string
+}
+
+/** Documents outside of docs/ that are pages too. */
+const DOCUMENTS: readonly SitePage[] = [
+  { source: 'CHANGELOG.md', page: 'project/changelog.md' },
+  { source: 'CONTRIBUTING.md', page: 'project/contributing.md' },
+  { source: 'SECURITY.md', page: 'project/security.md' },
+]
+
+/** Every page of the site, except for the reference, which is generated. */
+export function listPages(): readonly SitePage[] {
+  const found = readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.md'))
+    .sort()
+  return [
+    ...found.map((file) => ({ source: `docs/${file}`, page: file.replace(/(^|\/)README\.md$/, '$1index.md') })),
+    ...DOCUMENTS,
+  ]
+}
+
+/** Text in parts; every second part is code, in a fence or between backticks. */
+function splitCode(text: string): readonly string[] {
+  return text.split(/(^```[^]*?^```$|`[^`\n]+`)/m)
+}
+
+/** Changes the text of a page outside of its code. */
+export function mapProse(text: string, change: (prose: string) => string): string {
+  return splitCode(text)
+    .map((part, i) => (i % 2 === 0 ? change(part) : part))
+    .join('')
+}
+
+/** A link of a page: what it points to, and its line. */
+export interface Link {
+  readonly target: string
+  readonly line: number
+}
+
+const LINK = /(\]\()([^)\s]+)(\))/g
+
+/** The links and pictures of a page. */
+export function listLinks(text: string): readonly Link[] {
+  // Code is blanked out and not cut, so that lines keep their numbers.
+  const prose = splitCode(text)
+    .map((part, i) => (i % 2 === 0 ? part : part.replaceAll(/[^\n]/g, ' ')))
+    .join('')
+  return [...prose.matchAll(LINK)].map(({ 2: target = '', index }) => ({
+    target,
+    line: prose.slice(0, index).split('\n').length,
+  }))
+}
+
+/** Whether a link leads to a file of the repository or to a heading, and not to another host. */
+export function isLocal(target: string): boolean {
+  return !/^[a-z][a-z\d+.-]*:/i.test(target)
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+export function listAnchors(text: string): readonly string[] {
+  const seen = new Map<string, number>()
+  const headings = text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)
+  return [...headings].map(([, heading = '']) => {
+    const anchor = toAnchor(heading)
+    const times = seen.get(anchor) ?? 0
+    seen.set(anchor, times + 1)
+    return times === 0 ? anchor : `${anchor}-${times}`
+  })
+}
+
+/** The anchor of a heading, as GitHub makes it. */
+export function toAnchor(heading: string): string {
+  return heading
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-')
+}
+
+/** The file of the repository that a link of a page leads to, and the anchor in it. */
+export function resolveLink(source: string, target: string): { readonly file: string; readonly anchor: string } {
+  const [path = '', anchor = ''] = target.split('#')
+  return { file: path === '' ? source : posix.join(posix.dirname(source), path), anchor }
+}
+
+/** A page as the site's builder takes it: links lead to pages of the site or to the repository, and comments are left out. */
+export function toSitePage({ source, page }: SitePage, pages: readonly SitePage[]): string {
+  const { repository: address, branch } = readProject()
+  const toSiteLink = (target: string): string => {
+    if (!isLocal(target) || target.startsWith('#')) return target
+    const { file, anchor } = resolveLink(source, target)
+    const suffix = anchor === '' ? '' : `#${anchor}`
+    const found = pages.find((each) => each.source === file)
+    if (found !== undefined) return `${toRelative(page, found.page)}${suffix}`
+    if (file.startsWith('docs/')) return toRelative(page, file.slice('docs/'.length)) + suffix
+    const kind = existsSync(join(repository, file)) && /\.\w+$/.test(file) ? 'blob' : 'tree'
+    return `${address}/${kind}/${branch}/${file}${suffix}`
+  }
+  const text = readFileSync(join(repository, source), 'utf8')
+  return mapProse(text, (prose) =>
+    prose
+      .replaceAll(/<!--[^]*?-->\n?/g, '')
+      .replaceAll('{{', '{&#8203;{')
+      .replaceAll(LINK, (_, before: string, target: string, after: string) => before + toSiteLink(target) + after),
+  )
+}
+
+function toRelative(from: string, to: string): string {
+  const path = posix.relative(posix.dirname(from), to)
+  return path.startsWith('.') ? path : `./${path}`
+}
