@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { parseSync, Visitor } from 'oxc-parser'
 import { createSession, definePrompt, defineSection, FoldoutError } from 'foldout'
@@ -75,11 +76,17 @@ describe('the bundle', () => {
   it.each(['index', 'catalog', 'mcp'])('loads no literal with properties of Unicode, nor search, with %s', (entry) => {
     const loaded = findLoaded(`${entry}.js`)
     expect(loaded).toContain('shared-core.js')
-    expect(
-      loaded.filter((file) => readFileSync(join(dist, file), 'utf8').includes('// src/catalog/search/engine.ts')),
-    ).toEqual([])
+    const isOfSearch = (file: string): boolean =>
+      /^\/\/ src\/catalog\/search\/(?:engine|text\/words)\.ts$/m.test(readFileSync(join(dist, file), 'utf8'))
+    expect(loaded.filter(isOfSearch)).toEqual([])
+    expect(shared.filter(isOfSearch).sort()).toEqual(['shared-search-index.js', 'shared-search-words.js'])
     expect(loaded.flatMap(findSlowLiterals)).toEqual([])
-    expect(findSlowLiterals('shared-search-index.js')).not.toEqual([])
+    expect(findSlowLiterals('shared-search-words.js')).not.toEqual([])
+  })
+
+  it('loads nothing of prompts and agents with the first search', () => {
+    const loaded = findLoaded('shared-search-index.js').filter((file) => !file.startsWith('shared-search-'))
+    expect(loaded.toSorted()).toEqual(['shared-catalog.js', 'shared-core.js'])
   })
 
   it('has the same classes and slices in every entry', async () => {
@@ -200,5 +207,17 @@ describe('the bundle', () => {
       /^search\/problem Searches compare words alone, because 'foldout\/word-vectors' cannot be loaded: .+\n1\n1\n$/,
     )
     expect(readFileSync(join(folder, 'left-out.mjs')).length).toBeLessThan(1_000_000)
+  })
+})
+
+describe("R60 the inspector's page", () => {
+  it('is small, and loads nothing from elsewhere', () => {
+    const page = join(repository, 'packages/foldout-mcp/dist/page')
+    const parts = readdirSync(page).map((name) => readFileSync(join(page, name)))
+    const bytes = parts.reduce((sum, part) => sum + gzipSync(part).length, 0)
+    // It is 63 kB with everything in it.
+    expect(bytes).toBeLessThan(150_000)
+    const html = readFileSync(join(page, 'index.html'), 'utf8')
+    for (const [, address = ''] of html.matchAll(/(?:src|href)="([^"]*)"/g)) expect(address).toMatch(/^\.\//)
   })
 })

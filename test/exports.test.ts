@@ -57,6 +57,9 @@ describe('exports', () => {
   it.each([
     ['gpt-tokenizer', 'gpt-tokenizer'],
     ['libsql', 'libsql'],
+    ['postgres', 'pg'],
+    ['dbos', 'pg'],
+    ['dbos', '@dbos-inc/dbos-sdk'],
     ['openai', 'openai'],
     ['anthropic', '@anthropic-ai/sdk'],
     ['claude-agent', '@anthropic-ai/claude-agent-sdk'],

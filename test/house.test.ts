@@ -65,6 +65,11 @@ describe('what is measured', () => {
     ])
   })
 
+  it('finds files that are too long', () => {
+    const long = parseSource('packages/a/src/tea/long.ts', 'export {}\n'.repeat(401))
+    expect(measureHouse([...library, long]).longFiles).toEqual([{ path: 'packages/a/src/tea/long.ts', lines: 401 }])
+  })
+
   it('finds folders with too many files', () => {
     const many = Array.from({ length: 16 }, (_, i) => parseSource(`packages/a/src/room/${i}.ts`, 'export {}\n'))
     expect(measureHouse(many).largeFolders).toEqual([{ path: 'packages/a/src/room', files: 16 }])

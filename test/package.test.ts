@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
@@ -23,9 +25,11 @@ describe('the packed packages', () => {
   let folder: string
   const packed = new Map<string, readonly string[]>()
 
+  let tarballs: readonly string[]
+
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'foldout-package-'))
-    const tarballs = ['foldout', 'foldout-mcp'].map((name) => {
+    tarballs = ['foldout', 'foldout-mcp'].map((name) => {
       const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
       const [pack] = JSON.parse(run('npm', args, join(root, 'packages', name))) as [Pack]
       packed.set(
@@ -55,7 +59,10 @@ describe('the packed packages', () => {
         'dist/types/entries/index.d.ts',
       ],
     ],
-    ['foldout-mcp', ['bin/foldout.js', 'dist/main.js']],
+    [
+      'foldout-mcp',
+      ['bin/foldout.js', 'dist/main.js', 'dist/page/index.html', 'dist/page/page.js', 'dist/page/style.css'],
+    ],
   ])('%s contains what a user needs and nothing else', (name, needed) => {
     const paths = packed.get(name) ?? []
     const documents = DOCUMENTS.filter((file) => existsSync(join(root, file)))
@@ -78,6 +85,39 @@ describe('the packed packages', () => {
     expect(run(process.execPath, ['node_modules/.bin/foldout', '--version'], folder)).toMatch(/^\d+\.\d+\.\d+/)
     expect(run(process.execPath, ['node_modules/.bin/foldout', 'tools', '--help'], folder)).toContain('--config')
   })
+
+  it('the command serves with nothing else installed, by every exposure', async () => {
+    const alone = join(folder, 'alone')
+    mkdirSync(alone)
+    writeFileSync(join(alone, 'package.json'), '{"private": true}')
+    run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', ...tarballs], alone)
+    cpSync(join(root, 'packages/foldout-mcp/src/gateway/server.fixtures.mjs'), join(alone, 'server.mjs'))
+    const tools = [{ name: 'echo', description: 'Repeats what it is told.' }]
+    const server = { command: process.execPath, args: ['server.mjs', JSON.stringify({ tools })] }
+    writeFileSync(join(alone, 'foldout.config.json'), JSON.stringify({ mcpServers: { a: server } }))
+    const command = [join(alone, 'node_modules/.bin/foldout')]
+    const cache = ['--cache', join(alone, 'cache')]
+    const { exposures } = JSON.parse(run(process.execPath, [...command, 'tools', '--json', ...cache], alone)) as {
+      readonly exposures: readonly { readonly problem?: string }[]
+    }
+    expect(exposures.flatMap(({ problem }) => problem ?? [])).toEqual([])
+    for (const expose of ['hybrid', 'code']) {
+      const client = new Client({ name: 'test', version: '1' })
+      const args = [...command, 'serve', '--expose', expose, ...cache]
+      await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: alone, stderr: 'ignore' }))
+      const { tools: listed } = await client.listTools()
+      const call =
+        expose === 'code'
+          ? { name: 'run_code', arguments: { code: 'return await tools.echo({ word: "hello" })' } }
+          : { name: 'use_tool', arguments: { name: 'echo', arguments: { word: 'hello' } } }
+      expect(listed.map(({ name }) => name)).toContain(call.name)
+      expect(JSON.stringify(await client.callTool(call))).toContain('hello')
+      await client.close()
+    }
+    // What docs/decisions/dependencies.md says an install costs.
+    const lock = JSON.parse(readFileSync(join(alone, 'package-lock.json'), 'utf8')) as { readonly packages: object }
+    expect(Object.keys(lock.packages).length).toBeLessThan(100)
+  }, 120_000)
 
   it.each(['typescript-5.9', 'typescript-newest'])(
     'compiles and runs with %s',

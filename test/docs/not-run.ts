@@ -1,6 +1,7 @@
 // Examples that are compiled and not run, with the reason.
 const NEEDS_PROVIDER = 'asks a provider, with a key'
 const NEEDS_PEER = 'needs a package that is not installed here'
+const NEEDS_DATABASE = 'needs a database'
 const DECLARES_TESTS = 'declares tests, which the suite of this repository runs elsewhere'
 const TAKES_STREAMS = 'takes over the standard streams of the process'
 const TAKES_PORT = 'takes a fixed port'
@@ -11,6 +12,11 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'anthropic: AnthropicClient': NEEDS_PEER,
   'claude-agent: claudeAgent': NEEDS_PROVIDER,
   'claude-agent: ClaudeAgentSdk': NEEDS_PEER,
+  'dbos: createDbosEngine': NEEDS_DATABASE,
+  'dbos: DbosEngine': NEEDS_DATABASE,
+  'dbos: DbosEngineOptions': NEEDS_DATABASE,
+  'dbos: openFleet': NEEDS_DATABASE,
+  'dbos: Fleet': NEEDS_DATABASE,
   'gateway: createGateway': TAKES_STREAMS,
   'gateway: Gateway': TAKES_PORT,
   'mcp: McpConnection': TAKES_STREAMS,
@@ -21,8 +27,15 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'minilm: createMiniLm': NEEDS_PEER,
   'minilm: MiniLm': NEEDS_PEER,
   'openai: openai': NEEDS_PROVIDER,
+  'postgres: createPostgresStore': NEEDS_DATABASE,
+  'postgres: openPostgres': NEEDS_DATABASE,
+  'postgres: PostgresAnswer': NEEDS_DATABASE,
+  'postgres: PostgresClient': NEEDS_DATABASE,
+  'postgres: PostgresPool': NEEDS_DATABASE,
+  'postgres: PostgresStoreOptions': NEEDS_DATABASE,
   'testing-suites: adapterSuite': DECLARES_TESTS,
   'testing-suites: disclosureSuite': DECLARES_TESTS,
+  'testing-suites: engineSuite': DECLARES_TESTS,
   'testing-suites: exposureSuite': DECLARES_TESTS,
   'testing-suites: filesystemSuite': DECLARES_TESTS,
   'testing-suites: sessionStoreSuite': DECLARES_TESTS,

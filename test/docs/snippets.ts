@@ -1,4 +1,4 @@
-// Reads the TypeScript snippets of the README and the guide, and writes each as a module that can be compiled and run.
+// Reads the TypeScript snippets of the README, the guide and the reference, and writes each as a module that can be compiled and run.
 //
 // - `<!-- continues -->` before a fence joins the snippet to the one above it.
 // - `<!-- not run: why -->` compiles the snippet without running it.
@@ -20,9 +20,11 @@ const generated = join(import.meta.dirname, 'generated/pages')
 
 export const pages: readonly string[] = [
   'README.md',
-  ...readdirSync(join(repository, 'docs/guide'))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/guide/${file}`),
+  ...['docs', 'docs/guide'].flatMap((folder) =>
+    readdirSync(join(repository, folder))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `${folder}/${file}`),
+  ),
 ]
 
 /** The snippets of a page in order; a snippet that continues another contains the other's code too. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { definePrompt, defineSection } from 'foldout'
+import { createMemoryStore, definePrompt, defineSection } from 'foldout'
 import { createCatalog } from 'foldout/catalog'
 import { createSandbox } from 'foldout/code'
 import { serveMcp, toolsFromMcp, type McpClient } from 'foldout/mcp'
@@ -25,6 +25,42 @@ async function post(body: string): Promise<void> {
   }
   const response = await served.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body }))
   await response.text()
+}
+
+const kept = serveMcp(createCatalog([{ name: 'ping', description: 'Answers.', call: answer }]), {
+  name: 'doors',
+  version: '1.0.0',
+  sessions: { store: createMemoryStore(), keepMs: 0 },
+})
+
+/** Sends a body as a client does whose session is kept in a store. Returns the session that it has begun. */
+async function postKept(message: object, session?: string): Promise<string | undefined> {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(session === undefined ? {} : { 'mcp-session-id': session }),
+  }
+  const body = write({ jsonrpc: '2.0', ...message })
+  const response = await kept.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body }))
+  await response.text()
+  return response.headers.get('mcp-session-id') ?? undefined
+}
+
+function initialize(experimental: unknown): Promise<string | undefined> {
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: { experimental },
+    clientInfo: { name: 'd', version: '1' },
+  }
+  return postKept({ id: 1, method: 'initialize', params })
+}
+
+/** An answer to a question that another machine has asked, and a notice for another one. */
+async function answerElsewhere(json: unknown): Promise<void> {
+  // A session of its own, so that what was left there before is not counted.
+  const session = await initialize({})
+  await postKept({ id: 'foldout:00000000-0000-4000-8000-000000000000:1', result: { json } }, session)
+  await postKept({ method: 'notifications/cancelled', params: { requestId: 7, json } }, session)
 }
 
 function callPing(params: object): Promise<void> {
@@ -86,6 +122,9 @@ export const serverDoors: readonly AnyDoor[] = [
   jsonDoor('MCP over HTTP, a message', (json) => post(write(json))),
   jsonDoor('MCP over HTTP, params of a call', (params) => callPing(Object(params) as object)),
   jsonDoor('MCP over HTTP, arguments of a call', (args) => callPing({ arguments: args })),
+  jsonDoor('MCP session in a store, what a client says of itself', initialize),
+  // Small enough that none of the sizes makes the journal so long that it is written again as a snapshot: that costs as much once more.
+  jsonDoor('MCP session in a store, an answer for another machine', answerElsewhere, { size: 500 }),
   jsonDoor('MCP upstream, the list of tools', async (json) =>
     createCatalog(await toolsFromMcp(createUpstream({ tools: Array.isArray(json) ? json : [json] }))),
   ),

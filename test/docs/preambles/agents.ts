@@ -39,4 +39,3 @@ export const adapter: ProviderAdapter = {
     return scripted.evaluate(evaluation)
   },
 }
-export const chatAdapter = (): ProviderAdapter => scriptedAdapter([says('It arrives tomorrow.')])

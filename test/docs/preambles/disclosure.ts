@@ -1,4 +1,5 @@
 import { definePrompt, defineSection } from 'foldout'
+import { calls, says, scriptedAdapter } from 'foldout/testing'
 
 const refunds = defineSection({
   key: 'refunds',
@@ -8,3 +9,7 @@ const refunds = defineSection({
   visibility: 'summary',
 })
 export const bound = definePrompt({ ns: 'desk', key: 'support', sections: [refunds] }).bind({})
+export const adapter = scriptedAdapter([
+  calls('open_sections', { section_keys: ['refunds'], reason: 'The customer wants a refund.' }),
+  says('Done.'),
+])

@@ -1,4 +1,5 @@
 import type { DisclosureStrategy } from 'foldout'
+export { createLocalEngine } from 'foldout/dbos'
 import type { SessionStore } from 'foldout/session'
 import { says, scriptedAdapter } from 'foldout/testing'
 import type { DisclosureExpectations, ModelPeer, ModelStep } from 'foldout/testing/suites'
