@@ -7,7 +7,7 @@ import { listEntries, PACKAGES, readManifest, repository, writeDocuments, writeM
 
 /** Written when everything is built. */
 const STAMP = join(repository, 'node_modules/.cache/foldout/built')
-const LAST_BUILT = join(repository, 'packages/foldout-mcp/dist/main.js')
+const LAST_BUILT = join(repository, 'packages/foldout-mcp/dist/page/index.html')
 /** Each runs in a thread of its own, which loads one file and nothing of the library beside it. */
 const WORKERS = {
   'sandbox-worker': 'src/catalog/exposures/code/guest/worker.ts',
@@ -15,11 +15,15 @@ const WORKERS = {
 }
 /** The shared chunks, by the entries that all load them. A module goes into the first chunk that fits. */
 const CHUNKS = Object.entries({
-  core: ['index', 'catalog'],
+  core: ['index', 'catalog or search'],
   prompt: ['index', 'mcp'],
   agent: ['index'],
   catalog: ['catalog'],
 })
+/** Where the code begins that a catalog loads with its first search. */
+const SEARCH = 'src/catalog/search/search-index.ts'
+/** What the first search loads comes in two files, so that compiling them does not keep a process busy for long. */
+const SEARCH_WORDS = /\/catalog\/search\/(?:text|lexical)\/|\/node_modules\/stemmer\//
 
 if (process.argv.includes('--if-changed') && isUpToDate()) process.exit(0)
 
@@ -31,6 +35,7 @@ for (const name of PACKAGES) {
 }
 await buildLibrary(join(repository, 'packages/foldout'))
 await buildProgram(join(repository, 'packages/foldout-mcp'))
+await buildPage(join(repository, 'packages/foldout-mcp/page'))
 if (!process.exitCode) {
   mkdirSync(dirname(STAMP), { recursive: true })
   writeFileSync(STAMP, '')
@@ -43,7 +48,10 @@ function isUpToDate() {
   const sources = PACKAGES.flatMap((name) => {
     const folder = join(repository, 'packages', name)
     const inside = readdirSync(join(folder, 'src'), { recursive: true }).map((path) => join(folder, 'src', path))
-    return [join(folder, 'src'), join(folder, 'package.json'), join(folder, 'tsconfig.build.json'), ...inside]
+    const page = existsSync(join(folder, 'page'))
+      ? readdirSync(join(folder, 'page'), { recursive: true }).map((path) => join(folder, 'page', path))
+      : []
+    return [...page, join(folder, 'src'), join(folder, 'package.json'), join(folder, 'tsconfig.build.json'), ...inside]
   })
   const shared = ['tsconfig.base.json', 'project.json', 'tools/build.mjs', 'tools/packages.mjs', 'package-lock.json']
   return [...sources, ...shared.map((file) => join(repository, file))]
@@ -67,6 +75,14 @@ async function buildProgram(folder) {
   writeDeclarations(folder)
   const entries = Object.fromEntries(listEntries(folder).map(({ name, file }) => [name, file]))
   await bundle(folder, { main: join(folder, 'src/cli/main.ts'), ...entries }, { chunkFileNames: 'shared-[name].js' })
+  const worker = join(folder, 'src/gateway/results/thread/worker.ts')
+  await bundle(folder, { 'results-worker': worker }, { codeSplitting: false })
+}
+
+/** The inspector's page: static files that the program serves. */
+async function buildPage(folder) {
+  const { build } = await import('vite')
+  await build({ root: folder, configFile: join(folder, 'vite.config.mjs'), logLevel: 'warn' })
 }
 
 /** Declarations stay one file per source file, so that editors show where a type comes from. */
@@ -79,10 +95,10 @@ function writeDeclarations(folder) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** All files lie in one folder, so that one finds another by its name, whichever chunk its code went into. */
+/** All files are in one folder, so that one finds another by its name, whichever chunk its code went into. */
 async function bundle(folder, input, output) {
-  const { name, dependencies = {}, peerDependencies = {} } = readManifest(folder)
-  const packages = Object.keys({ ...dependencies, ...peerDependencies })
+  const { name, dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = readManifest(folder)
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
   const build = await rolldown({
     input,
     cwd: folder,
@@ -123,15 +139,18 @@ function leaveWordVectors(name) {
  */
 function createGroups(folder) {
   const reached = new Map()
-  const reaches = (entry, id, context) => {
-    if (!reached.has(entry)) reached.set(entry, findReached(join(folder, `src/entries/${entry}.ts`), context))
+  const reachesOne = (entry, id, context) => {
+    const file = entry === 'search' ? SEARCH : `src/entries/${entry}.ts`
+    if (!reached.has(entry)) reached.set(entry, findReached(join(folder, file), context))
     return reached.get(entry).has(id)
   }
-  return CHUNKS.map(([name, entries], i) => ({
+  const reaches = (entries, id, context) => entries.split(' or ').some((entry) => reachesOne(entry, id, context))
+  const common = CHUNKS.map(([name, entries], i) => ({
     debugName: name,
     priority: CHUNKS.length - i,
     name: (id, context) => (entries.every((entry) => reaches(entry, id, context)) ? name : null),
   }))
+  return [...common, { name: 'search-words', priority: 0, test: SEARCH_WORDS }]
 }
 
 function findReached(entry, context) {

@@ -12,6 +12,7 @@ const CHECKS = {
   format: ['oxfmt', '--check', '.'],
   lint: ['oxlint', '--type-aware', '--quiet'],
   types: ['tsc', '-p', 'tsconfig.json', '--incremental', '--tsBuildInfoFile', join(cache, 'types.tsbuildinfo')],
+  page: ['tsc', '-p', 'packages/foldout-mcp/page'],
 }
 if (process.argv.includes('--all'))
   CHECKS.unused = ['knip', '--no-progress', '--cache', '--cache-location', join(cache, 'knip')]

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { LARGE_FOLDER, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
+import { LARGE_FOLDER, LONG_FILE, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
 
 /** A measure that may only get smaller. */
 export interface Measure {
@@ -22,6 +22,7 @@ export function getMeasures(house: House): readonly Measure[] {
       value: house.longFunctions.length,
       goal: 0,
     },
+    { name: 'longFiles', label: `files over ${LONG_FILE} lines`, value: house.longFiles.length, goal: 0 },
     { name: 'nonNullPerKiloLine', label: 'non-null `!` per kLoC', value: house.nonNull.perKiloLine, goal: 4 },
     { name: 'ternariesPerKiloLine', label: 'ternaries per kLoC', value: house.ternaries.perKiloLine },
     { name: 'ofNames', label: 'functions named …Of', value: house.named.ofs.length },

@@ -5,6 +5,7 @@ import { endsInOf, isParticiple } from './names.ts'
 import { getDynamicTargets, getImportTargets, isEntry, isSuite, resolveImport, type Source } from './sources.ts'
 
 export const LONG_FUNCTION = 80
+export const LONG_FILE = 400
 export const SMALL_FILE = 60
 export const LARGE_FOLDER = 15
 
@@ -24,6 +25,7 @@ export interface House {
   readonly files: number
   readonly lines: number
   readonly longestFile: Sized
+  readonly longFiles: readonly Sized[]
   readonly medianFile: number
   readonly functions: { readonly count: number; readonly p50: number; readonly p90: number }
   readonly longFunctions: readonly NamedFunction[]
@@ -64,6 +66,7 @@ export function measureHouse(all: readonly Source[], under = ''): House {
     files: sources.length,
     lines,
     longestFile: getLongest(sources),
+    longFiles: sources.filter(({ lines }) => lines > LONG_FILE).map(({ path, lines }) => ({ path, lines })),
     medianFile: getQuantile(
       sources.map((source) => source.lines),
       0.5,

@@ -1,6 +1,6 @@
 import type { NamedFunction } from './functions.ts'
 import { getMeasures, type Ratchet } from './goals.ts'
-import { LARGE_FOLDER, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
+import { LARGE_FOLDER, LONG_FILE, LONG_FUNCTION, SMALL_FILE, type House } from './measure.ts'
 
 /** How many rows of a long list are printed, unless all are asked for. */
 const MOST_ROWS = 12
@@ -17,6 +17,11 @@ export function formatReport(house: House, options: ReportOptions): string {
   const limit = options.all ? Infinity : MOST_ROWS
   return [
     formatTable(house, options),
+    formatList(
+      `Files over ${LONG_FILE} lines`,
+      house.longFiles.map(({ path, lines }) => `${String(lines).padStart(5)}  ${path}`),
+      limit,
+    ),
     formatList(`Functions over ${LONG_FUNCTION} lines`, house.longFunctions.map(formatFunction), limit),
     formatList('Most `!`', house.nonNull.files.map(formatCount), limit),
     formatList('Most ternaries', house.ternaries.files.map(formatCount), limit),
