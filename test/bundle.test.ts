@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -9,6 +9,7 @@ import { createCatalog } from 'foldout/catalog'
 import { serveMcp } from 'foldout/mcp'
 import { visibility } from 'foldout/session'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { removeFolder } from './remove-folder.ts'
 
 const repository = join(import.meta.dirname, '..')
 const dist = join(repository, 'packages/foldout/dist')
@@ -56,7 +57,7 @@ function findSlowLiterals(file: string): readonly string[] {
 }
 
 beforeAll(() => mkdirSync(folder, { recursive: true }))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 describe('the bundle', () => {
   it('contains each module once', () => {

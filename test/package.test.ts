@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { removeFolder } from './remove-folder.ts'
 
 const root = join(import.meta.dirname, '..')
 const DOCUMENTS = ['LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'NOTICE']
@@ -46,7 +47,7 @@ describe('the packed packages', () => {
     run('npm', ['install', ...quiet], folder)
     run('npm', ['install', '--no-save', '--no-package-lock', ...quiet, ...tarballs], folder)
   }, 300_000)
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => removeFolder(folder))
 
   it.each([
     [

@@ -1,5 +1,5 @@
 // Makes the pictures of the inspector in docs/: `npm run screenshots`. They show the examples, in a real browser.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { travelDesk } from '../examples/inspector/travel-desk.ts'
 import { runCommand } from '../packages/foldout-mcp/src/cli/main.ts'
 import { launchBrowser, type Browser, type Page } from '../test/browser/browser.ts'
 import { installServers } from '../test/mcp-servers/harness.ts'
+import { removeFolder } from '../test/remove-folder.ts'
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
 const docs = join(repository, 'docs/pictures')
@@ -163,7 +164,7 @@ try {
   })
 } finally {
   await browser.close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 }
 
 interface Deferred {

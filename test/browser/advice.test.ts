@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -12,6 +12,7 @@ import { recordTraffic } from '../../packages/foldout-mcp/src/gateway/traffic/re
 import { createRedactor } from '../../packages/foldout-mcp/src/gateway/traffic/redact.ts'
 import { findBarriers } from './browser.ts'
 import { EXAMPLES, open, startInspector, useBrowser } from './harness.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 useBrowser()
 
@@ -19,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'foldout-browser-'))
 const FILE = join(folder, 'runs.jsonl')
 const FIXTURE = join(import.meta.dirname, '../../packages/foldout-mcp/src/gateway/server.fixtures.mjs')
 const DESK = join(EXAMPLES, 'inspector/travel-desk.ts')
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 async function run(): Promise<void> {
   const adapter = createPaidModel([

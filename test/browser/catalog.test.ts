@@ -1,4 +1,4 @@
-import { writeFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { writeFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCatalog, type Catalog, type RawTool } from 'foldout/catalog'
@@ -9,6 +9,7 @@ import { createCatalogSource, type CatalogSource } from '../../packages/foldout-
 import { createInspector, type Inspector } from '../../packages/foldout-mcp/src/inspector/inspector.ts'
 import { findBarriers } from './browser.ts'
 import { isWhole, open, startInspector, useBrowser } from './harness.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 useBrowser()
 
@@ -18,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'foldout-browser-'))
 const inspectors: Inspector[] = []
 afterAll(async () => {
   await Promise.all(inspectors.map((inspector) => inspector.close()))
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 async function inspectCatalog(catalog: Catalog): Promise<{ readonly url: string; readonly source: CatalogSource }> {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { runCommand } from '../../packages/foldout-mcp/src/cli/main.ts'
 import { launchBrowser, type Browser, type Page } from './browser.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 export const EXAMPLES = join(import.meta.dirname, '../../examples')
 
@@ -106,6 +107,6 @@ export function useBrowser(): void {
   })
   afterAll(async () => {
     await browser?.close()
-    rmSync(data, { recursive: true, force: true })
+    await removeFolder(data)
   })
 }

@@ -1,15 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { travelDesk } from '../../examples/inspector/travel-desk.ts'
 import { findBarriers, type Page } from './browser.ts'
 import { EXAMPLES, isWhole, open, startInspector, takeProblems, useBrowser } from './harness.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 useBrowser()
 
 const DESK = join(EXAMPLES, 'inspector/travel-desk.ts')
 const folder = mkdtempSync(join(import.meta.dirname, '.tmp-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 const getTotal = async (page: Page): Promise<number> =>
   Number((await page.locator('.figure strong').innerText()).replace(',', ''))

@@ -1,4 +1,4 @@
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -9,6 +9,7 @@ import { createPaidModel } from '../../examples/inspector/paid-model.ts'
 import { travelDesk } from '../../examples/inspector/travel-desk.ts'
 import { findBarriers } from './browser.ts'
 import { isWhole, open, startInspector, takeProblems, useBrowser } from './harness.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 useBrowser()
 
@@ -28,7 +29,7 @@ async function run(to: string, input: string): Promise<void> {
 }
 
 beforeAll(() => run(FILE, `Can I fly a day later? ${HOSTILE} sk-abcdefghijklmnopqrst`))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 describe('R59 the run view in a browser', () => {
   it('shows a recording: timeline, messages, openings, why a tool was not offered, and a fork', async () => {

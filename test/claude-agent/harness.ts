@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -15,6 +15,7 @@ import type {
 } from '../../packages/foldout/src/adapters/contract.ts'
 import type { AnyTool } from '../../packages/foldout/src/tools/tool.ts'
 import { installPackages } from '../../tools/install-packages.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 /** A request as it was on the wire. */
 export interface WireRequest {
@@ -93,7 +94,7 @@ export async function startProvider(): Promise<Provider> {
       proxy.closeAllConnections()
       proxy.close()
       await mock.stop()
-      rmSync(home, { recursive: true, force: true })
+      await removeFolder(home)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextpr
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { query, startPostgres, type PostgresServer } from '../postgres/server.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const LONG = 120_000
 const BIN = join(import.meta.dirname, '../../packages/foldout-mcp/bin/foldout.js')
@@ -32,7 +33,7 @@ beforeEach(async () => {
 }, LONG)
 afterEach(async () => {
   for (const close of closes.splice(0).toReversed()) await close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 }, LONG)
 afterAll(() => server.stop(), LONG)
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { runCommand } from '../../packages/foldout-mcp/src/cli/main.ts'
 import { openPostgresStore } from '../../packages/foldout-mcp/src/gateway/store/postgres/store.ts'
 import { startPostgres, type PostgresServer } from '../postgres/server.ts'
 import { startMachine, type TestMachine } from './machine.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const LONG = 120_000
 const folder = mkdtempSync(join(tmpdir(), 'foldout-fleet-command-'))
@@ -32,7 +33,7 @@ afterEach(async () => {
 }, LONG)
 afterAll(async () => {
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 }, LONG)
 
 interface Written {

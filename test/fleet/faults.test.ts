@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPostgresStore } from 'foldout/postgres'
@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { query, startPostgres, type PostgresServer } from '../postgres/server.ts'
 import { killMachines } from './kills.ts'
 import { startMachine, type MachineSettings, type TestMachine } from './machine.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const LONG = 120_000
 const folder = mkdtempSync(join(tmpdir(), 'foldout-fleet-'))
@@ -34,7 +35,7 @@ afterEach(async () => {
 }, LONG)
 afterAll(async () => {
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 }, LONG)
 
 function start(machine: string, settings: Partial<MachineSettings> = {}): TestMachine {

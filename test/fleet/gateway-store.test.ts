@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -19,6 +19,7 @@ import {
   defineServer,
   gatewayStoreSuite,
 } from './gateway-store-suite.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-store-'))
 const KEY = randomBytes(32).toString('base64')
@@ -36,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pooler?.stop()
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 interface OpenOptions {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
@@ -12,6 +12,7 @@ import { readGatewayConfig } from '../../packages/foldout-mcp/src/gateway/config
 import { openPostgresStore } from '../../packages/foldout-mcp/src/gateway/store/postgres/store.ts'
 import { query, startPostgres, type PostgresServer } from '../postgres/server.ts'
 import { connect, getText, runFoldout, startBalancer, startGateway, type TestGateway } from './gateway.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const LONG = 120_000
 const SERVER = join(import.meta.dirname, '../../packages/foldout-mcp/src/gateway/server.fixtures.mjs')
@@ -96,7 +97,7 @@ afterAll(async () => {
   for (const gateway of gateways) gateway.kill('SIGKILL')
   await Promise.all(gateways.map(({ ended }) => ended))
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 }, LONG)
 
 const getUrls = (): readonly string[] => gateways.map((gateway) => gateway.url)

@@ -1,5 +1,5 @@
 // Lets machines of a fleet die, again and again: `npm run kill -- [--kills 1000] [--waiting 10000] [--quota 10] [--seed 1]`.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -8,6 +8,7 @@ import { startPostgres } from '../postgres/server.ts'
 import { killMachines, type KillReport } from './kills.ts'
 import { shareQuota } from './quota.ts'
 import { letRunsWait } from './waiting.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const { values } = parseArgs({
   options: {
@@ -60,7 +61,7 @@ try {
   if (faults.length + waited.length + missed.length > 0) process.exitCode = 1
 } finally {
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 }
 
 /** A small generator of random numbers below a limit (mulberry32). */

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFleet, type Fleet } from 'foldout/dbos'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { query, startPostgres, type PostgresServer } from '../postgres/server.ts'
 import { startMachine, type MachineSettings, type TestMachine } from './machine.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const LONG = 120_000
 const folder = mkdtempSync(join(tmpdir(), 'foldout-view-'))
@@ -32,7 +33,7 @@ afterEach(async () => {
 }, LONG)
 afterAll(async () => {
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 }, LONG)
 
 async function start(machine: string, settings: Partial<MachineSettings> = {}): Promise<TestMachine> {

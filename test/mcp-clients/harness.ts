@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { installPackages } from '../../tools/install-packages.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 export const BIN = join(import.meta.dirname, '../../packages/foldout-mcp/bin/foldout.js')
 const SERVER = join(import.meta.dirname, '../../packages/foldout-mcp/src/gateway/server.fixtures.mjs')
@@ -53,7 +54,7 @@ export async function startGateway(): Promise<TestGateway> {
     url,
     async close() {
       if (child.kill()) await once(child, 'exit')
-      rmSync(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installPackages } from '../../tools/install-packages.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 export const SUITES = [
   { spec: '2025-11-25', era: 'legacy', args: ['--spec-version', '2025-11-25'] },
@@ -36,7 +37,7 @@ export async function runSuite(url: string, suite: Suite): Promise<readonly Chec
     await new Promise((resolve) => child.once('exit', resolve))
     return readdirSync(folder).flatMap((run) => readChecks(folder, run))
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   }
 }
 

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { ServerDefinition } from '../../packages/foldout-mcp/src/gateway/config/definition.ts'
 import { createGateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { serveFixture } from './server.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 /** A server that listens. */
 export interface Target {
@@ -53,7 +54,7 @@ export async function openGateway(server: ServerDefinition): Promise<Target> {
     url,
     async close() {
       await gateway.close()
-      rmSync(cache, { recursive: true, force: true })
+      await removeFolder(cache)
     },
   }
 }

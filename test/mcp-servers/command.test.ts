@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installServers } from './harness.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const BIN = join(import.meta.dirname, '../../packages/foldout-mcp/bin/foldout.js')
 const getServer = (name: string): string =>
@@ -23,7 +24,7 @@ describe('the foldout command with real servers', () => {
     }
     writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers }))
   }, 300_000)
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => removeFolder(folder))
 
   const run = (...args: readonly string[]): ReturnType<typeof spawnSync> & { stdout: string; stderr: string } =>
     spawnSync(process.execPath, [BIN, ...args], { cwd: folder, encoding: 'utf8', timeout: 60_000 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -7,6 +7,7 @@ import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import type { ToolProgress, RawTool } from '../../packages/foldout/src/catalog/tool.ts'
 import { toolsFromMcp } from '../../packages/foldout/src/mcp/client/tools-from-mcp.ts'
 import { installServers, startServer, type ServerName } from './harness.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of %s', (line) => {
   let folder: string
@@ -31,7 +32,7 @@ describe.each(['v1', 'v2'] as const)('real servers over stdio, with a client of 
   }, 300_000)
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()))
-    rmSync(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   })
 
   const call = async (name: string, args: object = {}, context = {}): ReturnType<Catalog['call']> =>

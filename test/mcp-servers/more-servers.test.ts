@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway, type Gateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { installServers } from './harness.ts'
 import { installPackages } from '../../tools/install-packages.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const MORE = join(import.meta.dirname, 'more')
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
@@ -48,7 +49,7 @@ describe.runIf(env.MODE === 'all-clients')('R54 eleven real servers behind the g
   }, 600_000)
   afterAll(async () => {
     await gateway.close()
-    rmSync(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   })
 
   it('all start and list their tools', () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { createCatalog } from '../../packages/foldout/src/catalog/catalog.ts'
 import type { Catalog } from '../../packages/foldout/src/catalog/contract.ts'
 import { toolsFromMcp } from '../../packages/foldout/src/mcp/client/tools-from-mcp.ts'
 import { installServers, startServer } from './harness.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 /** What people say, and the tools that do it, none of which is described in these words. */
 const REQUESTS: readonly (readonly [request: string, ...tools: string[]])[] = [
@@ -50,7 +51,7 @@ describe('plain requests to real servers', () => {
   }, 300_000)
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()))
-    rmSync(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   })
 
   it.each(REQUESTS)('R45 "%s" is answered with tools, if only as guesses', async (request) => {

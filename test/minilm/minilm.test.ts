@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import { createCatalog, type RawTool } from '../../packages/foldout/src/entries/
 import { createMiniLm, type MiniLm } from '../../packages/foldout/src/entries/minilm.ts'
 import { createVectorFile } from '../../packages/foldout/src/entries/node.ts'
 import { ENCODER_FOLDER, installEncoder } from './install.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const signal = new AbortController().signal
 const TOOLS: readonly RawTool[] = [
@@ -25,7 +26,7 @@ beforeAll(() => {
 }, 120_000)
 afterAll(async () => {
   await encoder.close()
-  rmSync(folder, { recursive: true })
+  await removeFolder(folder)
 })
 
 const embed = async (...texts: readonly string[]): Promise<readonly Float32Array[]> =>

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { checkEvents, checkSessionId, checkSnapshot, selectPage } from 'foldout/
 import type { SessionStore, StoredRange, StoredSession } from 'foldout/session'
 import { sessionStoreSuite } from 'foldout/testing/suites'
 import { afterAll } from 'vitest'
+import { removeFolder } from '../remove-folder.ts'
 
 /** A store as somebody would write it who has only what the package exports: one JSON file for each session. */
 function createJsonStore(folder: string): SessionStore {
@@ -53,7 +54,7 @@ function createJsonStore(folder: string): SessionStore {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-outside-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 let count = 0
 
 sessionStoreSuite('a store written outside', async () => createJsonStore(join(folder, String(count++))))

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway, type Gateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { connectHttp, connectStdio, type Era } from './peers.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const SERVER = join(import.meta.dirname, 'apps-server.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'foldout-apps-'))
@@ -31,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing) await close()
   await gateway.close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 async function connect(era: Era, capabilities: object, address = url): Promise<Client> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
@@ -6,6 +6,7 @@ import { createGateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts
 import { HeldCalls } from '../../packages/foldout-mcp/src/gateway/upstreams/callers.ts'
 import { MAX_HELD } from '../../packages/foldout-mcp/src/gateway/upstreams/limits.ts'
 import { connectHttp, type Era } from './peers.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const SERVER = join(import.meta.dirname, 'asking-server.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'foldout-attacks-'))
@@ -13,7 +14,7 @@ const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 async function open(options: object = {}): Promise<string> {
   const server = { command: process.execPath, args: [SERVER], required: true, ...options }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from '../../packages/foldout-mcp/src/gate
 import { defineFullServer, openFullServer, type Target } from '../mcp-conformance/targets.ts'
 import { connectHttp, connectStdio, type Era } from './peers.ts'
 import { createCaller, ROWS, type Caller, type Row, type Way } from './rows.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const ERAS: readonly Era[] = ['legacy', 'modern']
 const UPSTREAMS = ERAS.flatMap((era) => (['stdio', 'http'] as const).map((transport) => ({ era, transport })))
@@ -55,7 +56,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const close of closing) await close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 function getDirect(era: Era): Caller {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { createGateway, type Gateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { GatewayServer } from '../../packages/foldout-mcp/src/gateway/server.ts'
 import { connect, connectHttp, type Era } from './peers.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const SERVER = join(import.meta.dirname, 'asking-server.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'foldout-rest-'))
@@ -16,7 +17,7 @@ const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 const define = (options: object = {}, ...args: readonly string[]) => ({
   command: process.execPath,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -6,6 +6,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createGateway, type Gateway } from '../../packages/foldout-mcp/src/gateway/gateway.ts'
 import { connect, connectHttp, type Era } from './peers.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 type Json = Record<string, unknown>
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing) await close()
   for (const { gateway } of gateways.values()) await gateway.close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const getUrl = (era: Era): string => gateways.get(era)?.url ?? ''

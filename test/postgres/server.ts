@@ -1,11 +1,12 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { findPgbouncer, findPostgres } from './binaries.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 const USER = 'foldout'
 
@@ -79,7 +80,7 @@ export async function startPostgres({ isDurable = false }: ServerOptions = {}): 
     async stop() {
       process.off('exit', kill)
       await end(server, 'SIGQUIT')
-      rmSync(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }
@@ -123,7 +124,7 @@ export async function startPgbouncer({ port: serverPort }: PostgresServer): Prom
     async stop() {
       process.off('exit', kill)
       await end(child, 'SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll } from 'vitest'
@@ -7,6 +7,7 @@ import { adapterSuite } from '../../packages/foldout/src/testing/adapter-suite.t
 import { importSdk, installSdk } from '../claude-agent/harness.ts'
 import { startMockProvider, type RecordedRequest } from './mock.ts'
 import { messagesWire } from './wires.ts'
+import { removeFolder } from '../remove-folder.ts'
 
 let sdk: ClaudeAgentSdk
 
@@ -50,7 +51,7 @@ adapterSuite<RecordedRequest>('claudeAgent', {
       isGivenUp: (request) => request.isGivenUp,
       async stop() {
         await provider.stop()
-        rmSync(home, { recursive: true, force: true })
+        await removeFolder(home)
       },
     }
   },

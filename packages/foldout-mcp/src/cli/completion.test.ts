@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCommand } from './main.ts'
+import { removeFolder } from '../remove-folder.fixtures.ts'
 
 async function complete(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   let [stdout, stderr] = ['', '']
@@ -32,7 +33,7 @@ describe('R58 foldout completion', () => {
     const folder = mkdtempSync(join(tmpdir(), 'foldout-completion-'))
     writeFileSync(join(folder, 'script'), stdout)
     const { status, stderr } = spawnSync(shell, [...flags, join(folder, 'script')], { encoding: 'utf8' })
-    rmSync(folder, { recursive: true })
+    await removeFolder(folder)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 

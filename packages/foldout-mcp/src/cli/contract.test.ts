@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createProgram, runCommand } from './main.ts'
 import type { Surroundings } from './session.ts'
+import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
 const DESK = join(import.meta.dirname, 'prompts/desk.fixtures.ts')
@@ -29,10 +30,10 @@ beforeAll(async () => {
   writeFileSync(traffic, TRAFFIC)
   writeFileSync(queries, '{"query": "money back", "tools": ["refund_order"]}')
 })
-afterAll(() => {
+afterAll(async () => {
   web.close()
   web.closeAllConnections()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 interface Written {

@@ -1,11 +1,12 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../gateway/server.fixtures.mjs')
 const BIN = join(import.meta.dirname, '../../bin/foldout.js')
@@ -20,7 +21,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   await Promise.all(closing.map((close) => close()))
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const WAIT = { timeout: 20_000, interval: 50 }

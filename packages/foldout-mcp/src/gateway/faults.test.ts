@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import type { CallResult } from 'foldout/catalog'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
 import { createGateway, type Gateway } from './gateway.ts'
+import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
 const BIN = join(import.meta.dirname, '../../bin/foldout.js')
@@ -22,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const ECHO = { name: 'echo', description: 'Repeats what it is told.' }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition, ServerDefinition } from './config/definition.ts'
 import type { GatewayEvent } from './events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+import { removeFolder } from '../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, 'server.fixtures.mjs')
 
@@ -22,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   await Promise.all(open.map((gateway) => gateway.close()))
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const ECHO = { name: 'echo', description: 'Repeats what it is told.' }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -23,9 +23,10 @@ import {
 import { createLibsqlStore } from '../entries/libsql.ts'
 import { visibility } from '../entries/session.ts'
 import { fold, named, show } from './run.fixtures.ts'
+import { removeFolder } from '../../../../test/remove-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-approval-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 const sum = defineSlice({
   name: 'sum',

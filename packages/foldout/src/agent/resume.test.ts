@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../../../test/remove-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-resume-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 const fixture = join(import.meta.dirname, 'resume.fixtures.ts')
 
 /** Runs the process, killing it once so many calls are on disk; gives what it said. */

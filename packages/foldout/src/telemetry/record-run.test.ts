@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,9 +9,10 @@ import { definePrompt } from '../prompt/prompt.ts'
 import { defineSection } from '../prompt/section.ts'
 import { calls, says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { recordRun, type RunLine } from './record-run.ts'
+import { removeFolder } from '../../../../test/remove-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-record-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 const section = defineSection({
   key: 'guide',

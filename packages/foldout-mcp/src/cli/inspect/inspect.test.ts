@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, describe, expect, it } from 'vitest'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const BIN = join(import.meta.dirname, '../../../bin/foldout.js')
 const folder = mkdtempSync(join(tmpdir(), 'foldout-inspect-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 function write(name: string, text: string): string {
   const file = join(folder, name)

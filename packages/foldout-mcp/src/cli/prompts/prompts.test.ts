@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runAgent } from 'foldout'
@@ -7,6 +7,7 @@ import { calls, says, scriptedAdapter } from 'foldout/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
 import { clerk } from './desk.fixtures.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const DESK = join(import.meta.dirname, 'desk.fixtures.ts')
 
@@ -14,7 +15,7 @@ let folder: string
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'foldout-prompts-')))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 async function run(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   let [stdout, stderr] = ['', '']

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCommand } from '../main.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../../gateway/server.fixtures.mjs')
 const BIN = join(import.meta.dirname, '../../../bin/foldout.js')
@@ -19,7 +20,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'foldout-traffic-'))
   traffic = join(folder, 'traffic.jsonl')
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 function writeConfig(...tools: readonly object[]): string {
   const file = join(folder, 'servers.json')
@@ -54,7 +55,7 @@ async function record(config: string, file = traffic): Promise<void> {
   await client.callTool({ name: 'search_tools', arguments: { query: 'money back for a customer' } })
   const use = (name: string, given: object) =>
     client.callTool({ name: 'use_tool', arguments: { name, arguments: given } })
-  await use('refund_order', { order: 'A-1', api_key: 'abc' })
+  await use('refund_order', { order: 'A-1', api_key: 'key-of-the-refund' })
   await Promise.all([use('get_forecast', { city: 'Oslo' }), use('get_forecast', { token: 'a-secret' })])
   await use('list_orders', {})
   await use('nothing', {})
@@ -75,7 +76,7 @@ describe('R58 foldout serve --record', () => {
     expect(lines.slice(5, 7).map((line) => line['arguments'])).toEqual(
       expect.arrayContaining([{ city: 'Oslo' }, { token: '***' }]),
     )
-    expect(text).not.toMatch(/abc|a-secret|value-of-the-shop|"pid"/)
+    expect(text).not.toMatch(/key-of-the-refund|a-secret|value-of-the-shop|"pid"/)
     // Windows has no such permissions.
     const others = process.platform === 'win32' ? 0 : statSync(traffic).mode & 0o077
     expect(others).toBe(0)

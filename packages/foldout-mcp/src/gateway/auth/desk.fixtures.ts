@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CallResult } from 'foldout/catalog'
@@ -15,6 +15,7 @@ import {
   type AuthorizationServerOptions,
   type GuardedServer,
 } from './oauth.fixtures.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 /** What a command wrote, and its exit code. */
 interface Ran {
@@ -65,7 +66,7 @@ export function useDesk(options: AuthorizationServerOptions = {}): Desk {
   })
   afterEach(async () => {
     for (const one of open.splice(0).toReversed()) await one.close()
-    rmSync(desk.folder, { recursive: true, force: true })
+    await removeFolder(desk.folder)
   })
   return Object.assign(desk, {
     keep(opened) {

@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -18,6 +17,7 @@ import { createAuthFetch, describeAuthFailure } from './auth-fetch.ts'
 import { createKeychain, type Keychain } from './keychain.ts'
 import { getRenewalTime, identifySignIn, type SignInRecord } from './record.ts'
 import { createSignInStore, type SignInStore } from './store.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 let folder: string
 let problems: string[]
@@ -27,7 +27,7 @@ beforeEach(() => {
   problems = []
   entries = new Map()
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const KEY = 'a'.repeat(40)
 

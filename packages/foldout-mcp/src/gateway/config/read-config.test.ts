@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UsageError, type InvalidServer, type ServerConfig } from './config.ts'
 import { fillServer, type FilledServer } from './fill-server.ts'
 import { readGatewayConfig, readDefinition } from './read-config.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const ORIGIN = { file: '.mcp.json', folder: '/home/ada/project' }
 
@@ -23,7 +24,7 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'foldout-config-'))
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => removeFolder(folder))
 
 function write(name: string, text: string): string {
   const file = join(folder, name)

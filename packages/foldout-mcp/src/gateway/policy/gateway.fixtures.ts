@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { GatewayDefinition, ServerDefinition } from '../config/definition.ts'
 import type { GatewayEvent } from '../events.ts'
 import { createGateway, type Gateway, type GatewayOptions } from '../gateway.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, '../server.fixtures.mjs')
 export const FULL_SERVER = join(import.meta.dirname, '../serve/full-server.fixtures.mjs')
@@ -54,7 +55,7 @@ export function createSite(): Site {
     },
     async close() {
       for (const close of closing.toReversed()) await close()
-      rmSync(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }

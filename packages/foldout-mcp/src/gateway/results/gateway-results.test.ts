@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition } from '../config/definition.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, 'large-server.fixtures.mjs')
 const cache = mkdtempSync(join(tmpdir(), 'foldout-large-'))
@@ -12,7 +13,7 @@ const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
-afterAll(() => rmSync(cache, { recursive: true, force: true }))
+afterAll(() => removeFolder(cache))
 
 const ERAS = ['legacy', 'modern'] as const
 

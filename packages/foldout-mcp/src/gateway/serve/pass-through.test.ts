@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GatewayDefinition } from '../config/definition.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const SERVER = join(import.meta.dirname, 'full-server.fixtures.mjs')
 
@@ -17,7 +18,7 @@ beforeAll(() => {
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 async function create(definition: GatewayDefinition): Promise<{ readonly gateway: Gateway; readonly url: string }> {
   const gateway = await createGateway(definition, { cache: join(folder, 'cache') })

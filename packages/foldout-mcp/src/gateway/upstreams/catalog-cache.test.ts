@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import type * as FsPromises from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readDefinition } from '../config/read-config.ts'
 import { createCatalogCache } from './catalog-cache.ts'
 import type { Snapshot } from './snapshot.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const disk = vi.hoisted(() => ({ isFull: false }))
 
@@ -38,9 +39,9 @@ describe('R54 a full disk', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'foldout-cache-'))
   })
-  afterEach(() => {
+  afterEach(async () => {
     disk.isFull = false
-    rmSync(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   })
 
   it('leaves the old list, and no half of a new one', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -13,6 +13,7 @@ import { createInspector } from '../inspector.ts'
 import { serveRuns } from './resources.ts'
 import { createRunSource } from './source.ts'
 import { createRunStore, type RunStore } from './store.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const redactor = createRedactor(createSecrets(['hunter2-hunter2']))
 let folder: string
@@ -22,7 +23,7 @@ let closing: (() => unknown)[]
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'foldout-resources-'))
-  closing = [() => rmSync(folder, { recursive: true, force: true })]
+  closing = [() => removeFolder(folder)]
   const file = join(folder, 'runs.jsonl')
   const adapter = scriptedAdapter([calls('read_section', { section_key: 'refunds' }), says('Done.')])
   const recorder = recordRun({ to: file })

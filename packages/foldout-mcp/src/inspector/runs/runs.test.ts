@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSession, runAgent, type RunState } from 'foldout'
@@ -16,10 +16,11 @@ import { redactRun } from './redact.ts'
 import { createRunSource, explainOffer, forkRun } from './source.ts'
 import { describeStep } from './steps.ts'
 import { createRunStore } from './store.ts'
+import { removeFolder } from '../../remove-folder.fixtures.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-runs-'))
 const file = join(folder, 'runs.jsonl')
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 beforeAll(async () => {
   const adapter = scriptedAdapter([

@@ -1,9 +1,10 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createGateway } from '../../gateway.ts'
 import { toInstallCommand } from './install-ahead.ts'
+import { removeFolder } from '../../../remove-folder.fixtures.ts'
 
 describe('R54 the package of a server', () => {
   it.each([
@@ -35,7 +36,7 @@ describe('R54 the package of a server', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'foldout-install-'))
   })
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  afterEach(() => removeFolder(folder))
 
   /** Stands in for npx: notes what it is asked for, installs a while, and runs the fixture once it is installed. */
   function writeRunner(): string {

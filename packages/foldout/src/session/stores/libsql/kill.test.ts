@@ -1,17 +1,18 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
 import { NO_STEPS, digested, randomFrom, reportOn, type Report } from './kill.fixtures.ts'
+import { removeFolder } from '../../../../../../test/remove-folder.ts'
 
 /** `npm run test:whole` kills more processes. */
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 const ROUNDS = env.MODE === 'whole' ? 40 : 12
 const fixture = join(import.meta.dirname, 'kill.fixtures.ts')
 const folder = mkdtempSync(join(tmpdir(), 'foldout-kill-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 interface Life {
   /** What the process found, unless it was killed before it had looked. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -11,9 +11,10 @@ import { openSession, type SessionStore } from '../store.ts'
 import { sessionStoreSuite } from '../../../testing/store-suite.ts'
 import { createLibsqlStore } from './libsql-store.ts'
 import { countUp, counter } from './writer.fixtures.ts'
+import { removeFolder } from '../../../../../../test/remove-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'foldout-libsql-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 let files = 0
 const newFile = (): string => join(folder, `${++files}.db`)
 
