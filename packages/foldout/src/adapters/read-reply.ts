@@ -42,7 +42,7 @@ export function readResult(result: unknown, { name: adapter }: { readonly name: 
   return type === 'final' ? { type, text: readText(result['text']), usage } : { type, usage }
 }
 
-/** Reads a usage. What is missing, negative or not a number counts as 0. */
+/** Reads a usage. A count that is missing, negative or not a number is 0; one that no sum should hold is cut. */
 export function readUsage(usage: unknown): Usage {
   const given = isPlainObject(usage) ? usage : {}
   return {
@@ -54,7 +54,7 @@ export function readUsage(usage: unknown): Usage {
 }
 
 function readCount(count: unknown): number {
-  return typeof count === 'number' && Number.isFinite(count) && count > 0 ? count : 0
+  return typeof count === 'number' && Number.isFinite(count) && count > 0 ? Math.min(count, Number.MAX_SAFE_INTEGER) : 0
 }
 
 function readText(text: unknown): string {

@@ -4,10 +4,12 @@ import {
   agentRun,
   createMemoryStore,
   createSession,
+  defineTool,
   openSession,
   runAgent,
   type AgentOptions,
   type ProviderAdapter,
+  type ToolSuccess,
 } from '../entries/index.ts'
 import { calls, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { fold, getError, named, prepare, show } from './run.fixtures.ts'
@@ -23,9 +25,34 @@ function replying(first: unknown): ProviderAdapter {
   return chatAdapter({ name: 'own', model: 'own', complete })
 }
 
+const PICTURE = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
 const circle: Record<string, unknown> = {}
 circle['circle'] = circle
 const calling = (...toolCalls: unknown[]): unknown => ({ message: { role: 'assistant', text: '', toolCalls }, usage })
+
+describe('R39 a tool', () => {
+  it.each<[string, object]>([
+    ['images with properties that JSON does not have', { images: [{ ...PICTURE, when: undefined, width: NaN }] }],
+    ['images that are not images', { images: [5] }],
+    ['a value that JSON does not have', { value: 1n }],
+    ['a message that is not a text', { message: 5 }],
+  ])('may return %s: the run goes on and can be kept', async (_, odd) => {
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks.',
+      execute: () => ({ ok: true, message: 'Seen.', value: null, ...odd }) as ToolSuccess,
+    })
+    const store = createMemoryStore()
+    const session = await openSession({ store, id: 'own' })
+    const adapter = scriptedAdapter([calls('look'), says('Done.')])
+    const { bound: own } = prepare([], { sections: [show('door', look)] })
+    const result = await runAgent(own, { adapter, session, input: 'Go.' })
+    expect(result.status).toBe('completed')
+    await session.saved()
+    const reopened = await openSession({ store, id: 'own' })
+    expect(reopened.get(agentRun).messages).toEqual(result.messages)
+  })
+})
 
 describe('R35 an adapter of one’s own', () => {
   it.each<[string, unknown, object]>([
@@ -38,6 +65,11 @@ describe('R35 an adapter of one’s own', () => {
     ['a part of a usage', { ...done, usage: { inputTokens: 7 } }, { inputTokens: 7, outputTokens: 0 }],
     ['a usage in texts', { ...done, usage: { ...usage, inputTokens: '7' } }, { inputTokens: 0 }],
     ['a negative usage', { ...done, usage: { ...usage, inputTokens: -7 } }, { inputTokens: 0 }],
+    [
+      'a usage that no sum can hold',
+      { ...(calling({ id: 'a', name: 'look', arguments: {} }) as object), usage: { ...usage, inputTokens: 1e308 } },
+      { inputTokens: Number.MAX_SAFE_INTEGER + 5 },
+    ],
     ['no text', { message: { role: 'assistant', toolCalls: [] }, usage }, { inputTokens: 5 }],
     ['no calls', { message: { role: 'assistant', text: 'Done.' }, usage }, { inputTokens: 5 }],
     [

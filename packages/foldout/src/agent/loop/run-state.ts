@@ -1,5 +1,6 @@
 import { NO_USAGE, addUsage, type Message, type ToolMessage, type Usage } from '../../adapters/contract.ts'
 import { FoldoutError } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
 import { shorten } from '../../core/text.ts'
 import type { Event } from '../../session/event.ts'
 import { freezeChanges } from '../../session/freeze.ts'
@@ -7,7 +8,7 @@ import { Log } from '../../session/log.ts'
 import { includeInSessions } from '../../session/session.ts'
 import { defineSlice, makeSlice } from '../../session/slice.ts'
 import type { ApprovalAnswer, ApprovalRequest, HeldApproval, RunningCall } from '../approvals.ts'
-import { findStateFault } from './state-faults.ts'
+import { NOT_AN_OBJECT, findStateFault, runEventChecks } from './state-faults.ts'
 
 /**
  * An opening that was accepted and that the model has not been shown yet: the next render shows it.
@@ -301,6 +302,14 @@ const runSlice = defineSlice({
     claimed: (state, _payload: { readonly by: string }): RunState => state,
     cancelled: (state): RunState => update(state, { status: 'cancelled' }),
   },
+  checks: {
+    ...runEventChecks,
+    resumed: (payload) => {
+      if (!isPlainObject(payload)) return NOT_AN_OBJECT
+      const { state } = payload
+      return state === undefined || state instanceof HeldState ? undefined : findStateFault(state)
+    },
+  },
   fromJson: readRunState,
 })
 
@@ -367,9 +376,9 @@ export function readRunState(json: unknown): RunState {
       `This is not the state of a run: ${shorten(fault, MAX_FAULT)}. Pass the state of a result or an error, or that after JSON.parse.`,
     )
   }
-  const { messages, finished, ...fields } = { ...NEW_FIELDS, ...(json as RunState) }
+  const { messages, ...fields } = { ...NEW_FIELDS, ...(json as RunState) }
   return createState(
-    { ...fields, finished: Object.values(finished ?? []) },
+    { ...fields, finished: Object.values(fields.finished ?? []) },
     Log.of(messages.map((message) => freezeChanges(message))),
   )
 }

@@ -1,7 +1,18 @@
-import { isPlainObject } from '../../core/json/json.ts'
-import { describeIssues, fromJsonSchema, type JsonSchema, type StandardSchemaV1 } from '../../core/schema/schema.ts'
+import { isPlainObject, notJson } from '../../core/json/json.ts'
+import {
+  describeIssues,
+  fromJsonSchema,
+  issuePath,
+  type JsonSchema,
+  type StandardSchemaV1,
+} from '../../core/schema/schema.ts'
+import type { PayloadCheck } from '../../session/slice.ts'
+
+/** Where in a value something is. */
+type Place = readonly (string | number)[]
 
 const text: JsonSchema = { type: 'string' }
+const flag: JsonSchema = { type: 'boolean' }
 const texts: JsonSchema = { type: 'array', items: text }
 const count: JsonSchema = { type: 'integer', minimum: 0 }
 const tokens: JsonSchema = { type: 'number', minimum: 0 }
@@ -12,14 +23,18 @@ const record = (
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'] as string, 'null'] })
 
-const usage = record({
-  inputTokens: tokens,
-  outputTokens: tokens,
-  cachedInputTokens: tokens,
-  cacheWriteTokens: tokens,
-})
+const recordUsage = (amount: JsonSchema): JsonSchema =>
+  record({ inputTokens: amount, outputTokens: amount, cachedInputTokens: amount, cacheWriteTokens: amount })
+const usage = recordUsage(tokens)
 const shown = list({ type: 'array', items: text, minItems: 2, maxItems: 2 })
-const toolMessage = record({ callId: text, name: text, text }, { images: list({ type: 'object' }) })
+const toolMessage = record(
+  { role: { enum: ['tool'] }, callId: text, name: text, text },
+  { images: list({ type: 'object' }) },
+)
+const runningCall = record({ callId: text, tool: text, digest: text })
+const approval = { callId: text, tool: text, askedAt: text, digest: text }
+const pendingOpening = record({ callId: text, keys: texts, paths: texts }, { reason: text })
+const start = record({ system: text, tools: texts, definitions: text, prompt: text, source: text, shown })
 
 /** The fields of a state apart from its messages and results, which are checked one by one. */
 const fields = record(
@@ -27,14 +42,9 @@ const fields = record(
   {
     id: text,
     status: { enum: ['new', 'running', 'completed', 'stopped', 'waiting', 'cancelled'] },
-    calling: list(record({ callId: text, tool: text, digest: text })),
-    approvals: list(
-      record(
-        { callId: text, tool: text, askedAt: text, digest: text },
-        { reason: text, expiresAt: text, answer: { type: 'object' } },
-      ),
-    ),
-    pending: list(record({ callId: text, keys: texts, paths: texts }, { reason: text })),
+    calling: list(runningCall),
+    approvals: list(record(approval, { reason: text, expiresAt: text, answer: { type: 'object' } })),
+    pending: list(pendingOpening),
     usage,
     totalUsage: usage,
     expansions: count,
@@ -42,7 +52,7 @@ const fields = record(
     repairs: count,
     disclosed: texts,
     answer: orNull(text),
-    start: orNull(record({ system: text, tools: texts, definitions: text, prompt: text, source: text, shown })),
+    start: orNull(start),
     read: shown,
   },
 )
@@ -57,6 +67,44 @@ const messages: Readonly<Record<string, JsonSchema>> = {
 }
 const schemas = new Map(Object.entries(messages).map(([role, schema]) => [role, fromJsonSchema(schema)]))
 const fieldsSchema = fromJsonSchema(fields)
+const optionalId = fromJsonSchema(record({}, { id: text }))
+
+/** Far more than a model reads or writes, and few enough that no sum becomes infinite. */
+const reportedTokens: JsonSchema = { ...tokens, maximum: Number.MAX_SAFE_INTEGER }
+
+/** What every check says about a payload that has no fields. */
+export const NOT_AN_OBJECT = 'its payload is not an object'
+
+const checkPayload = (schema: JsonSchema): PayloadCheck => {
+  const compiled = fromJsonSchema(schema)
+  return (payload) => findFault(compiled, payload, []) ?? findLoss(payload)
+}
+const checkMessageIn: PayloadCheck = (payload) =>
+  isPlainObject(payload) ? (findMessageFault(payload['message'], ['message']) ?? findLoss(payload)) : NOT_AN_OBJECT
+
+/**
+ * Checks of the events of a run. A session that took an event with an odd payload could not be restored from its own
+ * snapshot, so these ask for what a stored state is asked for.
+ */
+export const runEventChecks = {
+  started: (payload) => {
+    if (!isPlainObject(payload) || !Array.isArray(payload['messages'])) return 'its messages are not a list'
+    return findFault(optionalId, payload, []) ?? findMessagesFault(payload['messages']) ?? findLoss(payload)
+  },
+  said: checkMessageIn,
+  calling: checkPayload(runningCall),
+  asked: checkPayload(record({ request: record({ ...approval, reason: text }, { expiresAt: text }) })),
+  answered: checkPayload(record({ callId: text, approved: flag }, { reason: text })),
+  called: checkPayload(record({ result: toolMessage }, { opening: pendingOpening })),
+  used: checkPayload(record({ usage: recordUsage(reportedTokens) })),
+  disclosed: checkPayload(record({ names: texts })),
+  rendered: checkPayload(record({ start })),
+  shown: checkPayload(record({ sections: shown }, { result: toolMessage })),
+  restarted: checkPayload(record({ isOpening: flag })),
+  repaired: checkMessageIn,
+  completed: checkPayload(record({ answer: text })),
+  claimed: checkPayload(record({ by: text })),
+} satisfies Readonly<Record<string, PayloadCheck>>
 
 /** Says what is wrong with a value that should be the state of a run, in a clause; `undefined` if nothing is. */
 export function findStateFault(json: unknown): string | undefined {
@@ -67,13 +115,19 @@ export function findStateFault(json: unknown): string | undefined {
   if (finished !== undefined && !isObject(finished)) return 'finished is not a list'
   return (
     findFault(fieldsSchema, others, []) ??
-    findFirst(said, (message, index) => findMessageFault(message, ['messages', index])) ??
+    findMessagesFault(said) ??
     findFirst(Object.values(finished ?? []) as unknown[], (message, index) =>
       isPlainObject(message) && message['role'] !== 'tool'
         ? `finished[${index}] is not the result of a call`
         : findMessageFault(message, ['finished', index]),
-    )
+    ) ??
+    findLoss(json)
   )
+}
+
+function findLoss(value: unknown): string | undefined {
+  const lost = notJson(value)
+  return lost && `it holds ${lost}, which JSON cannot represent`
 }
 
 function isObject(value: unknown): value is object {
@@ -91,13 +145,17 @@ function findFirst(
   return undefined
 }
 
-function findMessageFault(message: unknown, place: readonly [string, number]): string | undefined {
-  const role = isPlainObject(message) ? message['role'] : undefined
-  const schema = typeof role === 'string' ? schemas.get(role) : undefined
-  return schema ? findFault(schema, message, place) : `${place[0]}[${place[1]}] is not a message`
+function findMessagesFault(messages: readonly unknown[]): string | undefined {
+  return findFirst(messages, (message, index) => findMessageFault(message, ['messages', index]))
 }
 
-function findFault(schema: StandardSchemaV1, value: unknown, place: readonly (string | number)[]): string | undefined {
+function findMessageFault(message: unknown, place: Place): string | undefined {
+  const role = isPlainObject(message) ? message['role'] : undefined
+  const schema = typeof role === 'string' ? schemas.get(role) : undefined
+  return schema ? findFault(schema, message, place) : `${issuePath({ message: '', path: place })} is not a message`
+}
+
+function findFault(schema: StandardSchemaV1, value: unknown, place: Place): string | undefined {
   const checked = schema['~standard'].validate(value)
   if (checked instanceof Promise || !checked.issues) return undefined
   const [issue] = checked.issues

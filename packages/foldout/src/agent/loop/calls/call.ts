@@ -72,8 +72,16 @@ function createEnd(
   result: ToolResult,
   details: Pick<ToolInvoked, 'durationMs' | 'target'>,
 ): CallEnd {
-  const images = result.ok && result.images?.length ? { images: result.images } : {}
-  const message: ToolMessage = { role: 'tool', callId: id, name, text: result.message, isError: !result.ok, ...images }
+  // Whatever else a tool's image objects hold may not survive in a stored conversation.
+  const images = result.ok ? (result.images ?? []).map(({ mimeType, data }) => ({ mimeType, data })) : []
+  const message: ToolMessage = {
+    role: 'tool',
+    callId: id,
+    name,
+    text: result.message,
+    isError: !result.ok,
+    ...(images.length > 0 && { images }),
+  }
   return { result, message, invoked: { callId: id, name, ok: result.ok, message: result.message, ...details } }
 }
 
