@@ -9,7 +9,6 @@ import {
   runAgent,
   type AgentOptions,
   type ProviderAdapter,
-  type ToolSuccess,
 } from '../entries/index.ts'
 import { calls, says, scriptedAdapter, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { fold, getError, named, prepare, show } from './run.fixtures.ts'
@@ -40,7 +39,7 @@ describe('R39 a tool', () => {
     const look = defineTool({
       name: 'look',
       description: 'Looks.',
-      execute: () => ({ ok: true, message: 'Seen.', value: null, ...odd }) as ToolSuccess,
+      execute: () => ({ ok: true, message: 'Seen.', value: null, ...odd }),
     })
     const store = createMemoryStore()
     const session = await openSession({ store, id: 'own' })
