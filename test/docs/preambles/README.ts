@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { definePrompt, defineSection, defineTool, ok } from 'foldout'
 import type { ProviderAdapter } from 'foldout/adapter'
 import type { RawTool } from 'foldout/catalog'
@@ -9,8 +6,6 @@ import { calls, says, scriptedAdapter, type ScriptStep } from 'foldout/testing'
 
 export declare const tools: readonly RawTool[]
 export declare const client: McpClient
-
-export const file = join(mkdtempSync(join(tmpdir(), 'foldout-readme-')), 'chats.db')
 
 const refunds = defineSection({
   key: 'refunds',
