@@ -70,10 +70,10 @@ export function formatPage(limits: readonly Limit[]): string {
   return [
     '# Default limits',
     '',
-    'Nothing that comes from a model, a client, an upstream server, a skill or a file may stop or stall the process. These limits are what bounds it. Each says what it is and what happens beyond it;',
-    'a limit that can be changed names its option. The page is written from the `limits.ts` modules of the source: `npx vitest run test/limits --update` writes it again.',
+    'Input from a model, a client, an upstream server, a skill or a file must not stop or stall the process. These limits ensure that. Each row says what the limit applies to and what happens beyond it.',
+    'If you can change a limit, the row names the option. Names that end in `_MS` are times in milliseconds. The page is generated from the `limits.ts` modules of the source: `npx vitest run test/limits --update` updates it.',
     '',
-    '| where | limit | default | change it with | what it bounds, and what happens beyond it |',
+    '| where | limit | default | change it with | what it limits, and what happens beyond it |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
     '',

@@ -4,35 +4,35 @@ export const MAX_REQUEST_BYTES = 80 * 1_024 * 1_024
 /** How many pages may follow the inspector at the same time. */
 export const MAX_PAGES = 16
 
-/** How often the inspector's page is sent a sign of life, so that both sides notice a broken connection. */
+/** How often the inspector's page receives a heartbeat, which lets both sides notice a broken connection. */
 export const HEARTBEAT_MS = 15_000
 
-/** How many bytes may wait for a page of the inspector that does not read; then it is disconnected, and connects again. */
+/** How many bytes may wait for a page that does not read. Then the page is disconnected, and connects again. */
 export const MAX_WAITING_BYTES = 4 * 1_024 * 1_024
 
 /** How long a call from the inspector's page may take. */
 export const CALL_MS = 120_000
 
-/** How many characters of one text the inspector's page shows at most; the rest is counted. */
+/** How many characters of one text the inspector's page shows. The rest is counted. */
 export const MAX_SHOWN_CHARACTERS = 100_000
 
-/** How many events of runs the inspector keeps; older runs are forgotten first. */
+/** How many events of runs the inspector keeps. Older runs are removed first. */
 export const MAX_RUN_EVENTS = 1_000_000
 
-/** How many points the chart of a run has at most. */
+/** How many points the chart of a run has. */
 export const MAX_CHART_POINTS = 1_000
 
-/** How many steps and how many messages of a run an exported file has at most. */
+/** How many steps, and how many messages, of a run an exported file contains. */
 export const MAX_EXPORTED_ITEMS = 10_000
 
-/** How often the inspector looks for calls that wait for an approval. */
+/** How often the inspector checks for calls that wait for an approval. */
 export const APPROVALS_POLL_MS = 1_000
 
-/** How many messages or steps of a run one MCP resource has at most; it names the one that goes on. */
+/** How many messages or steps of a run one MCP resource contains. It names the resource that continues it. */
 export const MAX_RESOURCE_ITEMS = 200
 
-/** How many characters one MCP resource of a run has at most, as far as one item fits in. */
+/** How many characters one MCP resource of a run contains, unless a single item is longer. */
 export const MAX_RESOURCE_CHARACTERS = 200_000
 
-/** How many characters of a name, or of the first message of a run, the inspector's page is told. */
+/** How many characters of a name, or of the first message of a run, the inspector's page receives. */
 export const MAX_NAME_CHARACTERS = 500

@@ -7,20 +7,23 @@ export const MAX_REPLY_CHARACTERS = 32 * 1024 * 1024
 /** The most events that an adapter reads of one streamed reply. */
 export const MAX_REPLY_EVENTS = 2_000_000
 
-/** How deep the arguments of a tool call may be nested. Deeper ones are not read, and the model is told. */
+/** How deeply the arguments of a tool call may be nested. Deeper arguments are not parsed, and the model is told. */
 export const MAX_ARGUMENTS_DEPTH = 100
 
-/** How deep a tool's schema may be nested in a request. Deeper parts are sent as a schema that allows anything. */
+/** How deeply a tool's schema may be nested in a request. Deeper parts are sent as a schema that allows anything. */
 export const MAX_TOOL_SCHEMA_DEPTH = 64
 
 /** How many values of a tool's schema are read for a request. Objects after them are sent as a schema that allows anything. */
 export const MAX_TOOL_SCHEMA_VALUES = 50_000
 
-/** How often in a row a provider may pause a reply before it is taken as it is. */
+/** How many times in a row a provider may pause a reply before the reply is used unfinished. */
 export const MAX_PAUSES = 20
 
-/** How many replies the Anthropic adapter remembers whose thinking was refused. Beyond it the oldest are forgotten, and are refused once more. */
+/**
+ * How many replies whose thinking was rejected the Anthropic adapter remembers. The oldest are forgotten, and are rejected
+ * once more.
+ */
 export const MAX_REFUSED_THINKING = 10_000
 
-/** How many characters of a server's error text are read to find out what it does not accept. */
+/** How many characters of a server's error text are read to find out which feature it rejects. */
 export const MAX_REFUSAL_CHARACTERS = 10_000

@@ -1,34 +1,42 @@
-/** Replies that a model may give to one input of the user. Option `maxTurns` of `runAgent`. */
+/** How many replies a model may give to one user input. Option `maxTurns` of `runAgent`. */
 export const DEFAULT_MAX_TURNS = 100
 
-/** Restarts that a model's openings may cause for one input of the user. Option `maxExpansions` of `runAgent`. */
+/** How many restarts a model's openings may cause for one user input. Option `maxExpansions` of `runAgent`. */
 export const DEFAULT_MAX_EXPANSIONS = 10
 
-/** Times that a model is asked to fix an answer that does not fit the prompt's output. Option `maxRepairs` of `runAgent`. */
+/**
+ * How many times a model is asked to fix an answer that does not match the prompt's output schema. Option `maxRepairs` of
+ * `runAgent`.
+ */
 export const DEFAULT_MAX_REPAIRS = 2
 
-/** Calls of one reply that run at the same time. Option `maxParallelCalls` of `runAgent`. */
+/** How many calls of one reply run at the same time. Option `maxParallelCalls` of `runAgent`. */
 export const DEFAULT_PARALLEL_CALLS = 16
 
-/** Calls of one reply that are run at all; the model is told that the rest were not. Option `maxCallsPerReply` of `runAgent`. */
+/**
+ * How many calls of one reply are run. The model is told that the rest were not. Option `maxCallsPerReply` of `runAgent`.
+ */
 export const DEFAULT_CALLS_PER_REPLY = 256
 
-/** Characters of malformed arguments that an answer repeats. */
+/** How many characters of malformed arguments an answer repeats. */
 export const MAX_MALFORMED_SHOWN = 200
 
-/** Characters of a reason for asking a person, or of that person's answer, that are kept. */
+/** How many characters are kept of a reason for asking a person, and of that person's answer. */
 export const MAX_APPROVAL_REASON = 4_000
 
-/** Bytes that the images and files of one input may have together. They become part of the conversation, and of its stored state. */
+/**
+ * How many bytes the images and files of one input may have together. They become part of the conversation and of its stored
+ * state.
+ */
 export const MAX_INPUT_BYTES = 32 * 1024 * 1024
 
-/** Parts that one input may have: texts, images and files. */
+/** How many parts one input may have: texts, images and files. */
 export const MAX_INPUT_PARTS = 100
 
-/** Characters that the address of an image or a file may have. The address itself may not be longer; a `data:` URL counts as bytes. */
+/** How many characters the address of an image or a file may have. A `data:` URL is limited by its bytes instead. */
 export const MAX_INPUT_URL_CHARACTERS = 8_192
 
-/** Characters that the name of a file in an input may have. */
+/** How many characters the name of a file in an input may have. */
 export const MAX_INPUT_NAME_CHARACTERS = 255
 
 /**

@@ -1,4 +1,4 @@
-/** How many tools a catalog accepts. Further ones are left out, and `broken` says how many. */
+/** How many tools a catalog accepts. Further tools are left out, and `broken` says how many. */
 export const MAX_TOOLS = 50_000
 
 /** How many broken definitions a catalog lists one by one. The others are counted. */

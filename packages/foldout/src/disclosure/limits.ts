@@ -1,5 +1,5 @@
-/** Characters of a model's `reason` that are kept. */
+/** How many characters of a model's `reason` are kept. */
 export const MAX_REASON = 256
 
-/** Characters of a key or a tool's name that an answer quotes. */
+/** How many characters of a key or a tool's name an answer quotes. */
 export const MAX_NAME_SHOWN = 200

@@ -3,14 +3,14 @@ const MIB = 1024 * KIB
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** The longest time that a timer can wait; with more it would not wait at all. */
+/** The longest time that a timer can wait. With a longer time, it would not wait at all. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
 // What a served client is given.
 
-/** Tools, or sections, on one page of a list. Option `pageSize` of `serveMcp`. */
+/** How many tools or sections one page of a list has. Option `pageSize` of `serveMcp`. */
 export const PAGE_SIZE = 1_000
-/** Bytes of JSON on one page of a list, unless its first item alone is larger. */
+/** How many bytes of JSON one page of a list has, unless its first item alone is larger. */
 export const PAGE_BYTES = 4 * MIB
 /** How long a client from MCP 2026-07-28 on may keep a list. Option `cache.ttlMs` of `serveMcp`. */
 export const LIST_TTL_MS = MINUTE
@@ -21,22 +21,27 @@ export const LIST_TTL_MS = MINUTE
 export const MAX_MESSAGE_BYTES = 10 * MIB - 256 * KIB
 /** Bytes of JSON in one result over HTTP. Option `maxResultBytes` of `serveMcp`. */
 export const MAX_HTTP_RESULT_BYTES = 64 * MIB
-/** How deep a result may be nested. `JSON.stringify` fails at a few thousand levels. */
+/** How deeply a result may be nested. `JSON.stringify` fails at a few thousand levels. */
 export const MAX_RESULT_DEPTH = 500
-/** Progress reports of one call that are sent to a client within a second; of further ones only the latest is sent. */
+/**
+ * How many progress reports of one call are sent to a client per second. Of further reports, only the latest is sent.
+ */
 export const PROGRESS_PER_SECOND = 64
 
 // What a served client may ask for.
 
 /** Bytes of one request over HTTP. Option `maxBodyBytes` of `serveMcp`. */
 export const MAX_BODY_BYTES = 4 * MIB
-/** Bytes of one request over stdio. A longer one is answered with an error. */
+/** The longest request over stdio, in bytes. A longer one is answered with an error. */
 export const MAX_LINE_BYTES = 10 * MIB
-/** Calls of one stdio client that run, or whose answers it has not read yet; further ones wait. Option `maxConcurrent` of `stdio`. */
+/**
+ * How many calls of one stdio client run, or have an answer that it has not read yet. Further calls wait. Option
+ * `maxConcurrent` of `stdio`.
+ */
 export const STDIO_CONCURRENT = 64
-/** Requests of one stdio client that wait to be run, before the server stops reading. */
+/** How many requests of one stdio client may wait before the server stops reading. */
 export const STDIO_WAITING = 1_000
-/** Bytes that wait to be read by a stdio client, before the server stops taking requests. */
+/** How many bytes a stdio client may leave unread before the server stops taking requests. */
 export const STDIO_UNREAD_BYTES = 4 * MIB
 
 /** Sessions of clients before MCP 2026-07-28 over HTTP. Option `sessions.max` of `serveMcp`. */
@@ -45,21 +50,25 @@ export const MAX_SESSIONS = 2_000
 export const SESSIONS_PER_PEER = 500
 /** How long a call over HTTP may run before its client gets a stream of events in place of plain JSON. */
 export const JSON_ANSWER_MS = SECOND
-/** How long a session without requests and open streams lives. Option `sessions.idleMs` of `serveMcp`. */
+/** How long a session lives without requests and open streams. Option `sessions.idleMs` of `serveMcp`. */
 export const SESSION_IDLE_MS = 30 * MINUTE
-/** Bytes that a client may say of itself in `initialize` where its session is kept in a store. Longer ones are refused. */
+/** How many bytes a client may send about itself in `initialize` if its session is kept in a store. More is refused. */
 export const MAX_KEPT_CLIENT_BYTES = 64 * KIB
-/** Answers and notices of one client that wait for the machine that they are for. One more makes room by dropping the oldest. */
+/** How many answers and notices of one client may wait for the machine they are for. One more removes the oldest. */
 export const MAX_LETTERS = 16
-/** Bytes of one of these. A longer answer is refused where it reaches another machine than the one that asked. */
+/**
+ * How many bytes one of these may have. A longer answer is refused if it reaches a machine other than the one that asked.
+ */
 export const MAX_LETTER_BYTES = MIB
-/** Bytes of all of these together. More make room by dropping the oldest. */
+/** How many bytes all of these may have together. More remove the oldest. */
 export const MAX_LETTERS_BYTES = 2 * MIB
-/** How often a machine looks for the answer to a question, which may reach another machine. */
+/** How often a machine checks for the answer to its question, which may reach another machine. */
 export const LETTER_MS = 250
-/** How often a machine looks for changes of a session while it has an open request or stream, unless it has many of them. */
+/**
+ * How often a machine checks for changes of a session while it has an open request or stream, unless it has many of them.
+ */
 export const FOLLOW_MS = SECOND
-/** How many sessions a machine looks at in a second for that reason. With more of them it looks less often. */
+/** How many sessions a machine checks per second for that reason. With more sessions, it checks each less often. */
 export const FOLLOWED_PER_SECOND = 200
 /** How long a session must have been idle before it may make room for another one. Option `sessions.keepMs` of `serveMcp`. */
 export const SESSION_KEEP_MS = MINUTE
@@ -69,13 +78,13 @@ export const HANDSHAKE_MS = 30 * SECOND
 export const MAX_STREAMS = 2_000
 /** Open event streams of one peer. Option `streams.perPeer` of `serveMcp`. */
 export const STREAMS_PER_PEER = 500
-/** Requests over HTTP that are being answered. */
+/** How many requests over HTTP are answered at a time. */
 export const MAX_REQUESTS = 16_000
-/** Requests over HTTP of one peer that are being answered. */
+/** How many requests over HTTP of one peer are answered at a time. */
 export const REQUESTS_PER_PEER = 8_000
-/** After how many seconds a client that was refused for a limit is told to come back. */
+/** After how many seconds a client that was refused because of a limit is told to try again. */
 export const RETRY_AFTER_SECONDS = 5
-/** Connections that wait to be accepted; the system may allow fewer. */
+/** How many connections may wait to be accepted. The system may allow fewer. */
 export const LISTEN_BACKLOG = 4_096
 /**
  * How long a connection without a request stays open. A server that is busy for as long as this closes connections on which
@@ -83,10 +92,10 @@ export const LISTEN_BACKLOG = 4_096
  */
 export const KEEP_ALIVE_MS = 2 * MINUTE
 
-/** Resources that one request to listen may name; further ones are left out. */
+/** How many resources one request to listen may name. Further ones are left out. */
 export const MAX_WATCHED = 1_000
 
-/** How long a client may take to answer a question that a tool asks it. People answer some of them. */
+/** How long a client may take to answer a question of a tool. People answer some of these questions. */
 export const LONGEST_ANSWER_MS = 60 * MINUTE
 
 // What an upstream server may do.
@@ -95,28 +104,31 @@ export const LONGEST_ANSWER_MS = 60 * MINUTE
 export const CALL_SILENCE_MS = 10 * MINUTE
 /** How long a call may take, whatever progress it reports. Option `maxCallMs` of `toolsFromMcp`. */
 export const CALL_MS = 60 * MINUTE
-/** The time between two questions for the state of a task, if its server says nothing else. */
+/** The time between two requests for the state of a task, if its server does not say otherwise. */
 export const POLL_MS = SECOND
-/** The least time between two questions for the state of a task, whatever its server says. */
+/** The shortest time between two requests for the state of a task, whatever its server says. */
 export const SHORTEST_POLL_MS = 50
-/** The most time between them. */
+/** The longest time between two requests for the state of a task, whatever its server says. */
 export const LONGEST_POLL_MS = 30 * SECOND
 /** How long a page of a tool list may take. */
 export const LIST_TIMEOUT_MS = MINUTE
-/** Tools of one server. Option `maxTools` of `toolsFromMcp`. */
+/** How many tools of one server are read. Option `maxTools` of `toolsFromMcp`. */
 export const MAX_TOOLS = 10_000
-/** Pages of one tool list. */
+/** How many pages of one tool list are read. */
 export const MAX_PAGES = 1_000
-/** How deep a tool definition, or an answer, of a server may be nested. */
+/** How deeply a tool definition, or an answer, of a server may be nested. */
 export const MAX_DEPTH = 200
-/** Characters of what a server adds to an error message that are passed on. */
+/** How many characters of the data that a server adds to an error message are passed on. */
 export const ERROR_DATA_CHARACTERS = 1_000
-/** Characters of each text in a result that says it is an error. */
+/** How many characters of each text in an error result are passed on. */
 export const ERROR_RESULT_CHARACTERS = 100_000
-/** Characters of the message of a progress report that are passed on. */
+/** How many characters of the message of a progress report are passed on. */
 export const PROGRESS_CHARACTERS = 1_000
-/** The time between two requests for a list whose server keeps saying that it changed. The first few come sooner. */
+/** The time between two requests for a list that its server keeps changing. The first few come sooner. */
 export const RELIST_MS = SECOND
 
-/** Characters of a request's id, or of a key that a client sends with a call, that tools get as the call's. Longer ones are replaced. */
+/**
+ * How many characters of a request's id, or of a key that a client sends with a call, a tool receives. Longer ones are
+ * replaced.
+ */
 export const MAX_CALL_KEY = 256

@@ -1,7 +1,7 @@
-/** The shortest value of the configuration that is hidden wherever it occurs; shorter ones are ordinary words. */
+/** The shortest value of the configuration that is hidden wherever it occurs. Shorter values are ordinary words. */
 export const MIN_SECRET_LENGTH = 8
 
-/** How many secrets that became known while the gateway runs, such as those in headers of clients, are hidden at a time. */
+/** How many secrets that became known while the gateway runs, such as those in client headers, are hidden at a time. */
 export const MAX_LATE_SECRETS = 10_000
 
 /** How long an approval may be given after it was asked for, and used after it was given. */
@@ -10,25 +10,27 @@ export const APPROVAL_MS = 600_000
 /** How many calls may wait for an approval at a time. Further ones are refused. */
 export const MAX_APPROVALS = 1_000
 
-/** The longest state of a server that is kept while the user of an approved call answers its questions. */
+/** The longest server state that is kept while the user of an approved call answers its questions. */
 export const MAX_ROUND_CHARACTERS = 1_048_576
 
-/** How many characters of a call's arguments a person is shown who is asked to approve it. */
+/** How many characters of a call's arguments are shown to the person who is asked to approve it. */
 export const MAX_SHOWN_CHARACTERS = 4_000
 
-/** How many sets of clients that rules tell apart have a catalog of their own. Clients of further ones are refused. */
+/**
+ * How many sets of clients that the rules distinguish can have their own catalog. Clients of further sets are refused.
+ */
 export const MAX_PROFILES = 64
 
-/** A larger audit log is moved aside, and a new one begins. Option `audit.maxBytes`. */
+/** A larger audit log is renamed, and a new one begins. Option `audit.maxBytes`. */
 export const MAX_AUDIT_BYTES = 67_108_864
 
-/** How many audit logs that were moved aside are kept. Option `audit.keep`. */
+/** How many renamed audit logs are kept. Option `audit.keep`. */
 export const KEPT_AUDITS = 5
 
-/** How many characters of one text of a call's arguments the audit log keeps. */
+/** How many characters of each text in a call's arguments the audit log keeps. */
 export const MAX_AUDIT_TEXT = 1_000
 
-/** How many characters the audit log keeps of a call's arguments. Longer ones are left out. */
+/** How many characters of a call's arguments the audit log keeps. Longer arguments are left out. */
 export const MAX_AUDIT_ARGUMENTS = 65_536
 
 /** How many characters of the audit log may wait for the disk. Further lines are counted and left out. */
@@ -37,17 +39,17 @@ export const MAX_AUDIT_WAITING = 16_777_216
 /** A larger file with pinned definitions counts as damaged. */
 export const MAX_PIN_BYTES = 134_217_728
 
-/** The shortest token that the gateway accepts over HTTP. A shorter one could be guessed, and could not be hidden. */
+/** The shortest token that the gateway accepts over HTTP. A shorter token could be guessed, and could not be hidden. */
 export const MIN_TOKEN_LENGTH = 8
 
-/** How many buckets of quotas one process keeps. Those that were not used for longest are forgotten. */
+/** How many quota buckets one process keeps. The least recently used ones are forgotten. */
 export const MAX_BUCKETS = 100_000
 
-/** How many days the audit log in a store goes back. Option `audit.keepDays`. */
+/** How many days the audit log in a store keeps. Option `audit.keepDays`. */
 export const KEPT_AUDIT_DAYS = 90
 
-/** How long the audit log waits before it tries again to write to a store that is away. */
+/** How long the audit log waits before it tries again to write to an unreachable store. */
 export const AUDIT_RETRY_MS = 1_000
 
-/** How long a gateway keeps tokens of a quota that it took ahead, before it gives them back. */
+/** How long a gateway keeps quota tokens that it took ahead of time before it returns them. */
 export const AHEAD_MS = 1_000

@@ -1,62 +1,64 @@
-/** Results with more tokens are folded. Option `foldResults` of the configuration. */
+/** Results with more tokens are folded. Option `foldResults` of `foldout.config`. */
 export const FOLD_TOKENS = 8_000
 
-/** Tokens of a result that a model reads at a time, unless it asks for fewer or more. */
+/** How many tokens of a result a model reads at a time, unless it asks for fewer or more. */
 export const READ_TOKENS = 4_000
 
-/** Tokens of the beginning that stands in a folded result. */
+/** How many tokens of its beginning a folded result shows. */
 export const FIRST_TOKENS = 500
 
-/** Bytes of a result for a client that checks it against the tool's schema. Such a result stays whole up to here. */
+/** The largest result that stays whole, in bytes, for a client that checks it against the tool's schema. */
 export const LARGEST_WHOLE_BYTES = 9_437_184
 
 /** How long a folded result is kept after it was last read. */
 export const KEPT_MS = 1_800_000
 
-/** Folded results of one client that are kept. One more makes room for itself. */
+/** How many folded results of one client are kept. One more removes the oldest. */
 export const KEPT_PER_CLIENT = 100
 
-/** Folded results of all clients that are kept. */
+/** How many folded results of all clients are kept. */
 export const MAX_KEPT = 1_000
 
-/** Bytes of all folded results that are kept. */
+/** How many bytes all folded results may have together. */
 export const MAX_KEPT_BYTES = 1_073_741_824
 
-/** Bytes of a folded result that is kept in memory. A larger one is kept in a file that only the user can read. */
+/**
+ * The largest folded result that is kept in memory, in bytes. A larger one is kept in a file that only the user can read.
+ */
 export const IN_MEMORY_BYTES = 65_536
 
-/** Readings of folded results that run at a time. Each has a thread. */
+/** How many folded results are read at a time. Each read has its own thread. */
 export const MOST_READING = 2
 
-/** How long a search may take, before it gives back what it has found and says where to go on. */
+/** How long a search may take before it returns its matches so far and says where to continue. */
 export const SEARCH_MS = 5_000
 
-/** How long one reading may take, before it is ended. */
+/** How long one read may take before it is ended. */
 export const READING_MS = 15_000
 
-/** Memory of the thread that reads, in megabytes. */
+/** How much memory the reading thread may use, in megabytes. */
 export const READING_MEMORY_MB = 1_024
 
-/** How long a thread waits for the next reading, before it ends. */
+/** How long a thread waits for the next read before it ends. */
 export const THREAD_IDLE_MS = 30_000
 
-/** Steps that all matches of one search may take together; a step takes 10 to 50 nanoseconds. */
+/** How many steps all matches of one search may take together. A step takes 10 to 50 nanoseconds. */
 export const SEARCH_STEPS = 100_000_000
 
-/** Characters of a line, or of a value, that are searched at once. Longer ones are searched in pieces that overlap. */
+/** How many characters of a line or a value are searched at once. Longer ones are searched in overlapping pieces. */
 export const SEARCHED_CHARACTERS = 2_000
 
-/** Matches of a path that are counted. */
+/** How many matches of a path are counted. */
 export const MAX_COUNTED = 100_000
 
-/** How deep a path goes with `..`. */
+/** How many levels `..` in a path descends. */
 export const MAX_PATH_DEPTH = 200
 
-/** Lines in the shape of a result. */
+/** How many lines the shape of a result has. */
 export const OUTLINE_LINES = 40
 
-/** Keys of one object in the shape of a result. */
+/** How many keys of one object the shape of a result shows. */
 export const OUTLINE_KEYS = 20
 
-/** How many items of a list are looked at for its shape. */
+/** How many items of a list are examined for its shape. */
 export const OUTLINE_SAMPLES = 100

@@ -4,10 +4,10 @@ export const MOST_STARTING = 8
 /** How long a server may take to start and to list its tools. Option `--timeout` of `foldout`. */
 export const DEFAULT_TIMEOUT_MS = 30_000
 
-/** How long a search waits for servers that are started for the first time, because they may have what is looked for. */
+/** How long a search waits for servers that are started for the first time, because they may have the right tool. */
 export const WAIT_FOR_TOOLS_MS = 20_000
 
-/** How long it may take to install the package of a server that is run by `npx` or `uvx`, before it is started. */
+/** How long installing the package of a server that runs with `npx` or `uvx` may take before the server is started. */
 export const INSTALL_MS = 600_000
 
 /** How long a call may go without an answer or progress. Option `timeoutSeconds` of `mcpServers`. */
@@ -19,77 +19,83 @@ export const IDLE_MS = 600_000
 /** How many calls a server runs at a time. Option `maxConcurrent` of `mcpServers`. */
 export const MAX_CONCURRENT = 16
 
-/** How many calls may wait for a server that is busy. Further ones are refused. */
+/** How many calls may wait for a busy server. Further calls are refused. */
 export const MAX_WAITING = 8_000
 
 /** How many characters of a server's standard error are kept, to be shown if the server fails. */
 export const KEPT_STDERR_CHARACTERS = 2_000
 
-/** How many lines of them are shown. */
+/** How many lines of a server's standard error are shown if the server fails. */
 export const KEPT_STDERR_LINES = 20
 
 /** How long a server may take to end before its processes are killed. */
 export const CLOSE_TIMEOUT_MS = 5_000
 
-/** How long a server may take to end by itself when its input has ended. Then it gets SIGTERM. */
+/** How long a server may take to end by itself after its input has ended. Then it gets SIGTERM. */
 export const CLOSE_INPUT_MS = 1_000
 
-/** How long a server that failed is left alone at first. The time doubles with each failure. */
+/** The pause after a server's first failure. The pause doubles with each failure. */
 export const FIRST_PAUSE_MS = 1_000
 
-/** How long a server that failed is left alone at most. */
+/** The longest pause after failures of a server. */
 export const LONGEST_PAUSE_MS = 60_000
 
 /** How many calls in a row may time out before the server is restarted. */
 export const MOST_TIMEOUTS = 3
 
-/** A longer message from a server over stdio is refused. */
+/** A longer message from a server over stdio is rejected. */
 export const MAX_MESSAGE_BYTES = 268_435_456
 
-/** The time in which a server may print so much beside its messages. */
+/** The period in which output of a server that is not a message is counted. */
 export const GARBAGE_MS = 10_000
 
-/** A server that prints more than this beside its messages, in that time, is ended. */
+/** A server is ended if it prints more bytes than this, in that period, that are not messages. */
 export const MAX_GARBAGE_BYTES = 67_108_864
 
-/** As many lines of it, in that time. */
+/** A server is ended if it prints more lines than this, in that period, that are not messages. */
 export const MAX_GARBAGE_LINES = 100_000
 
-/** A cached list of tools that is older is compared with the server's own soon after the start. */
+/** A cached list of tools that is older than this is compared with the server's own list soon after the start. */
 export const CACHE_FRESH_MS = 86_400_000
 
-/** How many resources, templates and prompts are taken from a server, of each kind. */
+/** How many resources, templates and prompts are read from a server, for each kind. */
 export const MAX_LISTED = 10_000
 
-/** Pages of one of these lists. */
+/** How many pages of each of these lists are read. */
 export const MAX_PAGES = 1_000
 
-/** How many calls may wait at a time for the answers of clients that ask in several requests. */
+/** How many calls may wait at a time for the answers of modern clients, which answer with another request. */
 export const MAX_HELD = 1_000
 
-/** How often a gateway that holds such a call looks whether another one has got the answer, at first. */
+/** How often a gateway that holds such a call checks at first whether another gateway has received the answer. */
 export const HELD_POLL_MS = 100
 
-/** How often it looks after a while. */
+/** How often it checks after a while. */
 export const LONGEST_HELD_POLL_MS = 1_000
 
-/** How long a gateway that has got an answer waits for the one that holds the call to take it. Then that one is gone. */
+/**
+ * How long a gateway that received an answer waits for the gateway that holds the call to take it. After that, the other
+ * gateway is presumed dead.
+ */
 export const TAKEN_MS = 10_000
 
 /** How long such a call waits for the next answer before it is canceled. */
 export const HELD_MS = 600_000
 
-/** How many processes of one server run for single clients, or for single folders. One that is idle makes room for another. Option `maxProcesses` of `mcpServers`. */
+/**
+ * How many processes of one server run for single clients or single folders. An idle process makes room for another. Option
+ * `maxProcesses` of `mcpServers`.
+ */
 export const MAX_PROCESSES = 64
 
-/** How many tasks of one server are known. One more makes the gateway forget the oldest. */
+/** How many tasks of one server the gateway remembers. One more removes the oldest. */
 export const MAX_TASKS = 1_000
 
-/** How many tasks a page of their list has. */
+/** How many tasks one page of the task list has. */
 export const TASKS_PER_PAGE = 50
 
 /** How long a task keeps its server from being stopped for idleness. */
 export const TASK_MS = 3_600_000
 
-/** A larger file of the cache is ignored. */
+/** A larger cache file is ignored. */
 export const MAX_CACHE_BYTES = 134_217_728

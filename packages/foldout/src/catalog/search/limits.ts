@@ -1,10 +1,10 @@
-/** How many characters of a query are read. What comes after them is ignored, and the outcome says so. */
+/** How many characters of a query are read. The rest is ignored, and the outcome says so. */
 export const MAX_QUERY_CHARACTERS = 2_000
 
-/** How many different words of a query that no tool has are looked up in other spellings. */
+/** For how many words of a query that match no tool other spellings are tried. */
 export const MAX_RESPELLED_WORDS = 64
 
-/** How many words of a query are compared with the words of single tools by their meaning. */
+/** How many words of a query are compared by meaning with the words of single tools. */
 export const MAX_LIKENED_WORDS = 64
 
 /** How many characters of a tool's description are indexed, and how many of its parameters' names and descriptions. */
@@ -16,37 +16,41 @@ export const MAX_SHORT_FIELD_CHARACTERS = 1_000
 /** How many words of one field of a tool are indexed. */
 export const MAX_FIELD_WORDS = 1_024
 
-/** How many schemas within a tool's input schema are looked at for names, descriptions and choices. */
+/** How many schemas within a tool's input schema are read for names, descriptions and choices. */
 export const MAX_SCHEMA_NODES = 2_000
 
-/** How many words the caches of split and stemmed words hold, each. */
+/** How many words each cache of split and stemmed words holds. */
 export const MAX_CACHED_WORDS = 50_000
 
-/** How many characters the caches of split and stemmed words hold, each. */
+/** How many characters each cache of split and stemmed words holds. */
 export const MAX_CACHED_CHARACTERS = 2_000_000
 
-/** Words longer than this are split and stemmed each time, so that a few of them cannot fill a cache. */
+/** Longer words are not cached, because a few of them could fill a cache. */
 export const MAX_CACHED_WORD_LENGTH = 64
 
-/** How long indexing may keep the event loop before it lets others run, in milliseconds. */
+/** How long indexing may run before it yields to other work, in milliseconds. */
 export const MAX_SLICE_MS = 3
 
-/** How many characters are indexed before others may run, however quick that was. */
+/** How many characters are indexed before indexing yields to other work, however little time that took. */
 export const MAX_SLICE_CHARACTERS = 50_000
 
-/** How many texts an embedding function is given at once. */
+/** How many texts an embedding function receives at once. */
 export const MAX_EMBEDDED_AT_ONCE = 32
 
-/** How many characters of a tool's description an embedding function is given. More of them take time and gain nothing. */
+/**
+ * How many characters of a tool's description an embedding function receives. More would take time and gain nothing.
+ */
 export const MAX_EMBEDDED_CHARACTERS = 200
 
 /** How long an embedding function may take for the texts of some tools, in milliseconds. Searches do not wait for it. */
 export const MAX_EMBEDDING_MS = 120_000
 
-/** How long an embedding function may take for a query, in milliseconds. After that, the search goes on without it. */
+/**
+ * How long an embedding function may take for a query, in milliseconds. After that, the search continues without it.
+ */
 export const MAX_QUERY_EMBEDDING_MS = 3_000
 
-/** How long an embedding function that fails is left alone at most, in milliseconds. */
+/** The longest pause after failures of an embedding function, in milliseconds. */
 export const MAX_ENCODER_REST_MS = 60_000
 
 /** How long reading vectors from a cache or writing them may take, in milliseconds. */

@@ -1,7 +1,10 @@
-/** How long a regular expression from outside may be, in characters. A longer one is not run: `grep` reports that, and a schema is used without the pattern. */
+/**
+ * How long an untrusted regular expression may be, in characters. A longer one is not run: `grep` reports that, and a schema
+ * is used without the pattern.
+ */
 export const MAX_PATTERN_LENGTH = 10_000
 
-/** How deep the groups of a regular expression may be nested. A deeper one is not run. */
+/** How deeply the groups of a regular expression may be nested. A deeper one is not run. */
 export const MAX_PATTERN_DEPTH = 200
 
 /** How many instructions a regular expression may compile to; `a{1000}` takes a thousand. A larger one is not run. */

@@ -1,7 +1,7 @@
 /** How many steps one check of a value against a JSON Schema may take; a step is one keyword or one character. A value that needs more is rejected. */
 export const MAX_CHECK_STEPS = 5_000_000
 
-/** How deep a value and its schemas may be nested to be checked. A deeper value is rejected. */
+/** How deeply a value and its schemas may be nested to be checked. A deeper value is rejected. */
 export const MAX_CHECK_DEPTH = 1_000
 
 /** How many issues of one value are kept; more would not help the reader. */
