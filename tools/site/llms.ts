@@ -6,7 +6,7 @@ import { listNavigation } from './navigation.ts'
 import { mapProse, type SitePage } from './pages.ts'
 
 const SUMMARY =
-  'Progressive disclosure for language-model agents, in TypeScript. A model first sees the table of contents of its prompt and its tools, and opens what it needs. `foldout` is the library; `foldout-mcp` is a command and a gateway in front of MCP servers.'
+  'Progressive disclosure for language-model agents, in TypeScript. A model first sees a table of contents of its prompt and its tools, and opens the parts it needs. `foldout` is the library; `foldout-mcp` is a command and a gateway in front of MCP servers.'
 
 /** The list of all pages with their titles and first sentences. */
 export function formatOverview(pages: readonly SitePage[]): string {
