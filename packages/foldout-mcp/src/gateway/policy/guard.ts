@@ -133,7 +133,7 @@ function getOutcome(
   if (isOverQuota) return 'over quota'
   if (result?.['resultType'] === 'input_required') return 'asked'
   if (!hasRun && action !== 'allow') return action === 'deny' ? 'denied' : 'not approved'
-  if (!result) return signal?.aborted ? 'canceled' : 'error'
+  if (!result) return signal?.aborted ? 'cancelled' : 'error'
   return result.isError === true ? 'error' : 'ok'
 }
 

@@ -1,5 +1,5 @@
 /** What became of a call. */
-export type AuditOutcome = 'ok' | 'error' | 'denied' | 'not approved' | 'over quota' | 'asked' | 'canceled'
+export type AuditOutcome = 'ok' | 'error' | 'denied' | 'not approved' | 'over quota' | 'asked' | 'cancelled'
 
 export const AUDIT_OUTCOMES = [
   'ok',
@@ -8,7 +8,7 @@ export const AUDIT_OUTCOMES = [
   'not approved',
   'over quota',
   'asked',
-  'canceled',
+  'cancelled',
 ] as const satisfies readonly AuditOutcome[]
 
 /** One call in the audit log, without secrets; or how many could not be written. */
