@@ -1,4 +1,7 @@
-/** How long a regular expression from outside may be, in characters. A longer one is not run: `grep` reports that, and a schema is used without the pattern. */
+/**
+ * How long a regular expression from outside may be, in characters. A longer one is not run: `grep` reports the
+ * problem, and a schema is used without the pattern.
+ */
 export const MAX_PATTERN_LENGTH = 10_000
 
 /** How deep the groups of a regular expression may be nested. A deeper one is not run. */

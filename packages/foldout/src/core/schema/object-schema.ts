@@ -5,7 +5,7 @@ import type { JsonSchema } from './schema.ts'
 /** Unions that are nested deeper, or have more alternatives, are shown as any object. */
 const MAX_DEPTH = 10
 const MAX_ALTERNATIVES = 50
-/** How many alternatives the description lists. */
+/** The maximum number of alternatives that the description lists. */
 const MAX_TOLD = 10
 
 // Providers reject these keywords at the top level of a tool's parameters.
@@ -60,7 +60,7 @@ function isWithoutObjects(schema: JsonSchema): boolean {
   return Array.isArray(schema['enum']) && !schema['enum'].some(isPlainObject)
 }
 
-/** What a schema requires besides its own fields: one alternative of each list. */
+/** Lists the requirements of a schema besides its own fields: one alternative from each list. */
 function getParts(schema: JsonSchema, root: JsonSchema): readonly (readonly unknown[])[] {
   const { $ref, allOf, anyOf, oneOf } = schema
   const parts: (readonly unknown[])[] = []

@@ -4,7 +4,7 @@ import { MAX_CHECK_DEPTH } from '../limits.ts'
 import { createValueCheck } from './run.ts'
 import { startCpuClock } from '../../cpu.fixtures.ts'
 
-/** What a model reads of a value that does not fit. */
+/** The message that a model reads about an invalid value. */
 const told = (schema: JsonSchema, value: unknown): string => {
   const result = fromJsonSchema(schema)['~standard'].validate(value)
   if (result instanceof Promise) throw new Error('It must answer at once.')
@@ -17,7 +17,7 @@ const nested = (depth: number, wrap: (inner: unknown) => unknown, inner: unknown
   return value
 }
 
-describe('R46 what is wrong with arguments, in words', () => {
+describe('R46 messages about invalid arguments', () => {
   const field = (schema: JsonSchema): JsonSchema => ({ type: 'object', properties: { a: schema } })
   it.each<[JsonSchema, unknown, string]>([
     [{ type: 'string' }, [], 'a must be a string, not a list'],
@@ -271,7 +271,7 @@ describe('R46 schemas and values from outside', () => {
     expect(getCpuMs()).toBeLessThan(2_500)
   })
 
-  it('a schema nested 100,000 deep is checked as far as the limit', () => {
+  it('checks a schema nested 100,000 levels deep down to the limit', () => {
     expect(
       isValid(
         nested(100_000, (items) => ({ items })),
@@ -288,7 +288,7 @@ describe('R46 schemas and values from outside', () => {
     ).toBe('the value is nested too deeply to be checked')
   })
 
-  it('a check that would take too long is refused in a bounded time', () => {
+  it('rejects a check that would take too long, in bounded time', () => {
     const schema = { items: { allOf: Array.from({ length: 3_000 }, (_, i) => ({ not: { const: i } })) } }
     expect(
       told(
@@ -298,7 +298,7 @@ describe('R46 schemas and values from outside', () => {
     ).toBe('the value is too large to be checked')
   })
 
-  it('the same check gives the same answer each time', () => {
+  it('gives the same answer each time', () => {
     const check = createValueCheck({ $defs: { s: { type: 'string' } }, items: { $ref: '#/$defs/s' } })
     for (let round = 0; round < 3; round++) {
       expect(check(['a', 'b'])).toEqual([])
@@ -306,7 +306,7 @@ describe('R46 schemas and values from outside', () => {
     }
   })
 
-  it('does not change or keep what it is given', () => {
+  it('neither changes nor retains its input', () => {
     const schema = Object.freeze({
       type: 'object',
       properties: Object.freeze({ a: Object.freeze({ type: 'string' }) }),

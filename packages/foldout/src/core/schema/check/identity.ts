@@ -1,6 +1,4 @@
-/**
- * Gives equal JSON values equal keys. Each object and array is visited once, and depth uses no stack.
- */
+/** Assigns equal keys to equal JSON values. Visits each object and array once, without recursion. */
 export class Identities {
   private readonly known = new Map<object, string>()
   private readonly numbers = new Map<string, number>()
@@ -46,5 +44,5 @@ export class Identities {
   }
 }
 
-// The number of arguments of a call is limited.
+// JavaScript engines limit the number of arguments of a call.
 const MAX_PUSHED = 1_000

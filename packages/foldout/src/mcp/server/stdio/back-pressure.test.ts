@@ -159,7 +159,7 @@ describe('a message that is too long for stdio', () => {
     ['is too large', { text: 'x'.repeat(20_000) }, /too large to send: 20 kB or more, where 10 kB is the limit/],
     ['is nested too deep', nest(1_000), /nested deeper than the 500 levels/],
     ['cannot be written', { big: 5n }, /holds a bigint, which JSON cannot represent/],
-    ['has a toJSON() that throws', { row: { toJSON: fail } }, /holds something that fails when it is read/],
+    ['has a toJSON() that throws', { row: { toJSON: fail } }, /holds something that throws when it is read/],
     [
       'has a getter that throws',
       { row: Object.defineProperty({}, 'id', { get: fail, enumerable: true }) },
