@@ -1,16 +1,19 @@
-/** How long a path may be, in characters. A longer one is refused. */
+/** How long a path may be, in characters. A longer one is rejected. */
 export const MAX_PATH_LENGTH = 1024
 
-/** How large a file on the host may be to be read as a whole, in bytes. Of larger ones `read_file` gives some lines. */
+/**
+ * How large a file on the host may be to be read as a whole, in bytes. For a larger file, `read_file` returns some of
+ * its lines.
+ */
 export const MAX_FILE_BYTES = 50_000_000
 
 /** How many entries `list_files` shows; it says how many more there are. */
 export const MAX_LISTED_ENTRIES = 1_000
 
-/** How many lines `read_file` gives at once; it says how to read on. */
+/** How many lines `read_file` returns at once; it says how to continue. */
 export const MAX_READ_LINES = 2_000
 
-/** How many characters `read_file` gives at once; it says how to read on. */
+/** How many characters `read_file` returns at once; it says how to continue. */
 export const MAX_READ_CHARACTERS = 100_000
 
 /** The size from which `read_file` reads lines without loading the whole file, in bytes. */
@@ -19,7 +22,7 @@ export const STREAMED_FILE_BYTES = 1_000_000
 /** How many paths `glob` shows; it says how many more there are. */
 export const MAX_GLOB_PATHS = 1_000
 
-/** How long a glob may be, in characters. A longer one is refused. */
+/** How long a glob may be, in characters. A longer one is rejected. */
 export const MAX_GLOB_LENGTH = 1024
 
 /** How many files `glob` and `grep` examine; they say that there are more. */
@@ -31,14 +34,14 @@ export const MAX_GREP_MATCHES = 200
 /** How many characters of a matching line `grep` shows. The rest is cut. */
 export const MAX_GREP_SHOWN = 500
 
-/** How long a line may be to be searched by `grep`, in characters. Longer ones are left out and counted. */
+/** How long a line may be to be searched by `grep`, in characters. Longer lines are skipped and counted. */
 export const MAX_GREP_LINE = 10_000
 
-/** How large a file may be to be searched by `grep`, in bytes. Larger ones are left out and counted. */
+/** How large a file may be to be searched by `grep`, in bytes. Larger files are skipped and counted. */
 export const MAX_GREP_FILE_BYTES = 10_000_000
 
-/** How many bytes `grep` searches in one call. Files beyond it are left out and counted. */
+/** How many bytes `grep` searches in one call. Files beyond the limit are skipped and counted. */
 export const MAX_GREP_BYTES = 200_000_000
 
-/** How many steps `grep` takes for one line before it leaves the line out. */
+/** How many steps `grep` takes for one line before it skips the line. */
 export const MAX_GREP_LINE_STEPS = 200_000

@@ -137,7 +137,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       for (const path of ['', '.']) {
         expect(await refusal(files.remove(path))).toEqual([
           'invalid-path',
-          'The root cannot be removed. Remove what is in it.',
+          'The root cannot be removed. Remove its contents.',
         ])
       }
       expect(await files.read('a')).toBe('')
