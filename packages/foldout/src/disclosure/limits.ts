@@ -1,5 +1,5 @@
-/** Characters of a model's `reason` that are kept. */
+/** The maximum number of characters kept from a model's `reason`. */
 export const MAX_REASON = 256
 
-/** Characters of a key or a tool's name that an answer quotes. */
+/** The maximum number of characters of a key or a tool's name that an answer quotes. */
 export const MAX_NAME_SHOWN = 200
