@@ -1,13 +1,16 @@
-/** The longest wait before a failed request is sent again, in milliseconds. If a provider asks for more, the request fails. */
+/**
+ * The longest wait before a failed request is retried, in milliseconds. If a provider asks for a longer wait, the
+ * request fails.
+ */
 export const MAX_RETRY_WAIT_MS = 120_000
 
-/** The most characters that an adapter reads of one reply: texts, reasoning and arguments together. */
+/** The maximum number of characters that an adapter reads from one reply: texts, reasoning and arguments together. */
 export const MAX_REPLY_CHARACTERS = 32 * 1024 * 1024
 
-/** The most events that an adapter reads of one streamed reply. */
+/** The maximum number of events that an adapter reads from one streamed reply. */
 export const MAX_REPLY_EVENTS = 2_000_000
 
-/** How deep the arguments of a tool call may be nested. Deeper ones are not read, and the model is told. */
+/** How deep the arguments of a tool call may be nested. Deeper ones are not read, and the model gets an error. */
 export const MAX_ARGUMENTS_DEPTH = 100
 
 /** How deep a tool's schema may be nested in a request. Deeper parts are sent as a schema that allows anything. */
@@ -16,11 +19,14 @@ export const MAX_TOOL_SCHEMA_DEPTH = 64
 /** How many values of a tool's schema are read for a request. Objects after them are sent as a schema that allows anything. */
 export const MAX_TOOL_SCHEMA_VALUES = 50_000
 
-/** How often in a row a provider may pause a reply before it is taken as it is. */
+/** How often in a row a provider may pause a reply before the reply is used as is. */
 export const MAX_PAUSES = 20
 
-/** How many replies the Anthropic adapter remembers whose thinking was refused. Beyond it the oldest are forgotten, and are refused once more. */
+/**
+ * How many replies with rejected thinking the Anthropic adapter remembers. Beyond that, the oldest are forgotten and
+ * will be rejected once more.
+ */
 export const MAX_REFUSED_THINKING = 10_000
 
-/** How many characters of a server's error text are read to find out what it does not accept. */
+/** How many characters of a server's error message are read to find the feature that it rejects. */
 export const MAX_REFUSAL_CHARACTERS = 10_000
