@@ -11,8 +11,8 @@ import type { DurablePrompt, DurableRunOptions } from './durable-run.ts'
 type Outcome = AgentResult['status'] | 'cancelled'
 
 /**
- * Goes on with a run where its journal ends, until it is over or waits for a person. Doing it again does only what is left:
- * the journal, and nothing else, says what was done.
+ * Continues a run where its journal ends, until it is over or waits for a person. Calling it again does only the
+ * remaining work: the journal alone says what was done.
  */
 export async function advance(
   options: DurableRunOptions,
@@ -28,7 +28,7 @@ export async function advance(
       return await goOn(options, session, { wokenBy, signal })
     } catch (error) {
       if (await isCancelled(options, id, error)) return 'cancelled'
-      // A database that is away comes back; a run does not fail because of it.
+      // A database that is away comes back, so it does not make a run fail.
       if (!hasCode(error, 'store-failed') || signal.aborted) throw error
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }

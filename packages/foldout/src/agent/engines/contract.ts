@@ -1,5 +1,5 @@
 /**
- * Which run it is: a kind that every machine has defined, and an id.
+ * Identifies a run: a kind that every machine has defined, and an id.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export interface RunSignal {
 }
 
 /**
- * When a run begins.
+ * Options for when a run begins.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export type RunEnd =
   | { readonly status: 'done'; readonly outcome: string }
 
 /**
- * What an engine gives to the work of a run each time that it is started or woken.
+ * What an engine passes to the work of a run each time the run is started or woken.
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export interface RunFlow {
    * cancelled.
    */
   step<Value>(name: string, work: (signal: AbortSignal) => Promise<Value>): Promise<Value>
-  /** Ends this piece of work: the run holds no process until a signal of this topic arrives. Return what it gives. */
+  /** Ends this piece of work: the run occupies no process until a signal of this topic arrives. Return its result. */
   wait(topic: string): RunEnd
 }
 
@@ -92,7 +92,7 @@ export interface RunFlow {
 export type RunWork = (flow: RunFlow) => Promise<RunEnd>
 
 /**
- * Where a run stands, as its engine knows it.
+ * The status of a run, as its engine knows it.
  *
  * @example
  * ```ts
@@ -129,7 +129,7 @@ export interface RunEngine {
   start(run: RunAddress, options?: RunStartOptions): Promise<void>
   /** Wakes a run, from any machine. False if it has had a signal with this key. */
   signal(run: RunAddress, signal: RunSignal): Promise<boolean>
-  /** Ends a run: what is under way is aborted, and later signals do nothing. */
+  /** Ends a run: work in progress is aborted, and later signals do nothing. */
   cancel(run: RunAddress): Promise<void>
   getStatus(run: RunAddress): Promise<RunStatus | undefined>
   /** Lists runs of a kind, the newest first. */

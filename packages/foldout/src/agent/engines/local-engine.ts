@@ -23,8 +23,8 @@ interface LocalRun {
 }
 
 /**
- * Creates an engine for tests and single machines. It remembers nothing beyond the process: start a run again in the next
- * one, and it goes on where its journal ends.
+ * Creates an engine for tests and single machines. It remembers nothing beyond the process: start a run again in the
+ * next process, and it continues where its journal ends.
  *
  * @example
  * ```ts

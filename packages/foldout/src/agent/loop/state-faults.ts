@@ -21,7 +21,7 @@ const usage = record({
 const shown = list({ type: 'array', items: text, minItems: 2, maxItems: 2 })
 const toolMessage = record({ callId: text, name: text, text }, { images: list({ type: 'object' }) })
 
-/** The fields of a state apart from its messages and results, which are checked one by one. */
+/** The fields of a state except its messages and results, which are checked one by one. */
 const fields = record(
   {},
   {
@@ -58,7 +58,7 @@ const messages: Readonly<Record<string, JsonSchema>> = {
 const schemas = new Map(Object.entries(messages).map(([role, schema]) => [role, fromJsonSchema(schema)]))
 const fieldsSchema = fromJsonSchema(fields)
 
-/** Says what is wrong with a value that should be the state of a run, in a clause; `undefined` if nothing is. */
+/** Describes the fault of a value that should be the state of a run, as a clause; `undefined` if it is valid. */
 export function findStateFault(json: unknown): string | undefined {
   if (!isPlainObject(json)) return 'it is not an object'
   const { messages: said, finished, version, ...others } = json

@@ -45,12 +45,12 @@ export interface DbosEngineOptions {
   readonly silenceMs?: number
   /** How often to look for machines that have died, in milliseconds. Default 1,000. */
   readonly scanMs?: number
-  /** Told when this machine takes over the runs of a dead one, and of problems. */
+  /** Called when this machine takes over the runs of a dead one, and when there are problems. */
   readonly onEvent?: (event: FleetEvent) => void
 }
 
 /**
- * What an engine tells about the fleet.
+ * An event of the fleet.
  *
  * @example
  * ```ts
@@ -79,7 +79,7 @@ export interface DbosEngine extends RunEngine {
   launch(): Promise<void>
   /** Works on runs, and takes over those of machines that die. Call it after `launch`, or `DBOS.launch()`, with all kinds of runs defined. */
   serve(): Promise<void>
-  /** Says that this machine goes. What it works on goes on until `DBOS.shutdown()`. */
+  /** Announces that this machine leaves. Its current work continues until `DBOS.shutdown()`. */
   close(): Promise<void>
 }
 
@@ -88,10 +88,10 @@ const DEFAULT_SCAN_MS = 1000
 const DEFAULT_POLLING_MS = 100
 
 /**
- * Creates an engine on DBOS, which needs nothing but PostgreSQL. It joins the DBOS that your program launches. Set `executorID`
- * to a name that only this process has, and `applicationVersion` to a constant, or runs that are under way are stranded by a
- * deploy. Each time that a run is started or woken is one workflow; while it waits, there is none. Requires the packages
- * `@dbos-inc/dbos-sdk` and `pg`.
+ * Creates an engine on DBOS, which needs nothing but PostgreSQL. It joins the DBOS that your program launches. Set
+ * `executorID` to a name that only this process has, and `applicationVersion` to a constant, or a deploy will strand
+ * the runs in progress. Each time that a run is started or woken is one workflow; while it waits, there is none.
+ * Requires the packages `@dbos-inc/dbos-sdk` and `pg`.
  *
  * @example
  * ```ts
@@ -296,14 +296,14 @@ function checkIdentity(dbos: DbosSdk): void {
   if (dbos.executorID === 'local') {
     throw new FoldoutError(
       'engine-invalid',
-      "This machine is called 'local', as every other one is. Set executorID in DBOS.setConfig() to a name that only this process has.",
+      "This machine is named 'local', like every machine by default. Set executorID in DBOS.setConfig() to a name that only this process has.",
     )
   }
   // DBOS hashes the source where no version is set.
   if (/^[0-9a-f]{32,}$/.test(dbos.applicationVersion)) {
     throw new FoldoutError(
       'engine-invalid',
-      'DBOS derives the version of this application from its source, so a deploy would strand the runs that are under way. Set applicationVersion in DBOS.setConfig() to a constant.',
+      'DBOS derives the version of this application from its source, so a deploy would strand the runs in progress. Set applicationVersion in DBOS.setConfig() to a constant.',
     )
   }
 }

@@ -26,7 +26,7 @@ export interface Delivery {
 export interface Mailbox {
   /** Asks for work on a run, which some machine then does. False if that was asked for before. */
   enqueue(address: RunAddress, delivery: Delivery): Promise<boolean>
-  /** Everything that was asked for on a run. */
+  /** Lists all deliveries of a run. */
   list(address: RunAddress): Promise<readonly DbosWorkflow[]>
 }
 

@@ -58,7 +58,7 @@ export interface FleetTablesOptions {
 const SHOWN_TAKEOVERS = 20
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Opens the tables of a fleet to read them. They may lack, if no machine has joined yet. */
+/** Opens the tables of a fleet to read them. They may not exist if no machine has joined yet. */
 export async function openFleetTables({
   connectionString,
   schema,
@@ -71,7 +71,7 @@ export async function openFleetTables({
     try {
       return (await pool.query<Row>(sql, values)).rows
     } catch (error) {
-      throw new FoldoutError('store-failed', `The fleet could not be looked at: ${getErrorMessage(error)}.`, {
+      throw new FoldoutError('store-failed', `The fleet could not be read: ${getErrorMessage(error)}.`, {
         cause: error,
       })
     }

@@ -127,8 +127,8 @@ export interface FleetPicture {
 export interface Fleet {
   look(options?: FleetLookOptions): Promise<FleetPicture>
   /**
-   * Answers a call that waits for a person, by its id in a picture. The answer holds for exactly that call, and the first one counts:
-   * later ones are refused with `approval-used` or `approval-unknown`.
+   * Answers a call that waits for a person, by its id in a picture. The answer holds for exactly that call, and the
+   * first one counts: later ones are rejected with `approval-used` or `approval-unknown`.
    */
   answer(id: string, answer: Pick<ApprovalAnswer, 'approved' | 'reason'>): Promise<FleetApproval>
   close(): Promise<void>
@@ -139,7 +139,7 @@ const DEFAULT_APPROVALS = 100
 const DEFAULT_DELIVERIES = 20_000
 const PAGE = 1000
 const DEFAULT_QUEUE = 'foldout'
-/** How many characters of a call's digest stand in its id. */
+/** How many characters of a call's digest its id contains. */
 const SHOWN_DIGEST = 16
 /** How many journals are read at a time. */
 const PARALLEL = 8

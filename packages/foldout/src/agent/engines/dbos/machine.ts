@@ -26,7 +26,7 @@ export interface Machine {
 }
 
 const RECONNECT_MS = 200
-/** Every so many times that the others are looked at, those that never joined are too. */
+/** Machines that never joined are checked once in this many scans. */
 const SCANS_A_ROUND = 5
 /** A machine that was killed and started again waits until the server has noticed. */
 const MOST_LOCK_ATTEMPTS = 50
@@ -83,8 +83,7 @@ export async function joinFleet(options: MachineOptions): Promise<Machine> {
       if (scans++ % SCANS_A_ROUND === 0) await addOwners(own, options)
       await scan(own, options, suspects)
     } catch (error) {
-      if (!hasLeft.signal.aborted && client === own)
-        warn(`Other machines cannot be looked at: ${getErrorMessage(error)}`)
+      if (!hasLeft.signal.aborted && client === own) warn(`Other machines cannot be checked: ${getErrorMessage(error)}`)
     } finally {
       isScanning = false
     }
@@ -116,7 +115,7 @@ async function openClient({ connectionString }: Pick<MachineOptions, 'connection
 export async function inTurn(connectionString: string, job: () => Promise<void>): Promise<void> {
   const client = await openClient({ connectionString })
   try {
-    // Again and again: a statement that waits for the lock would keep an index from being made concurrently, as DBOS does.
+    // Polls, because a statement that waits for the lock would block the concurrent index builds of DBOS.
     for (;;) {
       const sql = `SELECT pg_try_advisory_lock(${hashName('foldout:launch')}) AS locked`
       const { rows } = await client.query<{ locked: boolean }>(sql)
@@ -146,7 +145,7 @@ async function prepareTable(options: MachineOptions): Promise<void> {
   }
 }
 
-/** The last one to be made says that all are there. */
+/** The last table to be created shows that all exist. */
 function listTables(schema: string): readonly string[] {
   return [
     `CREATE SCHEMA IF NOT EXISTS ${schema}`,
@@ -171,7 +170,7 @@ async function lockOwnName(client: Client, { name }: MachineOptions, signal: Abo
   await client.end()
   throw new FoldoutError(
     'engine-invalid',
-    `Another process runs as the machine '${name}'. Give each one an executorID of its own in DBOS.setConfig().`,
+    `Another process runs as the machine '${name}'. Give each process its own executorID in DBOS.setConfig().`,
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the engine needs of DBOS: the class `DBOS` of the package `@dbos-inc/dbos-sdk`, which your program has configured and
- * launched.
+ * The part of DBOS that the engine needs: the class `DBOS` of the package `@dbos-inc/dbos-sdk`, which your program has
+ * configured and launched.
  *
  * @example
  * ```ts
