@@ -98,8 +98,8 @@ function hasPage({ meta }: CatalogEntry): boolean {
 }
 
 /**
- * The same catalog with all tools that have a page listed. A client finds the page of a tool in its list, so one that is
- * called through another tool would never be shown.
+ * Returns the same catalog with all tools listed that have a page. A client finds the page of a tool in its list, so
+ * one that is called through another tool would never be shown.
  */
 export function listApps(exposed: ExposedCatalog, catalog: Catalog): ExposedCatalog {
   const listApp = (listed: readonly ListedTool[]): readonly ListedTool[] => {

@@ -227,7 +227,10 @@ function limitResult(tool: string, result: CallResult, maxBytes: number): CallRe
   )
 }
 
-/** Results go through as they are, but for what a client of before 2026-07-28 would refuse the whole answer for. */
+/**
+ * Results pass through unchanged, except for parts because of which a client before 2026-07-28 would reject the whole
+ * answer.
+ */
 function toWireResult(server: Server, view: ClientView, result: CallResult): Result {
   if (isInPlaceOfResult(result)) {
     const { content: _, ...question } = result

@@ -18,13 +18,13 @@ import { createHttpSessions, type HttpSessions } from './sessions.ts'
 
 /** Who sent a request. */
 export interface Caller {
-  /** Whom it is counted for: the principal, or an address. */
+  /** The key it is counted under: the principal, or an address. */
   readonly peer: string
-  /** As `authorize` says. */
+  /** The identity returned by `authorize`. */
   readonly principal: string | undefined
 }
 
-/** What is known of a request beside itself. */
+/** Additional information about a request. */
 export interface RequestParts {
   /** Where it came from. */
   readonly address?: string | undefined
@@ -37,7 +37,7 @@ export interface NodeCall {
   readonly headers: IncomingHttpHeaders
   readonly address: string | undefined
   readonly text: string
-  /** Made only if somebody asks for it. */
+  /** Creates the request on demand. */
   toRequest(): Request
   createSink(session: string): CallSink
 }
@@ -210,7 +210,7 @@ function announce(notify: McpHttpHandler['notify'], { method, params }: FeatureN
   if (method === 'notifications/resources/updated') notify.resourceUpdated(String(params?.['uri']))
 }
 
-/** The SDK checks headers that carry arguments for servers of its own kind only, so ours is given to it as one. */
+/** The SDK checks headers with arguments only for its own kind of server, so this one is passed as such. */
 function withHeaderCheck(sdk: ServerSdk, server: Server, { exposed }: ClientView, body: unknown): Server | McpServer {
   const { name, arguments: args } = readCall(body)
   const entry = name === undefined ? undefined : exposed.target(name, args)?.entry
@@ -273,8 +273,7 @@ class LimitedStreams {
 
   #describe(refusal: Refusal): string {
     const { max, perPeer } = this.limits
-    if (refusal === 'total')
-      return `This server has ${max} open streams, which is the most that it takes. Try again later.`
-    return `You have ${perPeer} open streams, which is the most that one client may have. Close one, or try again later.`
+    if (refusal === 'total') return `This server has ${max} open streams, which is the maximum. Try again later.`
+    return `You have ${perPeer} open streams, which is the maximum for one client. Close one, or try again later.`
   }
 }

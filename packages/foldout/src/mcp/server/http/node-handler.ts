@@ -31,7 +31,7 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
       }
       return await endpoint.fetch(toRequest(), { address, text })
     } catch (error) {
-      // The request has a method or a URL that cannot be, or it broke off.
+      // The request has an invalid method or URL, or was cut off.
       options.onError?.(error as Error)
       return httpError(400, -32_600, 'Bad Request: the request could not be read.')
     }

@@ -100,7 +100,7 @@ export class SessionTable<Session extends SessionUse> {
     let idlest: Session | undefined
     for (const { session } of this.#sessions.values()) {
       if (session.peer !== peer || !this.#canEnd(session, isOverShare)) continue
-      // One that was never used is missed by nobody.
+      // A session that was never used can be ended safely.
       if (!session.isReady) {
         idlest = session
         break

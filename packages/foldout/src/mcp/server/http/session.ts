@@ -125,7 +125,7 @@ export async function repeatHandshake({ id, transport, kept }: HttpSession): Pro
     const response = await transport.handleRequest(request, { parsedBody: message })
     // Its end says that the message was handled.
     await response.text()
-    if (!response.ok) throw new Error(`A session could not be begun again: HTTP ${response.status}.`)
+    if (!response.ok) throw new Error(`A session could not be restored: HTTP ${response.status}.`)
   }
   const params = { ...kept?.copy.getState().initialize }
   await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, {})

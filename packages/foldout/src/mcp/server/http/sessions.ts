@@ -145,7 +145,7 @@ class ServedSessions implements HttpSessions {
     const { caller, body: initialize } = begun
     const params = isPlainObject(initialize) && isPlainObject(initialize['params']) ? initialize['params'] : {}
     if (this.#keeper && findSizeFault(params, { maxBytes: MAX_KEPT_CLIENT_BYTES, maxDepth: MAX_DEPTH }))
-      return httpError(413, -32_600, `A client may say at most ${MAX_KEPT_CLIENT_BYTES} bytes of itself in initialize.`)
+      return httpError(413, -32_600, `The params of initialize may have at most ${MAX_KEPT_CLIENT_BYTES} bytes.`)
     const refused = this.#makeRoom(caller, (session) => this.#giveUp(session))
     if (refused) return refused
     const id = crypto.randomUUID()
@@ -154,7 +154,7 @@ class ServedSessions implements HttpSessions {
     try {
       await copy?.shared.save()
       const response = await this.#answer(session, begun)
-      // It was refused.
+      // The session was rejected.
       if (session.transport.sessionId === undefined) await this.#end(session)
       return response
     } catch (error) {
@@ -241,7 +241,7 @@ class ServedSessions implements HttpSessions {
 }
 
 const TOO_LONG =
-  'This answer is for another machine than the one that it has reached, and is too long to be passed on. Let your load balancer send the requests of a session to one machine.'
+  'This answer has reached a machine other than the one that asked, and is too long to be passed on. Let your load balancer send the requests of a session to one machine.'
 
 function isOwner(copy: KeptCopy, { principal }: Caller): boolean {
   return copy.getState().principal === (principal ?? null)
@@ -284,12 +284,11 @@ function refuseWithoutSession({ method }: Request): Response {
 }
 
 function describeRefusal(refusal: Refusal, { max, perPeer }: PeerLimits): string {
-  if (refusal === 'total')
-    return `This server has ${max} open sessions, which is the most that it takes. Try again later.`
-  return `You have ${perPeer} open sessions, which is the most that one client may have. End one, or try again later.`
+  if (refusal === 'total') return `This server has ${max} open sessions, which is the maximum. Try again later.`
+  return `You have ${perPeer} open sessions, which is the maximum for one client. End one, or try again later.`
 }
 
-/** A client that has gone can no longer be answered: without this, what it asked for would run on. */
+/** Cancels the requests of a client that has gone. Otherwise, they would keep running. */
 function cancelRequests({ transport }: HttpSession, body: unknown): void {
   for (const message of Array.isArray(body) ? (body as readonly unknown[]) : [body]) {
     if (!isPlainObject(message) || message['method'] === undefined) continue

@@ -34,10 +34,10 @@ export interface ListedSection {
 export interface SectionLibrary {
   readonly name: string
   readonly title: string
-  /** The prompt as it is when nobody has opened anything. */
+  /** Renders the prompt as it is before anything is opened. */
   text(): string
   list(): readonly ListedSection[]
-  /** A section by itself; nothing if there is none of this path. */
+  /** Returns the text of a section; `undefined` if there is no section with this path. */
   read(path: string): string | undefined
 }
 

@@ -50,10 +50,6 @@ export function createSectionSource(bound: ServedPrompt): SectionSource {
 
 function viewRender(rendered: RenderedPrompt): SectionsView {
   const view = getView(rendered)
-  if (!view)
-    throw new FoldoutError(
-      'mcp-prompt',
-      'serveMcp() takes a prompt that was bound with bind(), not an imitation of one.',
-    )
+  if (!view) throw new FoldoutError('mcp-prompt', 'serveMcp() needs a prompt that was bound with bind().')
   return view
 }

@@ -202,7 +202,7 @@ function answerKey(source: SectionSource, scope: SectionScope, shown: ShownTools
       `Wrong arguments for tool '${READ_SECTION}': there is no argument '${toVisibleText(shorten(unknown))}'; there is: section_key.`,
     )
   if (asked === undefined || asked === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
-  if (typeof asked !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
+  if (typeof asked !== 'string') return createErrorResult("'section_key' must be a string, such as 'parent.child'.")
   const view = source.view(shown.keepsState ? scope.session : scope.asAtFirst)
   const resolved = resolveKeys(view, [asked], { takesFull: true })
   if ('fault' in resolved) return createErrorResult(resolved.fault.message)

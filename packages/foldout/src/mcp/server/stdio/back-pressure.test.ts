@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const MB = 1_000_000
 
-/** A client that reads only when it is told to. */
+/** A client that reads only on demand. */
 class SlowReader extends Writable {
   readonly messages: { readonly id?: number; readonly error?: unknown; readonly result?: unknown }[] = []
   isReading = false
@@ -163,10 +163,10 @@ describe('a message that is too long for stdio', () => {
     [
       'has a getter that throws',
       { row: Object.defineProperty({}, 'id', { get: fail, enumerable: true }) },
-      /fails when/,
+      /throws when/,
     ],
     ['has a toJSON() that never ends', endless, /nested deeper than the 500 levels/],
-  ])('is an answer if the result %s', async (_what, structuredContent, message) => {
+  ])('is answered if the result %s', async (_what, structuredContent, message) => {
     const catalog = createCatalog([
       { name: 'give', description: 'Gives.', call: async () => ({ content: [], structuredContent }) },
     ])
@@ -210,7 +210,7 @@ describe('lines', () => {
     }
   })
 
-  it('that are too long leave their beginning and end, and the next one whole', () => {
+  it('keep only their beginning and end if they are too long, and the next one stays complete', () => {
     const reader = new LineReader(1_000)
     const long = Array.from({ length: 500 }, (_, i) => `part ${i},`)
     const [cut, next] = readAll(reader, [...long, '\nshort\n'])

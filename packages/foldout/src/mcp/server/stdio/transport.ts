@@ -163,7 +163,7 @@ export class StdioTransport implements Transport {
       const why = 'The client sent JSON that is not a message of MCP.'
       this.onerror?.(new Error(why))
       const id = isPlainObject(parsed) && 'method' in parsed ? parsed['id'] : undefined
-      // Somebody may wait for the answer.
+      // The client may be waiting for the answer.
       if (typeof id === 'string' || typeof id === 'number')
         this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: why } }).catch(() => undefined)
       return undefined
