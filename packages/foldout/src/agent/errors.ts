@@ -15,7 +15,7 @@ export class VisibilityExpansionRequired extends FoldoutError {
   /** The visibilities to set in the session, ancestors first. */
   readonly requestedOverrides: Readonly<Record<string, Visibility>>
   readonly reason: string
-  /** The sections that the model asked for. */
+  /** The sections that the model has opened. */
   readonly sectionKeys: readonly string[]
   readonly usage: Usage
 

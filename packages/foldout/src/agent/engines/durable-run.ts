@@ -64,7 +64,7 @@ export interface DurableRun<Output = unknown> {
 /**
  * Defines a kind of run that outlives the process: each model request and each call is journaled in the store, and if a
  * machine dies, the engine lets another one continue. A call that was completed is never repeated. One that was
- * interrupted is repeated only if its tool is read-only or idempotent; otherwise the model is told that its outcome is
+ * interrupted is repeated only if its tool is read-only or idempotent; otherwise the model reads that its outcome is
  * unknown (`interruptedCalls: 'ask'` asks a person).
  *
  * @example
@@ -119,7 +119,7 @@ export interface RunHandle<Output = unknown> {
   signal(topic: 'approval', value: ApprovalAnswer): Promise<void>
   /** Continues a failed run where its journal ends. */
   resume(): Promise<void>
-  /** Ends the run. The machine that works on it cannot write to its session any more. */
+  /** Ends the run. The machine that works on it cannot write to its session anymore. */
   cancel(): Promise<void>
   /**
    * Waits for the end of the run, even for days. Rejects with `run-failed` or `run-cancelled` if it did not complete.
@@ -154,7 +154,7 @@ export async function startRun<Output>(
 ): Promise<RunHandle<Output>> {
   const message = toUserMessage(input ?? 'Begin.')
   assertAccepted(message, run.options.adapter)
-  // The journal comes first: the engine knows only that there is a run. The second caller finds it begun.
+  // The journal comes first: the engine knows only that there is a run. A second caller finds that the run has begun.
   await retryConflicts(async () => {
     const session = await openRun(run.options, id)
     if (session.get(agentRun).status !== 'new') return
@@ -203,7 +203,7 @@ export function getRun<Output>(run: DurableRun<Output>, id: string): RunHandle<O
         const session = await openRun(run.options, id)
         const { status } = session.get(agentRun)
         if (status === 'completed' || status === 'cancelled') return
-        // The number of this event is the next that the machine at work would take: from now on it is refused.
+        // This event takes the number that the working machine would use next, so from now on its writes are rejected.
         session.dispatch(agentRun.events.cancelled())
         await session.saved()
       })

@@ -16,9 +16,9 @@ interface LocalRun {
   readonly keys: Set<string>
   readonly cancelled: AbortController
   status: RunStatus
-  /** Ends when all work that was asked for so far has ended. */
+  /** Settles when all work requested so far has ended. */
   last: Promise<void>
-  /** How many pieces of work are asked for and have not ended. */
+  /** The number of requested pieces of work that have not ended. */
   open: number
 }
 

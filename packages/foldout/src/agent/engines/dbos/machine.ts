@@ -16,7 +16,7 @@ export interface MachineOptions {
   readonly scanMs: number
   /** Lists the machines that have runs under way. One that died while it started may have no other trace. */
   listOwners(): Promise<readonly string[]>
-  /** Takes over what a dead machine has left. Its name stays locked meanwhile. Returns how many runs that were. */
+  /** Takes over the runs of a dead machine, while its name stays locked. Returns how many runs there were. */
   takeOver(name: string): Promise<number>
   warn(message: string): void
 }
@@ -32,9 +32,9 @@ const SCANS_A_ROUND = 5
 const MOST_LOCK_ATTEMPTS = 50
 
 /**
- * Joins a fleet. A machine is alive as long as it holds a session-level advisory lock, on a connection of its own: the server frees
- * the lock when the connection ends, however the machine died, and closes the connection of a machine that is silent for too long.
- * A machine that obtains the lock of another one takes over its runs. Nobody compares clocks.
+ * Joins a fleet. A machine is alive as long as it holds a session-level advisory lock, on its own connection: the
+ * server frees the lock when the connection ends, however the machine died, and closes the connection of a machine that
+ * is silent for too long. A machine that obtains the lock of another one takes over its runs. No clocks are compared.
  */
 export async function joinFleet(options: MachineOptions): Promise<Machine> {
   const { name, version, schema, scanMs, silenceMs, warn } = options
@@ -111,7 +111,7 @@ async function openClient({ connectionString }: Pick<MachineOptions, 'connection
   return client
 }
 
-/** Does something while no other machine does it. The lock ends with its connection. */
+/** Runs a job while no other machine does. The lock ends with its connection. */
 export async function inTurn(connectionString: string, job: () => Promise<void>): Promise<void> {
   const client = await openClient({ connectionString })
   try {
@@ -180,7 +180,10 @@ async function addOwners(client: Client, { schema, listOwners }: MachineOptions)
   await client.query(`INSERT INTO ${schema}.machines (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, [owners])
 }
 
-/** Looks at all other machines. One whose lock is free twice in a row is dead; once, it may be connecting again. */
+/**
+ * Checks all other machines. A machine whose lock is free twice in a row is dead; after one time, it may be
+ * reconnecting.
+ */
 async function scan(client: Client, options: MachineOptions, suspects: Set<string>): Promise<void> {
   const { schema, name, takeOver } = options
   const { rows } = await client.query<{ name: string }>(
@@ -206,7 +209,7 @@ async function scan(client: Client, options: MachineOptions, suspects: Set<strin
   }
 }
 
-/** Remembers a takeover for those who look at the fleet; the oldest are forgotten. */
+/** Records a takeover for views of the fleet; the oldest records are dropped. */
 async function noteTakeover(client: Client, schema: string, takeover: [string, string, number]): Promise<void> {
   await client.query(`INSERT INTO ${schema}.takeovers (machine, by, runs) VALUES ($1, $2, $3)`, takeover)
   await client.query(
@@ -216,7 +219,7 @@ async function noteTakeover(client: Client, schema: string, takeover: [string, s
 
 const KEPT_TAKEOVERS = 1000
 
-/** The key of the lock of the machine that an expression names. */
+/** Returns the SQL expression for a machine's lock key. */
 export function getLockKey(name: string): string {
   return hashName('foldout:machine:', name)
 }
