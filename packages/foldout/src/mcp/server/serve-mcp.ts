@@ -56,7 +56,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   function refuseClosed(): void {
     if (isClosed) throw new FoldoutError('mcp-closed', 'This MCP server was closed. Call serveMcp() again.')
   }
-  /** Remembers what is closed with the server, until it closes by itself. */
+  /** Remembers connections to close with the server, until they close on their own. */
   function keep<Open extends { close(): Promise<void>; readonly closed?: Promise<void> }>(opened: Open): Open {
     open.add(opened)
     void opened.closed?.then(() => open.delete(opened))
@@ -65,7 +65,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   function theEndpoint(): Promise<Endpoint> {
     if (endpoint) return endpoint
     endpoint = loadServerSdk().then((sdk) => createEndpoint(sdk, views, options))
-    // What could not be made now, because a package is missing perhaps, is tried again.
+    // If creation fails, perhaps because a package is missing, the next call tries again.
     endpoint.catch(() => (endpoint = undefined))
     return endpoint
   }

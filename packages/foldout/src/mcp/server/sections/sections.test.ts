@@ -113,7 +113,7 @@ const getNames = async (client: TestClient): Promise<string[]> => (await client.
 const LISTED = ['get_states', 'search_tools', 'use_tool', 'read_section', 'greet']
 
 describe.each(allKinds)('sections, for a %s', (kind) => {
-  it('R50 lists the tools of open sections beside those of the catalog, and can run them', async () => {
+  it('R50 lists the tools of open sections along with those of the catalog, and can run them', async () => {
     const client = await connect(serve(), kind)
     expect(await getNames(client)).toEqual(LISTED)
     expect(getText(await client.call('greet'))).toBe('greet {} refunds')

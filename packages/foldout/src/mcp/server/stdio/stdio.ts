@@ -44,7 +44,8 @@ export async function serveOverStdio(
 function toOutput(stream: Writable, write = stream.write.bind(stream)): Output {
   return {
     write(text, done) {
-      // Answers that are ready at the same time are written at once: a write takes longer than the rest of a small call.
+      // Answers that are ready at the same time are written together: a write takes longer than the rest of a small
+      // call.
       stream.cork()
       process.nextTick(() => stream.uncork())
       write(text, done)

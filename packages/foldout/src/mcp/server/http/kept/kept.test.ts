@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
-/** Calls that run, so that a test sees what they are told. */
+/** The running calls, so a test sees their signals and messages. */
 const running: CallContext[] = []
 
 const ask: RawTool = {
@@ -52,7 +52,7 @@ const hang: RawTool = {
   },
 }
 
-/** Machines that share a store; each is a server of its own. */
+/** Machines that share a store; each is a separate server. */
 async function startMachines(count: number, changes: Partial<ServeMcpOptions> = {}, store = createMemoryStore()) {
   const urls: string[] = []
   const closes: (() => Promise<void>)[] = []
@@ -190,7 +190,7 @@ describe.each(legacyKinds)('R65 a session on several machines, for a %s', (kind)
     await client.call('use_tool', { name: 'light_room_0001', arguments: {} })
     expect(await client.list()).toEqual([...first, 'light_room_0001'])
     for (let i = 2; i <= 4; i++) await client.call('use_tool', { name: `light_room_000${i}`, arguments: {} })
-    // After two announcements without a new list, nothing joins any more, whichever machine announced them.
+    // After two announcements without a new list, no tools are added anymore, whichever machine announced them.
     expect(await client.list()).toEqual([...first, 'light_room_0001', 'light_room_0002', 'light_room_0003'])
   })
 })
