@@ -50,7 +50,7 @@ describe('R4 placeholders', () => {
     expect(fill('${a} ${b} ${c}', { a: 1.5, b: false, c: 10n })).toBe('1.5 false 10')
   })
 
-  it('R4 refuses a placeholder without a name', () => {
+  it('R4 rejects a placeholder without a name', () => {
     expect(() => parseTemplate('x ${}')).toThrow('A template contains the placeholder ${} without a name.')
   })
 

@@ -155,7 +155,7 @@ export interface RenderOptions<Keys extends string = string> {
   readonly visibility?: { readonly [K in Keys]?: Visibility }
   /** Texts that replace those of the source. */
   readonly overrides?: PromptOverrides
-  /** A strategy to use in place of the prompt's own. */
+  /** A strategy to use instead of the prompt's own. */
   readonly disclosure?: DisclosureStrategy
   readonly counter?: TokenCounter
   readonly budget?: TokenBudget

@@ -163,7 +163,7 @@ export interface SectionOptions<
   readonly params?: Schema
   /** The body: `${name}` is replaced with a value, `$${` with a literal `${`. Default: no body, only the heading. */
   readonly template?: TemplateOption<Body, Schema>
-  /** Renders the body, in place of a template. */
+  /** Renders the body, instead of a template. */
   readonly render?: (params: OwnOutput<Schema, Body | Summary>, context: SelectorContext) => RenderedBody
   /** The text shown while the section is folded: a template over the same values. */
   readonly summary?: TemplateOption<Summary, Schema>

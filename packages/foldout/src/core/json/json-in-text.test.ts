@@ -73,7 +73,7 @@ describe('R17 finds the JSON in a text', () => {
     })
   })
 
-  it('R17 refuses JSON that is nested too deeply to be validated', () => {
+  it('R17 rejects JSON that is nested too deeply to be validated', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
     expect(valuesIn(nested(MAX_JSON_DEPTH))).toHaveLength(1)
     expect(valuesIn(`so ${nested(MAX_JSON_DEPTH)}`)).toHaveLength(1)

@@ -23,7 +23,7 @@ export interface JsonInText {
    * The whole text if it is JSON; otherwise the fenced blocks, then the objects and arrays within other text, in order.
    */
   readonly found: readonly FoundJson[]
-  /** The longest broken piece. JSON inside such a piece is ignored, because it is not an answer by itself. */
+  /** The longest broken piece. JSON inside such a piece is ignored, because it is not an answer on its own. */
   readonly broken: BrokenJson | undefined
 }
 

@@ -105,7 +105,7 @@ function shortenPath(path: string): string {
   return `${path.slice(0, MAX_SHOWN_PATH / 2)}…${path.slice(-MAX_SHOWN_PATH / 2)}`
 }
 
-/** Formats JSON with the keys of every object sorted, so that equal values have equal texts. */
+/** Formats JSON with the keys of every object sorted, so equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return isInOrder(value, 0)
     ? JSON.stringify(value)
@@ -128,7 +128,7 @@ function isInOrder(value: unknown, depth: number): boolean {
 }
 
 function sortKeys(object: Record<string, unknown>): Record<string, unknown> {
-  // No prototype, so that `__proto__` is an ordinary key.
+  // No prototype, so `__proto__` is an ordinary key.
   const sorted = Object.create(null) as Record<string, unknown>
   for (const key of Object.keys(object).sort()) sorted[key] = object[key]
   return sorted

@@ -56,7 +56,7 @@ export interface HeadingParts {
   readonly path: string
 }
 /**
- * Formats the heading of a section, in place of `## 1.2 Title`.
+ * Formats the heading of a section, instead of `## 1.2 Title`.
  *
  * @example
  * ```ts

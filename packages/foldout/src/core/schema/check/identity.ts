@@ -11,7 +11,7 @@ export class Identities {
         (inner): inner is object => typeof inner === 'object' && inner !== null && !this.known.has(inner),
       )
       if (inside.length > 0 && !this.known.has(next)) {
-        // Marked first, so that a value that contains itself terminates.
+        // Marked first, so a value that contains itself terminates.
         this.known.set(next, 'cycle')
         open.push(...inside.slice(0, MAX_PUSHED))
         if (inside.length > MAX_PUSHED) for (const one of inside.slice(MAX_PUSHED)) open.push(one)
