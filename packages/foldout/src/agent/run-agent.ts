@@ -88,7 +88,7 @@ export async function evaluatePrompt<Params, Keys extends string, Output>(
   const core = createCore(
     bound,
     options,
-    createTeller(options, () => undefined),
+    createNotifier(options, () => undefined),
   )
   return guard<Output>(core, () =>
     loop(core, async (ended) => {
@@ -115,7 +115,7 @@ function start<Params, Keys extends string, Output>(
   push: (event: AgentEvent) => void,
 ): StartedRun<Output> {
   try {
-    const core = createCore(bound, options, createTeller(options, push))
+    const core = createCore(bound, options, createNotifier(options, push))
     const result = guard<Output>(core, () => loop(core, (ended) => restart(core, ended)))
     return { result, cancel: core.signal.cancel }
   } catch (error) {
@@ -165,12 +165,12 @@ function explain({ signal, journal }: RunCore, thrown: unknown): unknown {
 }
 
 /** Notifies all listeners. Their errors and rejections are ignored. */
-function createTeller(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
+function createNotifier(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
   return (event) => {
     push(event)
     try {
-      const told = options.onEvent?.(event)
-      if (isThenable(told)) swallow(told)
+      const returned = options.onEvent?.(event)
+      if (isThenable(returned)) swallow(returned)
     } catch {
       // Watching a run must not change it.
     }

@@ -136,11 +136,11 @@ export function findProblems(checked: CheckedValue): Problems {
   const shape = rootShape(schema)
   const faults = findFieldFaults(checked)
   const placed = issues.slice(0, MAX_OUTPUT_PROBLEMS).map((issue) => locate(value, issue))
-  const told = new Set(placed.flatMap(fieldsNamed))
+  const reported = new Set(placed.flatMap(fieldsNamed))
   const missing = new Map<string, Sentence>()
   for (const fault of faults.missing) {
     // The JSON Schema may require a field that the schema itself does not.
-    if (told.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), describeMissingField(fault))
+    if (reported.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), describeMissingField(fault))
   }
   for (const { path, message } of placed.filter((issue) => issue.isAbsent)) {
     const field = getField(path)
@@ -189,15 +189,15 @@ function invalidValues(value: unknown, shape: Shape, issues: readonly PlacedIssu
   const byField = new Map<string, { readonly path: Path; readonly messages: string[] }>()
   for (const { path, message } of issues) {
     const field = getField(path)
-    const told = byField.get(field)
-    if (told) told.messages.push(message)
+    const known = byField.get(field)
+    if (known) known.messages.push(message)
     else byField.set(field, { path, messages: [message] })
   }
-  const isUnionToldOf = (path: Path): boolean => byField.has(getField(path)) && isUnion(shapeAt(shape, path))
+  const isReportedUnion = (path: Path): boolean => byField.has(getField(path)) && isUnion(shapeAt(shape, path))
   const sentences = new Map<string, Sentence>()
   for (const [field, { path, messages }] of byField) {
     // Missing fields of single branches do not help once the union itself is described.
-    if (path.some((_, depth) => isUnionToldOf(path.slice(0, depth)))) continue
+    if (path.some((_, depth) => isReportedUnion(path.slice(0, depth)))) continue
     sentences.set(field, () => describeInvalidValue(valueAt(value, path), shapeAt(shape, path), path, messages))
   }
   return sentences
@@ -264,9 +264,9 @@ const MAX_CLAUSES = 3
 const MAX_QUOTED_LENGTH = 200
 
 function getErrorMessage(sentences: readonly Sentence[]): string {
-  const told = sentences.slice(0, MAX_SENTENCES).map((sentence) => sentence())
-  if (sentences.length > told.length) told.push('There are more problems like these.')
-  return told.join(' ')
+  const shown = sentences.slice(0, MAX_SENTENCES).map((sentence) => sentence())
+  if (sentences.length > shown.length) shown.push('There are more problems like these.')
+  return shown.join(' ')
 }
 
 /** Turns a library's message into a clause. */

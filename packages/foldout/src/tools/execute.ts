@@ -89,8 +89,8 @@ export async function checkArguments(tool: AnyTool, args: unknown): Promise<Stan
   const { vendor, validate } = tool.params['~standard']
   const checked = await validate(args)
   if (!checked.issues || vendor === 'json-schema') return checked
-  const told = checkByJsonSchema(tool.inputSchema, args)
-  return told.length > 0 ? { issues: told } : checked
+  const issues = checkByJsonSchema(tool.inputSchema, args)
+  return issues.length > 0 ? { issues } : checked
 }
 
 /** The steps of one call. */

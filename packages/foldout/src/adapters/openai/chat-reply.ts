@@ -108,7 +108,7 @@ interface CallInParts {
   id: string | undefined
   name: string
   /** The end of the text that was not emitted yet. */
-  untold: string
+  unsent: string
   text: string
   /** Arguments that arrived as an object rather than as text. */
   input: unknown
@@ -119,10 +119,10 @@ interface CallInParts {
 function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit']) {
   const calls: CallInParts[] = []
   const latest = new Map<unknown, CallInParts>()
-  const tell = (call: CallInParts): string => {
+  const emitUnsent = (call: CallInParts): string => {
     const callId = (call.id ??= toId(call.given))
-    const { untold: text } = call
-    call.untold = ''
+    const { unsent: text } = call
+    call.unsent = ''
     if (text !== '') emit({ type: 'call/delta', callId, name: call.name, text })
     return callId
   }
@@ -133,7 +133,7 @@ function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit
       let call = latest.get(index)
       // Some servers give every call of a turn the same index; only the id distinguishes them.
       if (call === undefined || (given !== '' && call.given !== '' && given !== call.given)) {
-        call = { given, id: undefined, name: '', text: '', untold: '', input: undefined, extra: undefined }
+        call = { given, id: undefined, name: '', text: '', unsent: '', input: undefined, extra: undefined }
         latest.set(index, call)
         calls.push(call)
       }
@@ -142,16 +142,16 @@ function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit
       if (typeof name === 'string') call.name ||= name
       if (typeof input === 'string') {
         call.text += input
-        call.untold += input
+        call.unsent += input
       } else call.input = input ?? call.input
       call.extra = extra ?? call.extra
-      if (call.given !== '' && call.name !== '') tell(call)
+      if (call.given !== '' && call.name !== '') emitUnsent(call)
     },
     finish(isCut: boolean): { readonly toolCalls: readonly ToolCall[]; readonly extras: ChatExtras['calls'] } {
       const toolCalls: ToolCall[] = []
       const extras: [string, Json][] = []
       for (const call of calls) {
-        const id = tell(call)
+        const id = emitUnsent(call)
         const { name, text, input, extra } = call
         if (isKept(extra)) extras.push([id, extra])
         const isRead = text === '' && input !== undefined

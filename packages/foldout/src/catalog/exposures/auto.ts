@@ -94,7 +94,7 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
   })
   const getFollowing = (): Following => readFollowing(memory)
   const setFollowing = (change: Partial<Following>): void => memory.setNote(FOLLOWING, { ...getFollowing(), ...change })
-  let told = ''
+  let lastReported = ''
 
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cost = computeListCost(catalog, options)
@@ -102,8 +102,8 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
     const shown = cost === undefined ? folded : everything
     const choice = describeChoice(extent, cost, { client, options, following: getFollowing() })
     const news = `${choice.exposure}: ${choice.reason}`
-    if (news !== told) {
-      told = news
+    if (news !== lastReported) {
+      lastReported = news
       catalog.report({ type: 'exposure/chosen', client: client.id, ...choice })
     }
     return { shown, ...choice }

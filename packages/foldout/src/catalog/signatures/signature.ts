@@ -217,13 +217,13 @@ function argumentsText(writing: Notation, view: SchemaView, show: Shown): string
 const MAX_RESULT_FIELDS = 8
 
 /** Meaningless names, because any tool could return them. */
-const UNTELLING = new Set(['content', 'result', 'output', 'response', 'data', 'value', 'text'])
+const MEANINGLESS_NAMES = new Set(['content', 'result', 'output', 'response', 'data', 'value', 'text'])
 
 /** Formats the fields of the result without types: ` -> {a, b}`. */
 function resultText(schema: unknown): string {
   if (schema === undefined) return ''
   const names = fieldsAt(getSchemaView(schema, schema)).map(({ name }) => fieldName(name))
-  if (names.every((name) => UNTELLING.has(name))) return ''
+  if (names.every((name) => MEANINGLESS_NAMES.has(name))) return ''
   const shown = names.length > MAX_RESULT_FIELDS ? names.slice(0, MAX_RESULT_FIELDS - 1) : names
   const more = names.length - shown.length
   return ` -> {${[...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')}}`

@@ -5,7 +5,7 @@ import { createValueCheck } from './run.ts'
 import { startCpuClock } from '../../cpu.fixtures.ts'
 
 /** The message that a model reads about an invalid value. */
-const told = (schema: JsonSchema, value: unknown): string => {
+const describeFault = (schema: JsonSchema, value: unknown): string => {
   const result = fromJsonSchema(schema)['~standard'].validate(value)
   if (result instanceof Promise) throw new Error('It must answer at once.')
   return describeIssues(result.issues ?? [])
@@ -117,15 +117,15 @@ describe('R46 messages about invalid arguments', () => {
     [{ if: { type: 'string' }, else: { minimum: 2 } }, 1, 'a must be at least 2'],
     [false as unknown as JsonSchema, 1, 'a is not allowed'],
   ])('%j of %j', (schema, value, message) => {
-    expect(told(field(schema), { a: value })).toBe(message)
+    expect(describeFault(field(schema), { a: value })).toBe(message)
   })
 
   it('names the known arguments', () => {
     const schema = { type: 'object', properties: { name: {}, age: {} }, additionalProperties: false }
-    expect(told(schema, { who: 1 })).toBe('there is no argument who; there are: name, age')
-    expect(told({ ...schema, properties: {} }, { who: 1 })).toBe('there is no argument who; it takes none')
-    expect(told(schema, { 'a\nb': 1 })).toBe('there is no argument "a\\nb"; there are: name, age')
-    expect(told(schema, 'x')).toBe('the value must be an object, not a string')
+    expect(describeFault(schema, { who: 1 })).toBe('there is no argument who; there are: name, age')
+    expect(describeFault({ ...schema, properties: {} }, { who: 1 })).toBe('there is no argument who; it takes none')
+    expect(describeFault(schema, { 'a\nb': 1 })).toBe('there is no argument "a\\nb"; there are: name, age')
+    expect(describeFault(schema, 'x')).toBe('the value must be an object, not a string')
   })
 })
 
@@ -279,9 +279,9 @@ describe('R46 schemas and values from outside', () => {
       ),
     ).toBe(true)
     const all = nested(100_000, (inner) => ({ allOf: [inner] }), { type: 'string' }) as JsonSchema
-    expect(told(all, 'x')).toBe('the value is nested too deeply to be checked')
+    expect(describeFault(all, 'x')).toBe('the value is nested too deeply to be checked')
     expect(
-      told(
+      describeFault(
         { items: { $ref: '#' } },
         nested(MAX_CHECK_DEPTH + 1, (inner) => [inner]),
       ),
@@ -291,7 +291,7 @@ describe('R46 schemas and values from outside', () => {
   it('rejects a check that would take too long, in bounded time', () => {
     const schema = { items: { allOf: Array.from({ length: 3_000 }, (_, i) => ({ not: { const: i } })) } }
     expect(
-      told(
+      describeFault(
         schema,
         Array.from({ length: 3_000 }, () => -1),
       ),
