@@ -98,10 +98,11 @@ export function takeAnswers(core: RunCore, isNewInput: boolean): void {
     take(core, { callId, approved, ...(reason && { reason: cutWithCount(reason, MAX_APPROVAL_REASON) }) })
   }
   if (!isNewInput) return
-  for (const { callId } of listWaiting(core.journal.state)) take(core, { callId, approved: false, reason: WENT_ON })
+  for (const { callId } of listWaiting(core.journal.state))
+    take(core, { callId, approved: false, reason: NEW_INPUT_REASON })
 }
 
-const WENT_ON = 'The user continued with something else.'
+const NEW_INPUT_REASON = 'The user continued with something else.'
 
 function take({ journal, session, tell }: RunCore, answer: Omit<ApprovalAnswer, 'digest'>): void {
   const tool = journal.state.approvals.find(({ callId }) => callId === answer.callId)?.tool ?? ''
