@@ -205,7 +205,7 @@ describe('the bundle', () => {
     })
     const { stdout } = spawnSync(process.execPath, [join(folder, 'left-out.mjs')], { encoding: 'utf8' })
     expect(stdout).toMatch(
-      /^search\/problem Searches compare words alone, because 'foldout\/word-vectors' cannot be loaded: .+\n1\n1\n$/,
+      /^search\/problem Searches only compare words, because 'foldout\/word-vectors' cannot be loaded: .+\n1\n1\n$/,
     )
     expect(readFileSync(join(folder, 'left-out.mjs')).length).toBeLessThan(1_000_000)
   })

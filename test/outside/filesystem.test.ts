@@ -83,7 +83,7 @@ function createTableFilesystem(): Filesystem {
       return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
     },
     async remove(given) {
-      if (normalize(given) === '') throw refuse('', 'invalid-path', 'The root cannot be removed. Remove what is in it.')
+      if (normalize(given) === '') throw refuse('', 'invalid-path', 'The root cannot be removed. Remove its contents.')
       const { path } = await find(given)
       for (const one of [path, ...below(path)]) table.delete(one)
     },

@@ -128,7 +128,7 @@ describe('images and files in the input', () => {
   })
 })
 
-describe('input that a model cannot be given is refused before any request', () => {
+describe('input that a model does not accept is rejected before any request', () => {
   const tiff = { type: 'image' as const, data: Buffer.from('II*\0'), mediaType: 'image/tiff' }
   const table = { type: 'file' as const, data: Buffer.from('PK'), mediaType: 'application/vnd.ms-excel' }
   const openaiAt = (model: string) => (url: string) => openai({ model, apiKey, baseURL: `${url}/v1` })
@@ -139,18 +139,18 @@ describe('input that a model cannot be given is refused before any request', () 
       'a text model',
       openaiAt('gpt-3.5-turbo'),
       [image],
-      "The model 'gpt-3.5-turbo' is not known to take images. Use another",
+      "The model 'gpt-3.5-turbo' is not known to accept images. Use another",
     ],
-    ['a type of image', openaiAt('gpt-5'), [tiff], 'not as image/tiff'],
-    ['the address of a file', CASES.chat.create, [fileAddress], 'does not take the address of a file'],
-    ['a file', compatible, [file], 'It takes images, or say what it takes with the option input'],
-    ['a type of image of Claude', CASES.anthropic.create, [tiff], 'not as image/tiff'],
-    ['a type of file of Claude', CASES.anthropic.create, [table], 'not as application/vnd.ms-excel'],
+    ['a type of image', openaiAt('gpt-5'), [tiff], 'not image/tiff'],
+    ['the address of a file', CASES.chat.create, [fileAddress], 'does not accept the URL of a file'],
+    ['a file', compatible, [file], 'It accepts images, or list what it accepts in the option input'],
+    ['a type of image of Claude', CASES.anthropic.create, [tiff], 'not image/tiff'],
+    ['a type of file of Claude', CASES.anthropic.create, [table], 'not application/vnd.ms-excel'],
     [
       'an address of a text',
       CASES.anthropic.create,
       [{ ...fileAddress, mediaType: 'text/plain' }],
-      'only PDF files by their address',
+      'only PDF files from a URL',
     ],
   ])('%s', async (_, create, input, reason) => {
     const provider = await start(CASES.chat)

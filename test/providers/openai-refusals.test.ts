@@ -110,7 +110,7 @@ describe('what a compatible server sent and expects back', () => {
     await using server = await startRefusingServer([onPassedReasoning], thinks, done)
     const talk = conversation({ tools: TOOLS })
     expect(await compatible(server.url).evaluate(talk)).toMatchObject({ text: 'Done.' })
-    expect(warnings(talk.events)).toEqual([expect.stringMatching(/^The endpoint does not take back the reasoning/)])
+    expect(warnings(talk.events)).toEqual([expect.stringMatching(/^The endpoint does not accept the reasoning/)])
   })
 
   it('is the signature of a call of Gemini, in every later request', async () => {

@@ -92,7 +92,7 @@ describe('R54 servers', () => {
     const tools = [ECHO, { name: 'crash', description: 'Ends.', does: 'crash' }]
     const gateway = await create({ mcpServers: { a: fixture('a', { tools }) } })
     expect(getText(await call(gateway, 'crash'))).toBe(
-      "The connection to the server 'a' was lost during the call of 'crash'. Whether it has run is not known.",
+      "The connection to the server 'a' was lost during the call of 'crash'. It is unknown whether it has run.",
     )
     await vi.waitFor(() => expect(gateway.servers[0]?.state.type).toBe('failed'))
     expect((await call(gateway, 'echo')).isError).toBeUndefined()

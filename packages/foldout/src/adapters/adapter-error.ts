@@ -1,7 +1,7 @@
 import { FoldoutError, type ErrorCode } from '../core/errors.ts'
 
 /**
- * The codes an {@link AdapterError} can have. `docs/errors.md` explains each of them.
+ * The codes that an {@link AdapterError} can have. `docs/errors.md` explains each code.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export type AdapterErrorCode = Extract<
 >
 
 /**
- * What is known of a failed request.
+ * The details of a failed request.
  *
  * @example
  * ```ts
@@ -34,15 +34,15 @@ export interface AdapterErrorDetails {
   readonly status?: number | undefined
   /** How long the provider asked to wait before the next attempt, in milliseconds. */
   readonly retryAfterMs?: number | undefined
-  /** What the provider's SDK threw. */
+  /** The error that the provider's SDK threw. */
   readonly cause?: unknown
 }
 
 /**
- * A provider did not answer a request as it should. `code` says what kind of failure it is: the request was refused
- * (`adapter-refused`), could not be answered now (`adapter-unavailable`), broke off in its text (`adapter-stream-cut`),
- * could not be made at all (`adapter-config`), was answered with too much (`adapter-reply-too-large`), or the model
- * declined to answer (`model-refused`).
+ * Thrown when a request to a provider fails. `code` is the kind of failure: the provider rejected the request
+ * (`adapter-refused`), could not answer now (`adapter-unavailable`), stopped after part of the text
+ * (`adapter-stream-cut`) or sent too much (`adapter-reply-too-large`); the request could not be made at all
+ * (`adapter-config`); or the model declined to answer (`model-refused`).
  *
  * @example
  * ```ts

@@ -15,7 +15,7 @@ import { MAX_PAUSES } from './limits.ts'
 import { readReply } from './read-reply.ts'
 
 /**
- * A request to an interface that keeps no state: the whole conversation goes with it.
+ * A request to a stateless API, with the whole conversation.
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ export interface ChatRequest {
   readonly system: string
   /** The tools offered from the start, in order. */
   readonly tools: readonly AnyTool[]
-  /** The tools that were added since, by name; a `tools` message says from where on. */
+  /** The tools that were added since, by name; a `tools` message marks the point where each was added. */
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
   readonly output: OutputSpec<unknown> | undefined
@@ -45,12 +45,12 @@ export interface ChatRequest {
 export interface ChatReply {
   readonly message: AssistantMessage
   readonly usage: Usage
-  /** Whether the provider stopped in the middle of its reply, and goes on with it when the conversation is sent again. */
+  /** Whether the provider stopped in the middle of its reply, and continues it when the conversation is sent again. */
   readonly isPaused?: boolean
 }
 
 /**
- * A chat interface that keeps no state.
+ * A stateless chat API.
  *
  * @example
  * ```ts
@@ -61,13 +61,16 @@ export interface ChatModel {
   readonly name: string
   readonly model: string
   readonly contextWindow?: number | undefined
-  /** Why this model cannot be given an image or a file; undefined if it can. Without this method, it is given text only. */
+  /**
+   * Says why this model does not accept an image or a file; undefined if it does. Without this method, the model
+   * accepts only text.
+   */
   refuseInput?(part: MediaPart): string | undefined
   complete(request: ChatRequest): Promise<ChatReply>
 }
 
 /**
- * An adapter for a chat interface that keeps no state. It runs the tool loop itself, so tools can be added at any time.
+ * Creates an adapter for a stateless chat API. It runs the tool loop itself, so tools can be added at any time.
  *
  * @example
  * ```ts
@@ -98,7 +101,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         await record(message)
       }
       let usage = NO_USAGE
-      // What the model has said in the parts of a reply before this one.
+      // The text of the earlier parts of a paused reply.
       let said = ''
       let pauses = 0
       let offered = [...tools.map(({ name }) => name), ...added.keys()]
@@ -106,7 +109,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         await beforeRequest()
         emit({ type: 'request/sent', messages: conversation.length, tools: offered })
         const request = { system, tools, addedTools: added, messages: conversation, output, signal, emit }
-        // A model that does not look at its signal must not hold up a run that was cancelled.
+        // A model that ignores its signal must not hold up a cancelled run.
         const given = await untilAborted(signal, () => chat.complete(request))
         const reply = readReply(given, { adapter: chat.name, conversation })
         usage = addUsage(usage, reply.usage)
@@ -126,7 +129,7 @@ export function chatAdapter(chat: ChatModel): ProviderAdapter {
         if (outcome.added.length > 0) {
           const names = outcome.added.map(({ name }) => name)
           for (const tool of outcome.added) added.set(tool.name, tool)
-          // A new list: the one before was told to listeners.
+          // A new list, because listeners have received the previous one.
           offered = [...offered, ...names]
           await keep({ role: 'tools', names })
         }

@@ -12,17 +12,17 @@ import type { AnyTool } from '../tools/tool.ts'
  * ```
  */
 export interface ToolCall {
-  /** Unique in its conversation; the result is matched by it. */
+  /** Unique in the conversation; the result has the same id. */
   readonly id: string
   readonly name: string
-  /** JSON; absent if the model gave none, or none that can be read. */
+  /** The arguments as JSON; absent if the model wrote none, or none that can be parsed. */
   readonly arguments?: unknown
   /** The arguments as the model wrote them, if they are not valid JSON. */
   readonly malformed?: string
 }
 
 /**
- * A text among other parts of what the user said.
+ * A text part of a user message.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export interface TextPart {
   readonly text: string
 }
 /**
- * An image or a file that the user gave to the model: its bytes in Base64, or the address from which the provider loads it.
+ * An image or a file in a user message: its bytes in Base64, or the URL from which the provider loads it.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export type MediaPart = { readonly type: 'image' | 'file'; readonly name?: strin
   | { readonly url: string; readonly mediaType?: string }
 )
 /**
- * What the user said.
+ * A message from the user.
  *
  * @example
  * ```ts
@@ -55,13 +55,13 @@ export type MediaPart = { readonly type: 'image' | 'file'; readonly name?: strin
  */
 export interface UserMessage {
   readonly role: 'user'
-  /** Every text of the message. */
+  /** All text of the message. */
   readonly text: string
-  /** If the message has images or files: all its parts, the texts among them. They are then sent instead of `text`. */
+  /** All parts of a message that has images or files, including its texts. They are sent instead of `text`. */
   readonly parts?: readonly (TextPart | MediaPart)[]
 }
 /**
- * A reply of the model: a text, calls of tools, or both.
+ * A reply of the model: text, tool calls, or both.
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export interface AssistantMessage {
   readonly role: 'assistant'
   readonly text: string
   readonly toolCalls: readonly ToolCall[]
-  /** What the provider wants back unchanged, such as reasoning. Only the adapter that wrote it reads it. */
+  /** Content that the provider requires back unchanged, such as reasoning. Only the adapter that wrote it reads it. */
   readonly native?: { readonly adapter: string; readonly content: Json }
 }
 /**
@@ -89,11 +89,11 @@ export interface ToolMessage {
   readonly name: string
   readonly text: string
   readonly isError: boolean
-  /** Pictures that belong to the result. Providers that do not take pictures get the text alone. */
+  /** Images in the result. Providers that do not accept images get only the text. */
   readonly images?: readonly ToolImage[]
 }
 /**
- * From here on these tools are offered too. Their definitions are in the evaluation.
+ * Marks the point from which these tools are offered too. Their definitions are in the evaluation.
  *
  * @example
  * ```ts
@@ -105,7 +105,7 @@ export interface ToolsMessage {
   readonly names: readonly string[]
 }
 /**
- * One message of a conversation, without its system prompt. Plain data, so that it can be stored and resumed.
+ * One message of a conversation, without its system prompt. Plain data, so it can be stored and resumed.
  *
  * @example
  * ```ts
@@ -115,7 +115,7 @@ export interface ToolsMessage {
 export type Message = UserMessage | AssistantMessage | ToolMessage | ToolsMessage
 
 /**
- * Tokens as the provider bills them.
+ * Token counts as the provider bills them.
  *
  * @example
  * ```ts
@@ -133,7 +133,7 @@ export interface Usage {
 }
 
 /**
- * No tokens at all: where a sum begins.
+ * Zero usage, the start of a sum.
  *
  * @example
  * ```ts
@@ -148,7 +148,7 @@ export const NO_USAGE: Usage = Object.freeze({
 })
 
 /**
- * The sum of two usages.
+ * Adds two usages.
  *
  * @example
  * ```ts
@@ -165,7 +165,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
 }
 
 /**
- * What an adapter tells while it works.
+ * The events that an adapter emits while it works.
  *
  * @example
  * ```ts
@@ -178,22 +178,22 @@ export type ModelEvent =
   /** A request is sent, with this number of messages and these tools. */
   | { readonly type: 'request/sent'; readonly messages: number; readonly tools: readonly string[] }
   | { readonly type: 'text/delta'; readonly text: string }
-  /** Part of what the model thinks before it answers, where the provider shows it. It is not part of the answer. */
+  /** Part of the model's reasoning, if the provider shows it. It is not part of the answer. */
   | { readonly type: 'reasoning/delta'; readonly text: string }
   /**
-   * Part of the arguments of a call, as the model writes them. Together the parts are JSON, once the call is whole. If the
-   * request is sent again (`request/retried`), the call begins again with another id or none at all.
+   * Part of the arguments of a call, as the model writes them. Once the call is complete, the parts together are JSON.
+   * If the request is sent again (`request/retried`), the call starts over with another id, or does not appear at all.
    */
   | { readonly type: 'call/delta'; readonly callId: string; readonly name: string; readonly text: string }
-  /** A request is answered. */
+  /** A request was answered. */
   | { readonly type: 'reply/received'; readonly message: AssistantMessage; readonly usage: Usage }
   /** A request failed and is sent again. */
   | { readonly type: 'request/retried'; readonly attempt: number; readonly delayMs: number; readonly reason: string }
-  /** Something a developer should know. */
+  /** A message for the developer. */
   | { readonly type: 'warning'; readonly message: string }
 
 /**
- * What `callTools` answers once the tools of a reply have run.
+ * The result of `callTools`, once the tools of a reply have run.
  *
  * @example
  * ```ts
@@ -204,13 +204,13 @@ export type ModelEvent =
 export type TurnOutcome =
   | { readonly type: 'continue'; readonly results: readonly ToolMessage[]; readonly added: readonly AnyTool[] }
   /**
-   * The evaluation ends here; its caller knows why. `isPaused`: calls wait for a person. They have no result yet, and the
-   * adapter must not make one up.
+   * The evaluation ends here; its caller knows why. `isPaused`: calls wait for a person. They have no results yet, and
+   * the adapter must not invent any.
    */
   | { readonly type: 'halt'; readonly results: readonly ToolMessage[]; readonly isPaused?: boolean }
 
 /**
- * One evaluation of a rendered prompt. The adapter asks the model; the caller runs the tools.
+ * One evaluation of a rendered prompt. The adapter sends requests to the model; the caller runs the tools.
  *
  * @example
  * ```ts
@@ -230,20 +230,21 @@ export interface Evaluation {
   readonly addedTools: ReadonlyMap<string, AnyTool>
   readonly messages: readonly Message[]
   readonly output: OutputSpec<unknown> | undefined
-  /** Aborts when the run is cancelled or its deadline has passed. */
+  /** Aborts when the run is cancelled or its deadline passes. */
   readonly signal: AbortSignal
-  /** Called before each request; what it throws ends the evaluation. */
+  /** Called before each request; an error that it throws ends the evaluation. */
   beforeRequest(): Promise<void>
   /** Runs the calls of one turn. */
   callTools(calls: readonly ToolCall[]): Promise<TurnOutcome>
-  /** Called with each message as soon as it belongs to the conversation. */
+  /** Called with each message as soon as it becomes part of the conversation. */
   record(message: Message): Promise<void>
   emit(event: ModelEvent): void
 }
 
 /**
- * How an evaluation ended. `usage` is what all its requests cost. It counts once: what `reply/received` events have told of
- * it is not counted again, so an adapter may tell, return, or do both.
+ * How an evaluation ended. `usage` is the cost of all its requests. Each reply counts once: usage that was already
+ * reported in a `reply/received` event is not counted again, so an adapter may emit events, return the usage, or do
+ * both.
  *
  * @example
  * ```ts
@@ -255,8 +256,7 @@ export type EvaluationResult =
   | { readonly type: 'halted'; readonly usage: Usage }
 
 /**
- * A model behind a provider's interface. For an interface that keeps no state, write a `ChatModel` and pass it to
- * `chatAdapter`.
+ * A model behind a provider's API. For a stateless API, write a `ChatModel` and pass it to `chatAdapter`.
  *
  * @example
  * ```ts
@@ -265,21 +265,21 @@ export type EvaluationResult =
  * ```
  */
 export interface ProviderAdapter {
-  /** The provider's name as OpenTelemetry has it: `openai`, `anthropic`. */
+  /** The provider's name in OpenTelemetry: `openai`, `anthropic`. */
   readonly name: string
   readonly model: string
   /** Whether tools can be added between two requests of one conversation. */
   readonly supportsDynamicTools: boolean
   /**
-   * Whether a conversation can be left after a reply and before the results of its calls, and go on later. Where it cannot,
+   * Whether a conversation can be interrupted between a reply and the results of its calls, and continue later. If not,
    * calls that a person has to approve fail. Default true.
    */
   readonly canPause?: boolean
-  /** Tokens that input and output may have together, if known. */
+  /** The maximum number of tokens for input and output together, if known. */
   readonly contextWindow?: number
   /**
-   * Why this model cannot be given an image or a file, in a sentence; undefined if it can. Without this method, it is given
-   * text only.
+   * Says in a sentence why this model does not accept an image or a file; undefined if it does. Without this method,
+   * the model accepts only text.
    */
   refuseInput?(part: MediaPart): string | undefined
   evaluate(evaluation: Evaluation): Promise<EvaluationResult>

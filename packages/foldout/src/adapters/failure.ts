@@ -3,7 +3,7 @@ import { isPlainObject } from '../core/json/json.ts'
 import { AdapterError } from './adapter-error.ts'
 
 /**
- * What is known of a failed request, whichever SDK threw the error.
+ * The details of a failed request, whichever SDK threw the error.
  *
  * @example
  * ```ts
@@ -11,9 +11,9 @@ import { AdapterError } from './adapter-error.ts'
  * ```
  */
 export interface RequestFailure {
-  /** Whether the same request may go through later. */
+  /** Whether the same request may succeed later. */
   readonly isTransient: boolean
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | undefined
   /** How long the provider asks to wait, in milliseconds: a finite number, never below zero. */
   readonly retryAfterMs: number | undefined
@@ -30,13 +30,13 @@ const TRANSIENT_TYPES =
 // Answered with 429, but waiting does not help.
 const FINAL_TYPES = /^(insufficient_quota|billing_error|billing_not_active)$/
 
-// Answered with 400, whatever the form of the request.
+// Answered with 400 whatever form the request has.
 const REFUSED_FOR_GOOD =
   /context[ _](length|window)|too long|too many tokens|maximum (context|number of tokens)|credit|billing|quota|balance|api[ _]key|content[ _](policy|filter|management)|safety|flagged|moderat|(usage|violat\w{0,10}).{0,40}polic|invalid_prompt|model[ _]not[ _]found|model.{0,80}does not exist/i
 
 /**
- * Whether an answer with status 400 has a reason that another form of the same request would not change: it is too long,
- * the account has no credit, the model does not exist, or the content is not allowed.
+ * Whether the reason for a status 400 would remain in any other form of the request: it is too long, the account has no
+ * credit, the model does not exist, or the content is not allowed.
  */
 export function isRefusedForGood(said: string): boolean {
   return REFUSED_FOR_GOOD.test(said)
@@ -45,19 +45,19 @@ export function isRefusedForGood(said: string): boolean {
 const FORMAT_REFUSED =
   /response_format|response mime type|json_schema|json mode|text\.format|output_(config|format)|structured output|guided|grammar|schema for response/i
 
-/** Whether an answer with status 400 says that the provider does not take a format, or this schema, for the model's answer. */
+/** Whether an answer with status 400 says that the provider does not support an output format or this schema. */
 export function isFormatRefused(said: string): boolean {
   return FORMAT_REFUSED.test(said)
 }
 
-/** For a reply that ended before it was whole. Inside an attempt it means: ask again, unless text was shown. */
+/** Creates the error for an incomplete reply. Inside an attempt, it causes a retry, unless text was already shown. */
 export function cutStream(adapter: string, message: string, cause?: unknown): AdapterError {
   return new AdapterError('adapter-stream-cut', message, { adapter, cause })
 }
 
 /**
- * Reads the errors of the providers' SDKs by their shape, since a client that was passed in may come from another copy of
- * the package. Undefined for anything that is not a failed request, such as a mistake in a program.
+ * Reads the errors of the providers' SDKs by their shape, since a client that was passed in may come from another copy
+ * of the package. Returns undefined for anything that is not a failed request, such as a bug in a program.
  */
 export function toFailure(error: unknown): RequestFailure | undefined {
   if (error instanceof FoldoutError) return readOwnError(error)
@@ -74,7 +74,7 @@ export function toFailure(error: unknown): RequestFailure | undefined {
   return { ...failure, isTransient: advice === 'true' || (advice !== 'false' && isTransient) }
 }
 
-/** An adapter says that a request may be sent again with these two codes; its other errors are final as they are. */
+/** An adapter uses these two codes to allow a retry; its other errors are final. */
 function readOwnError(error: FoldoutError): RequestFailure | undefined {
   if (!(error instanceof AdapterError)) return undefined
   if (error.code !== 'adapter-stream-cut' && error.code !== 'adapter-unavailable') return undefined
@@ -86,7 +86,7 @@ function isApiError(error: unknown): boolean {
   return error instanceof Error && ('status' in error || 'statusCode' in error)
 }
 
-/** Errors that arrive inside a stream have no status of their own; some servers write it as their code. */
+/** Errors inside a stream have no status of their own; some servers use the status as the code. */
 function getStatus(error: unknown): number | undefined {
   const status = getField(error, 'status') ?? getField(error, 'statusCode')
   if (typeof status === 'number') return status
@@ -95,7 +95,7 @@ function getStatus(error: unknown): number | undefined {
   return Number(code) >= 400 && Number(code) < 600 ? Number(code) : undefined
 }
 
-/** The provider's names for what went wrong: `code` and `type`, of the error itself and of the provider's answer. */
+/** Returns the provider's names for the failure: `code` and `type` of the error itself and of the provider's answer. */
 function getTypes(error: unknown): readonly string[] {
   const bodies = [error, getField(error, 'error'), getField(getField(error, 'error'), 'error')]
   return bodies
@@ -112,7 +112,7 @@ function isConnectionLoss(error: unknown): boolean {
   return false
 }
 
-/** Headers are foreign input: a wait is a finite number of milliseconds from zero, or not known. */
+/** Headers are foreign input: the result is a finite number of milliseconds, 0 or more, or undefined. */
 function readRetryAfter(readHeader: HeaderReader): number | undefined {
   const milliseconds = toWait(parseNumber(readHeader('retry-after-ms')))
   if (milliseconds !== undefined) return milliseconds

@@ -5,25 +5,25 @@ import { anthropic } from './anthropic/anthropic.ts'
 import type { ProviderAdapter } from './contract.ts'
 import { openai, openaiCompatible } from './openai/openai.ts'
 
-/** A call as a server writes it; the text of its arguments comes in several parts. */
+/** A call as a server writes it, with its arguments as several pieces of text. */
 export interface RawCall {
   readonly id: unknown
   readonly name: string
   readonly text: string
 }
 
-/** One reply of a server, in whatever form its interface has. */
+/** One reply of a server, in the form of its API. */
 export type RawReply =
   | { readonly calls: readonly RawCall[] }
   | { readonly says: string }
-  /** Text without end, until the client gives it up. */
+  /** Endless text, until the client disconnects. */
   | { readonly endless: string }
 
 export interface HostileServer {
   readonly adapter: ProviderAdapter
   /** The bodies of the requests so far, as JSON. */
   readonly requests: readonly string[]
-  /** How many replies the client gave up. */
+  /** How many replies the client abandoned. */
   readonly givenUp: () => number
 }
 
@@ -88,7 +88,7 @@ function* responseEvents(reply: RawReply): Generator<object> {
   const response = { id: 'r', object: 'response', status: 'completed', output: [] }
   if ('calls' in reply) {
     for (const [index, { id, name, text }] of reply.calls.entries()) {
-      // Counted backwards from a position that no list should have.
+      // Counts from a position that is far too large for an array.
       const position = { output_index: 4_000_000_000 + index }
       const item = { type: 'function_call', call_id: id, name, arguments: text }
       yield { type: 'response.output_item.added', ...position, item: { ...item, arguments: '' } }
@@ -141,7 +141,7 @@ function* sdkParts(reply: RawReply): Generator<StreamPart> {
   }
 }
 
-/** The interfaces whose replies the adapters read, each with a server that sends what it likes. */
+/** The APIs whose replies the adapters read, each with a server that can send anything. */
 export const INTERFACES: Readonly<Record<string, HostileInterface>> = {
   'Chat Completions': (replies) => {
     const { fetch, ...server } = createFetch(replies, chatChunks)
@@ -174,7 +174,7 @@ export const INTERFACES: Readonly<Record<string, HostileInterface>> = {
             })
           },
           async pull(controller) {
-            // As from a network: other work gets its turn.
+            // Like a network, lets other work run in between.
             await new Promise((resolve) => setImmediate(resolve))
             if (abortSignal?.aborted === true) return
             const { done, value } = parts.next()

@@ -7,10 +7,10 @@ import { conversation, tool } from './openai/conversation.fixtures.ts'
 const WEATHER = [tool('weather')]
 const done = { says: 'Done.' }
 
-describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, serve) => {
+describe.each(Object.entries(INTERFACES))('hostile replies over %s', (name, serve) => {
   const isSdk = name === 'AI SDK'
 
-  /** Has the model make calls and then answer; the answer shows that the next request could be sent. */
+  /** Makes the model call tools and then answer; the answer shows that the next request was sent. */
   async function call(...calls: readonly RawCall[]): Promise<readonly ToolCall[]> {
     const server = serve([{ calls }, done])
     const talk = conversation({ tools: WEATHER })
@@ -35,7 +35,7 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
       ([read]) => [read?.arguments, typeof read?.malformed],
       (error: unknown) => error,
     )
-    // The SDK itself recurses over what it read.
+    // The SDK itself recurses over the reply.
     const refused: unknown = expect.objectContaining({ code: 'adapter-reply-too-large' })
     expect(outcome).toEqual(isSdk ? refused : [undefined, 'string'])
   })
@@ -43,7 +43,7 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
   it('R37 arguments with keys of Object.prototype are unchanged', async () => {
     const text = '{"__proto__":{"x":1},"constructor":"y"}'
     const [read] = await call({ id: 'a', name: 'weather', text })
-    // The SDK refuses such keys, so there it is for the model to write something else.
+    // The SDK rejects such keys, so the model has to write something else.
     expect(read?.malformed ?? JSON.stringify(read?.arguments)).toBe(text)
   })
 
@@ -57,7 +57,7 @@ describe.each(Object.entries(INTERFACES))('what a server sends by %s', (name, se
   })
 
   it('R37 thousands of calls in one reply get unique ids', async () => {
-    // The SDK needs a millisecond for each.
+    // The SDK needs a millisecond for each call.
     const length = isSdk ? 1_000 : 10_000
     const odd = ['', '__proto__', 'constructor', 'toString', 'same', 'call_1_0', 'call_1_1']
     const calls = Array.from({ length }, (_, at) => ({

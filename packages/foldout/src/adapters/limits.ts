@@ -1,10 +1,13 @@
-/** The longest wait before a failed request is sent again, in milliseconds. If a provider asks for more, the request fails. */
+/**
+ * The longest wait before a failed request is retried, in milliseconds. If a provider asks for a longer wait, the
+ * request fails.
+ */
 export const MAX_RETRY_WAIT_MS = 120_000
 
-/** The most characters that an adapter reads of one reply: texts, reasoning and arguments together. */
+/** The maximum number of characters that an adapter reads from one reply: texts, reasoning and arguments together. */
 export const MAX_REPLY_CHARACTERS = 32 * 1024 * 1024
 
-/** The most events that an adapter reads of one streamed reply. */
+/** The maximum number of events that an adapter reads from one streamed reply. */
 export const MAX_REPLY_EVENTS = 2_000_000
 
 /** How deeply the arguments of a tool call may be nested. Deeper arguments are not parsed, and the model is told. */

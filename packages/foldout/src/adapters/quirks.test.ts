@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findQuirk, getKnownQuirks, getProviderQuirks, toShortId, type Quirk } from './quirks.ts'
 
 describe('quirks', () => {
-  // As the servers were reported to say it.
+  // Reported error messages of real servers.
   it.each<[Quirk, string]>([
     ['reasoning-required', 'The `reasoning_content` in the thinking mode must be passed back to the API.'],
     [
@@ -17,12 +17,12 @@ describe('quirks', () => {
     ],
     ['signature-required', "function call 'bash' in the 2. content block is missing a 'thought_signature'"],
     ['signature-required', 'Function call is missing a thought_signature in functionCall parts.'],
-  ])('%s is told from: %s', (quirk, refusal) => {
+  ])('%s is recognized in: %s', (quirk, refusal) => {
     expect(findQuirk(refusal, new Set())).toBe(quirk)
     expect(findQuirk(refusal, new Set([quirk]))).toBeUndefined()
   })
 
-  it('are known of some hosts and providers', () => {
+  it('are known for some hosts and providers', () => {
     expect(getKnownQuirks('https://api.openai.com/v1')).toEqual([])
     expect(getKnownQuirks('https://eu.api.openai.com/v1')).toEqual([])
     expect(getKnownQuirks('https://acme.openai.azure.com/openai/v1')).toEqual([])
@@ -35,7 +35,7 @@ describe('quirks', () => {
     expect(getProviderQuirks('mistral.chat')).toEqual(['format-without-tools', 'reply-before-user', 'short-call-ids'])
   })
 
-  it('make ids short in a way that keeps calls and results together', () => {
+  it('shorten ids in a way that keeps calls and results together', () => {
     expect(toShortId('abcDEF123')).toBe('abcDEF123')
     expect(toShortId('call_1')).toMatch(/^[a-z0-9]{9}$/)
     expect(toShortId('call_1')).toBe(toShortId('call_1'))

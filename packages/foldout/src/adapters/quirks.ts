@@ -15,14 +15,14 @@ interface QuirkRule {
   readonly hosts?: RegExp
   /** Matches the providers of the AI SDK that are known to have the quirk: `mistral.chat`, or `groq` behind the gateway. */
   readonly providers?: RegExp
-  /** Matches the refusal of a server that has the quirk. */
+  /** Matches the error of a server that has the quirk. */
   readonly refusal?: RegExp
 }
 
-/** What is known about providers. The adapters' messages apply the quirks to a request. */
+/** The known quirks of providers. The conversion of messages applies them to a request. */
 const QUIRKS: readonly QuirkRule[] = [
   {
-    // While these servers enforce a format, the model cannot call tools (vLLM), or they refuse the request (Gemini 2,
+    // While these servers enforce a format, the model cannot call tools (vLLM), or they reject the request (Gemini 2,
     // Groq). They get the format only if no tools are offered, or when the model has to fix its answer.
     name: 'format-without-tools',
     hosts: /^(?!(\w+\.)?api\.openai\.com$)(?!.*\.azure\.com$)/,
@@ -43,8 +43,8 @@ const QUIRKS: readonly QuirkRule[] = [
     refusal: /role '?user'? after role '?tool'?/i,
   },
   {
-    // Mistral: call ids must be nine letters and digits (its error 3280). Conversations that began with another provider have
-    // other ids.
+    // Mistral: call ids must be nine letters and digits (its error 3280). Conversations that started with another
+    // provider have other ids.
     name: 'short-call-ids',
     hosts: /(^|\.)mistral\.ai$/,
     providers: /^mistral(\.|$)/,
@@ -57,37 +57,41 @@ const QUIRKS: readonly QuirkRule[] = [
     refusal: /missing (a |its )?[`'"]?thought_signature/i,
   },
   {
-    // OpenAI's Responses takes the schemas of tools for strict ones unless told otherwise, and refuses most of them.
+    // OpenAI's Responses API treats the schemas of tools as strict unless a request says otherwise, and rejects most of
+    // them.
     name: 'strict-tools',
     providers: /^(openai|azure|azure-openai)(\.|$)/,
   },
 ]
 
-/** The quirks that the server at an address is known to have. */
+/** Returns the known quirks of the server at an address. */
 export function getKnownQuirks(baseURL: string): readonly Quirk[] {
   const host = getHost(baseURL)
   return QUIRKS.filter(({ hosts }) => hosts?.test(host)).map(({ name }) => name)
 }
 
-/** The quirks that a provider of the AI SDK is known to have. */
+/** Returns the known quirks of an AI SDK provider. */
 export function getProviderQuirks(provider: string): readonly Quirk[] {
   return QUIRKS.filter(({ providers }) => providers?.test(provider)).map(({ name }) => name)
 }
 
-/** The quirk that a refusal describes, if the request did not allow for it yet. */
+/** Finds the quirk that an error describes, if the request did not account for it yet. */
 export function findQuirk(refusal: string, using: ReadonlySet<string>): Quirk | undefined {
   return QUIRKS.find((quirk) => !using.has(quirk.name) && quirk.refusal?.test(refusal))?.name
 }
 
-/** The host of an address, without its port. */
+/** Returns the host of an address, without its port. */
 export function getHost(baseURL: string): string {
   return URL.canParse(baseURL) ? new URL(baseURL).hostname : ''
 }
 
-/** An id that Mistral accepts for a call, always the same one for the same id. */
+/** Converts a call id to one that Mistral accepts. The same id always gives the same result. */
 export function toShortId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : sha256Hex(id).slice(0, 9)
 }
 
-/** Said in the model's place between the result of a tool and the user, where a provider does not accept one after the other. */
+/**
+ * Inserted as a model reply between a tool result and a user message, if a provider does not accept one directly after
+ * the other.
+ */
 export const REPLY_BEFORE_USER = 'OK.'

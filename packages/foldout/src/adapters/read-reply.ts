@@ -4,11 +4,11 @@ import type { ChatReply } from './chat.ts'
 import type { AssistantMessage, EvaluationResult, Message, ToolCall, Usage } from './contract.ts'
 import { createCallIds, toToolCall } from './tool-calls.ts'
 
-// An adapter of one's own may pass on whatever its server sends. What it returns is stored, counted and sent back, so it has
-// to be what the types say: a usage that is not a number would switch off every limit, and a value that JSON cannot represent
-// could not be kept.
+// A custom adapter may pass on whatever its server sends. Its results are stored, counted and sent back, so they must
+// match the types: a usage that is not a number would disable every limit, and a value that JSON cannot represent could
+// not be stored.
 
-/** Reads one reply of a chat model. Ids of calls are unique in the conversation. */
+/** Reads one reply of a chat model. Makes the ids of calls unique in the conversation. */
 export function readReply(
   reply: unknown,
   { adapter, conversation }: { readonly adapter: string; readonly conversation: readonly Message[] },
@@ -16,7 +16,7 @@ export function readReply(
   if (!isPlainObject(reply) || !isPlainObject(reply['message'])) {
     throw new AdapterError(
       'adapter-reply-invalid',
-      `The adapter '${adapter}' returned no reply. complete() has to return { message, usage }.`,
+      `The adapter '${adapter}' returned no reply. complete() must return { message, usage }.`,
       { adapter },
     )
   }
@@ -28,13 +28,13 @@ export function readReply(
   }
 }
 
-/** Reads what an adapter's evaluation came to. */
+/** Reads the result of an adapter's evaluation. */
 export function readResult(result: unknown, { name: adapter }: { readonly name: string }): EvaluationResult {
   const type = isPlainObject(result) ? result['type'] : undefined
   if (!isPlainObject(result) || (type !== 'final' && type !== 'halted')) {
     throw new AdapterError(
       'adapter-reply-invalid',
-      `The adapter '${adapter}' returned no result. evaluate() has to return { type: 'final', text, usage } or { type: 'halted', usage }.`,
+      `The adapter '${adapter}' returned no result. evaluate() must return { type: 'final', text, usage } or { type: 'halted', usage }.`,
       { adapter },
     )
   }
@@ -42,7 +42,7 @@ export function readResult(result: unknown, { name: adapter }: { readonly name: 
   return type === 'final' ? { type, text: readText(result['text']), usage } : { type, usage }
 }
 
-/** Reads a usage. A count that is missing, negative or not a number is 0; one that no sum should hold is cut. */
+/** Reads a usage. Counts that are missing, negative or not numbers become 0; absurdly large ones are capped. */
 export function readUsage(usage: unknown): Usage {
   const given = isPlainObject(usage) ? usage : {}
   return {
@@ -61,12 +61,12 @@ function readText(text: unknown): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** Reads a message that an adapter wants to be kept. Only replies come from outside; the others are our own. */
+/** Reads a message that an adapter records. Only replies come from outside; all other messages are created here. */
 export function readMessage(message: Message): Message {
   return message.role === 'assistant' && !read.has(message) ? readAssistantMessage(message) : message
 }
 
-/** Messages that have been read: the loop is given them once more. */
+/** Messages that have already been read, because the loop receives them again. */
 const read = new WeakSet<Message>()
 
 function readAssistantMessage(message: AssistantMessage | Readonly<Record<string, unknown>>): AssistantMessage {
@@ -93,7 +93,7 @@ function readCall(call: Readonly<Record<string, unknown>>): ToolCall {
   return toToolCall({ ...known, input })
 }
 
-/** What a provider wants back is dropped if it could not be kept until then. */
+/** Drops native content that could not be stored. */
 function readNative(native: unknown): AssistantMessage['native'] {
   if (!isPlainObject(native) || typeof native['adapter'] !== 'string') return undefined
   const { adapter, content } = native
@@ -111,7 +111,7 @@ function withUniqueIds(message: AssistantMessage, conversation: readonly Message
   return markRead({ ...message, toolCalls })
 }
 
-/** Almost always they are unique: this makes nothing and looks at each call once. */
+/** Ids are almost always unique, so this check allocates nothing and visits each call once. */
 function hasUniqueIds({ toolCalls }: AssistantMessage, conversation: readonly Message[]): boolean {
   const ids = new Set(toolCalls.map(({ id }) => id))
   if (ids.size < toolCalls.length || ids.has('')) return false

@@ -1,7 +1,7 @@
 import { getErrorMessage } from '../core/errors.ts'
 import type { ChatRequest } from './chat.ts'
 
-/** Whether a request only asks the model to fix its last answer, which does not take tools. */
+/** Whether a request only asks the model to fix its last answer, which requires no tools. */
 export function isRepair({ messages, output }: ChatRequest): boolean {
   const [answer, fault] = messages.slice(-2)
   if (answer?.role !== 'assistant' || fault?.role !== 'user') return false

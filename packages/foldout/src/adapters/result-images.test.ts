@@ -28,7 +28,7 @@ const wiring = {
   refusedThinking: new Set<string>(),
 }
 
-describe('pictures in the result of a tool', () => {
+describe('images in a tool result', () => {
   it('R37 are part of the conversation', async () => {
     const draw = defineTool({
       name: 'draw',
@@ -56,7 +56,7 @@ describe('pictures in the result of a tool', () => {
     ])
   })
 
-  it('R37 of a kind that Anthropic does not accept are left out, and the text is kept', () => {
+  it('R37 are left out if Anthropic does not accept their type, and the text is kept', () => {
     const [user, assistant, result] = messages as [Message, Message, Message & { role: 'tool' }]
     const other = { ...result, images: [{ mimeType: 'image/tiff', data: 'x' }] }
     const wire = toWireConversation({ ...request, messages: [user, assistant, other] }, wiring)

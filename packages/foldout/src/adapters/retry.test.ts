@@ -44,7 +44,7 @@ describe('retries of requests', () => {
     expect(outcome).toBeInstanceOf(FoldoutError)
     expect(outcome).toMatchObject({
       code: 'adapter-refused',
-      message: `The provider refused the request with status ${status}, and sending it again would not help. It said: ${status} No such model.`,
+      message: `The provider rejected the request with status ${status}, and a retry would not help. It said: ${status} No such model.`,
       cause: error,
     })
   })
@@ -81,7 +81,7 @@ describe('retries of requests', () => {
     },
   )
 
-  it('waits as long as the provider says, in any format', async () => {
+  it('waits as long as the provider requests, in any format', async () => {
     vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z') })
     try {
       const { delays } = await attempt(
@@ -136,7 +136,7 @@ describe('retries of requests', () => {
     expect((await attempt([final])).outcome).toBe(final)
   })
 
-  it('reports who failed, how, and how long to wait', async () => {
+  it('reports which adapter failed, how, and how long to wait', async () => {
     const headers = new Headers({ 'retry-after': '7200' })
     const { outcome } = await attempt([apiError(429, 'Daily limit.', { headers })])
     expect(outcome).toBeInstanceOf(AdapterError)
@@ -165,7 +165,7 @@ describe('retries of requests', () => {
     }
   })
 
-  it('gives up after 3 retries and says what the provider said last', async () => {
+  it("gives up after 3 retries and quotes the provider's last answer", async () => {
     const { outcome, events, calls } = await attempt(Array<Error>(9).fill(apiError(503, '503 No capacity.')))
     expect(calls).toBe(4)
     expect(events.map((event) => (event.type === 'request/retried' ? event.attempt : event))).toEqual([1, 2, 3])
@@ -179,7 +179,7 @@ describe('retries of requests', () => {
     })
   })
 
-  it('does not wait for hours, and says that the provider asked for it', async () => {
+  it('does not wait for hours, and says that the provider requested it', async () => {
     const error = apiError(429, 'Daily limit.', { headers: new Headers({ 'retry-after': '7200' }) })
     const { outcome, delays } = await attempt([error])
     expect(delays).toEqual([])
@@ -205,7 +205,7 @@ describe('retries of requests', () => {
     await expect(withRetries(failing({ type: 'text/delta', text: 'Hel' }), options)).rejects.toMatchObject({
       code: 'adapter-stream-cut',
       message:
-        'The reply broke off after some of its text had been shown, so it was not asked for again. The reason: terminated',
+        'The reply was cut off after some of its text had been shown, so the request was not retried. The reason: terminated',
     })
     expect(events).toEqual([{ type: 'text/delta', text: 'Hel' }])
     calls = 0
@@ -213,10 +213,10 @@ describe('retries of requests', () => {
   })
 })
 
-describe('R38 an abort ends a request', () => {
+describe('R38 an aborted request', () => {
   const reason = new Error('The user left.')
 
-  it('R38 at once, with its reason, even if the work ignores the signal, and nothing is emitted afterwards', async () => {
+  it('R38 ends at once with the reason, even if the work ignores the signal, and emits nothing afterwards', async () => {
     const controller = new AbortController()
     const events: ModelEvent[] = []
     let tell: (event: ModelEvent) => void = () => undefined
@@ -233,7 +233,7 @@ describe('R38 an abort ends a request', () => {
     expect(events).toEqual([])
   })
 
-  it('R38 while it waits for the next attempt, and before the first', async () => {
+  it('R38 ends while it waits for the next attempt, and before the first', async () => {
     const controller = new AbortController()
     vi.useFakeTimers()
     try {

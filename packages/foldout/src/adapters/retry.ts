@@ -6,7 +6,7 @@ import { toFailure, type RequestFailure } from './failure.ts'
 import { MAX_RETRY_WAIT_MS } from './limits.ts'
 
 /**
- * How {@link withRetries} makes a request.
+ * The options of {@link withRetries}.
  *
  * @example
  * ```ts
@@ -16,15 +16,15 @@ import { MAX_RETRY_WAIT_MS } from './limits.ts'
 export interface RetryOptions {
   /** The adapter's name, for its errors. */
   readonly adapter: string
-  /** How often a failed request is sent again. Default 3. */
+  /** How often a failed request is retried. Default 3. */
   readonly retries?: number | undefined
-  /** Ends the request, or the wait for the next attempt, as soon as it aborts. */
+  /** Ends the request, or the wait before the next attempt, as soon as it aborts. */
   readonly signal: AbortSignal
-  /** Takes what an attempt tells, and an event for each retry. */
+  /** Receives the events of an attempt, and an event for each retry. */
   emit(event: ModelEvent): void
   /**
-   * The wait in milliseconds before the retry of this number, from 1. Default: what the provider asks for, or else 0.5 s,
-   * doubled with each retry up to 8 s. If it is longer than two minutes the request fails.
+   * Returns the wait in milliseconds before a retry, whose number starts at 1. Default: the wait that the provider
+   * requests, or 0.5 s, doubled with each retry up to 8 s. If the wait is longer than two minutes, the request fails.
    */
   readonly computeDelay?: (failure: RequestFailure, attempt: number) => number
   /** Waits, and rejects when the signal aborts. Default: a timer. */
@@ -32,8 +32,9 @@ export interface RetryOptions {
 }
 
 /**
- * One attempt at a request. What it tells must go through the `emit` it is given, and its request must use the signal it is
- * given: that signal lives as long as the attempt, so listeners that an SDK leaves on it do not pile up over a run.
+ * One attempt at a request. It must emit events through its `emit` argument, and use its `signal` argument for the
+ * request: that signal lives only as long as the attempt, so listeners that an SDK leaves on it do not pile up over a
+ * run.
  *
  * @example
  * ```ts
@@ -47,14 +48,14 @@ const FIRST_DELAY_MS = 500
 const LONGEST_BACKOFF_MS = 8_000
 
 /**
- * Makes a request, and makes it again if it failed in a way that may pass: a lost connection, a status of 408, 409, 429 or
- * 500 and above, or an {@link AdapterError} with the code `adapter-unavailable` or `adapter-stream-cut`. Once text was
- * shown the request is not repeated, since the reader would see it twice.
+ * Makes a request, and retries it after a temporary failure: a lost connection, a status of 408, 409, 429 or 500 and
+ * above, or an {@link AdapterError} with the code `adapter-unavailable` or `adapter-stream-cut`. Once text was shown,
+ * the request is not retried, because the reader would see the text twice.
  *
- * Errors are read by their shape, as the SDKs of OpenAI, Anthropic and the AI SDK throw them: a number in `status` or
- * `statusCode`, and `headers` or `responseHeaders`, of which `retry-after` and `retry-after-ms` set the wait. They come out
- * as an {@link AdapterError} with the code `adapter-refused`, `adapter-unavailable` or `adapter-stream-cut`; anything else
- * that was thrown comes out as it is. An abort comes out as the signal's reason.
+ * Errors are recognized by their shape, as the SDKs of OpenAI, Anthropic and Vercel throw them: a number in `status` or
+ * `statusCode`, and `headers` or `responseHeaders`, whose `retry-after` and `retry-after-ms` set the wait. They are
+ * rethrown as an {@link AdapterError} with the code `adapter-refused`, `adapter-unavailable` or `adapter-stream-cut`;
+ * any other error is rethrown unchanged. After an abort, the signal's reason is thrown.
  *
  * @example
  * ```ts
@@ -76,7 +77,7 @@ export async function withRetries<T>(work: Attempt<T>, options: RetryOptions): P
     signal.throwIfAborted()
     let hasText = false
     const watch = (event: ModelEvent): void => {
-      // An attempt that was given up may still have something to say.
+      // An abandoned attempt may still emit events.
       if (signal.aborted) return
       if (event.type === 'text/delta') hasText = true
       emit(event)
@@ -98,7 +99,7 @@ export async function withRetries<T>(work: Attempt<T>, options: RetryOptions): P
   }
 }
 
-/** Runs one attempt under a signal of its own, which follows the run's for as long as the attempt lasts. */
+/** Runs one attempt with its own signal, which follows the run's signal while the attempt lasts. */
 async function runAttempt<T>(work: Attempt<T>, emit: (event: ModelEvent) => void, signal: AbortSignal): Promise<T> {
   const own = new AbortController()
   const follow = (): void => own.abort(signal.reason)
@@ -106,7 +107,7 @@ async function runAttempt<T>(work: Attempt<T>, emit: (event: ModelEvent) => void
   try {
     return await untilAborted(own.signal, () => work(emit, own.signal))
   } catch (error) {
-    // What is left of a failed request must not go on: a stream may have no end.
+    // The rest of a failed request must not continue: a stream may be endless.
     own.abort(error)
     throw error
   } finally {
@@ -114,14 +115,17 @@ async function runAttempt<T>(work: Attempt<T>, emit: (event: ModelEvent) => void
   }
 }
 
-/** What the provider asks for, or else twice as long each time, less up to a quarter so that clients spread. */
+/**
+ * Returns the wait that the provider requests, or one that doubles each time, minus up to a quarter to spread out
+ * clients.
+ */
 function getDelay({ retryAfterMs }: RequestFailure, attempt: number): number {
   if (retryAfterMs !== undefined) return retryAfterMs
   const backoff = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS)
   return Math.round(backoff * (1 - Math.random() / 4))
 }
 
-/** A timer takes a delay below zero, NaN or above 2^31 for one millisecond. */
+/** A timer treats a delay that is negative, NaN or above 2^31 as one millisecond. */
 function toDelay(milliseconds: number): number {
   return Number.isNaN(milliseconds) ? LONGEST_BACKOFF_MS : Math.max(0, milliseconds)
 }
@@ -152,7 +156,7 @@ function createRefusal({ adapter, failure, cause }: FailedRequest): AdapterError
   const said = status === undefined ? '' : ` with status ${status}`
   return new AdapterError(
     'adapter-refused',
-    `The provider refused the request${said}, and sending it again would not help. It said: ${message}`,
+    `The provider rejected the request${said}, and a retry would not help. It said: ${message}`,
     { adapter, status, retryAfterMs, cause },
   )
 }
@@ -161,7 +165,7 @@ function createCut({ adapter, failure, cause }: FailedRequest): AdapterError {
   const { status, retryAfterMs, message } = failure
   return new AdapterError(
     'adapter-stream-cut',
-    `The reply broke off after some of its text had been shown, so it was not asked for again. The reason: ${message}`,
+    `The reply was cut off after some of its text had been shown, so the request was not retried. The reason: ${message}`,
     { adapter, status, retryAfterMs, cause },
   )
 }
@@ -174,7 +178,9 @@ function createUnavailable(
   const { status, retryAfterMs, message } = failure
   const tried = attempts === 1 ? 'in one attempt' : `in ${attempts} attempts`
   const wait =
-    delayMs > MAX_RETRY_WAIT_MS ? ` The provider asks to wait ${Math.round(delayMs / 1000)} s; try again then.` : ''
+    delayMs > MAX_RETRY_WAIT_MS
+      ? ` The provider asks to wait ${Math.round(delayMs / 1000)} s; try again after that.`
+      : ''
   return new AdapterError(
     'adapter-unavailable',
     `The provider could not be reached or had no capacity ${tried}.${wait} The last answer: ${message}`,

@@ -10,12 +10,12 @@ export interface StreamOptions<Event> {
   measure(event: Event): number
 }
 
-/** After this many events that came without a pause, timers and other requests get their turn. */
+/** After this many events without a pause, timers and other requests get a turn. */
 const EVENTS_PER_TURN = 1_000
 
 /**
- * The events of a streamed reply. Reading ends with the signal's reason when it aborts, and with an error when the reply
- * is larger than any model's: a server that never ends its stream must not fill the memory.
+ * Reads the events of a streamed reply. Throws the signal's reason when it aborts, and an error when the reply is
+ * larger than any model writes: a server that never ends its stream must not fill the memory.
  */
 export async function* readStream<Event>(
   stream: AsyncIterable<Event>,
@@ -33,22 +33,22 @@ export async function* readStream<Event>(
       if (events % EVENTS_PER_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0))
     }
   } catch (error) {
-    // Half an event is what is left of a connection that was closed in order, but too early.
+    // A connection that was closed properly, but too early, leaves half an event.
     if (error instanceof SyntaxError) {
-      throw cutStream(adapter, 'The reply broke off within an event, or is not valid JSON.', error)
+      throw cutStream(adapter, 'The reply was cut off within an event, or is not valid JSON.', error)
     }
-    // An SDK that recurses over a reply nested without end.
+    // An SDK recursed over a reply with endless nesting.
     if (error instanceof RangeError) throw createTooLarge(adapter, error)
     throw error
   }
 }
 
-/** The length of what a provider sent as text, which may be anything. */
+/** Returns the length of a text from a provider; the value may be anything. */
 export function measureText(text: unknown): number {
   return typeof text === 'string' ? text.length : 0
 }
 
-/** About the number of characters of a JSON value, found without recursion. */
+/** Estimates the number of characters of a JSON value, without recursion. */
 export function measureJson(value: unknown): number {
   const waiting = [value]
   let characters = 0
@@ -63,7 +63,7 @@ export function measureJson(value: unknown): number {
 function createTooLarge(adapter: string, cause?: unknown): AdapterError {
   return new AdapterError(
     'adapter-reply-too-large',
-    `The reply has more than ${MAX_REPLY_CHARACTERS} characters or ${MAX_REPLY_EVENTS} events, or is nested too deep, and was not read to its end. No model writes that much: check the server behind the adapter.`,
+    `The reply has more than ${MAX_REPLY_CHARACTERS} characters or ${MAX_REPLY_EVENTS} events, or is nested too deeply, so it was not read to its end. No model writes that much: check the server behind the adapter.`,
     { adapter, cause },
   )
 }

@@ -13,10 +13,11 @@ export interface WrittenCall {
   readonly isCut?: boolean
 }
 
-/** Reads a call whose arguments came as text. */
+/** Reads a call whose arguments arrived as text. */
 export function readToolCall({ id, name, text, isCut = false }: WrittenCall): ToolCall {
   if (text.trim() === '') {
-    // Some models write nothing if a tool has no params. In a reply that was cut off, the arguments may not have come.
+    // Some models write nothing if a tool has no params. In a reply that was cut off, the arguments may not have
+    // arrived.
     return isCut ? { id, name, malformed: text } : { id, name, arguments: {} }
   }
   try {
@@ -26,7 +27,7 @@ export function readToolCall({ id, name, text, isCut = false }: WrittenCall): To
   }
 }
 
-/** A call whose arguments were read already. `text` is what the model wrote, if it is known. */
+/** Creates a call whose arguments are already parsed. `text` is the model's original text, if known. */
 export function toToolCall(call: {
   readonly id: string
   readonly name: string
@@ -35,7 +36,7 @@ export function toToolCall(call: {
 }): ToolCall {
   const { id, name, input, text } = call
   if (isDeeperThan(input, MAX_ARGUMENTS_DEPTH)) {
-    // They could be neither checked nor sent back: both recurse.
+    // Such arguments could be neither checked nor sent back: both recurse.
     const malformed = text ?? `(nested more than ${MAX_ARGUMENTS_DEPTH} levels deep)`
     return { id, name, malformed }
   }
@@ -46,7 +47,7 @@ export function toToolCall(call: {
   return { id, name, malformed: text ?? '(arguments that JSON cannot represent)' }
 }
 
-/** Whether lists and objects are nested deeper than this, found without recursion. */
+/** Whether arrays and objects are nested deeper than a limit, without recursion. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
@@ -58,8 +59,8 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 /**
- * Results are matched to calls by id; some servers give calls no id, or the same ids in every turn. Such a call gets an id
- * that is unique in its conversation.
+ * Creates a function that makes call ids unique. Results are matched to calls by id, but some servers send no id, or
+ * the same ids in every turn. Such a call gets an id that is unique in its conversation.
  */
 export function createCallIds(conversation: readonly Message[]): (id: unknown) => string {
   const taken = new Set<string>()
@@ -75,7 +76,7 @@ export function createCallIds(conversation: readonly Message[]): (id: unknown) =
   }
 }
 
-/** The tools that each `tools` message adds, by the message's position. Tools that are offered already are left out. */
+/** The tools that each `tools` message adds, by the message's position. Tools that are already offered are left out. */
 export function getAddedTools({ tools, addedTools, messages }: ChatRequest): ReadonlyMap<number, readonly AnyTool[]> {
   const offered = new Set(tools.map(({ name }) => name))
   const byMessage = new Map<number, readonly AnyTool[]>()
@@ -92,7 +93,7 @@ export function getAddedTools({ tools, addedTools, messages }: ChatRequest): Rea
   return byMessage
 }
 
-/** The text of a result for interfaces that have no field to say that a call failed. */
+/** Formats a result for APIs that have no field for a failed call. */
 export function toResultText({ text, isError }: ToolMessage): string {
   return isError && !/^error\b/i.test(text) ? `Error: ${text}` : text
 }

@@ -54,17 +54,20 @@ describe('schemas of tools', () => {
     expect(toToolParameters(schema, 'anthropic')).toEqual({ type: 'object', properties: {} })
   })
 
-  it.each(['anyOf', 'oneOf'])('merges %s at the top, and requires what every alternative requires', (keyword) => {
-    const merged = openai({ [keyword]: [city, place], required: ['id'], properties: { id: { type: 'array' } } })
-    expect(merged).toMatchObject({
-      type: 'object',
-      properties: { id: { type: 'array', items: {} }, city: { type: 'string' }, lat: { type: 'number' } },
-      required: ['id', 'kind'],
-    })
-    expect(merged).not.toHaveProperty(keyword)
-  })
+  it.each(['anyOf', 'oneOf'])(
+    'merges %s at the top, and requires the fields that every alternative requires',
+    (keyword) => {
+      const merged = openai({ [keyword]: [city, place], required: ['id'], properties: { id: { type: 'array' } } })
+      expect(merged).toMatchObject({
+        type: 'object',
+        properties: { id: { type: 'array', items: {} }, city: { type: 'string' }, lat: { type: 'number' } },
+        required: ['id', 'kind'],
+      })
+      expect(merged).not.toHaveProperty(keyword)
+    },
+  )
 
-  it('merges allOf at the top, and requires what any part requires', () => {
+  it('merges allOf at the top, and requires the fields that any part requires', () => {
     const merged = openai({ type: 'object', allOf: [city, place] })
     expect(merged).toMatchObject({
       properties: { city: {}, lat: {}, kind: { const: 'b' } },
@@ -73,7 +76,7 @@ describe('schemas of tools', () => {
     expect(merged).not.toHaveProperty('allOf')
   })
 
-  it('follows references to the alternatives, and leaves no reference into what was merged', () => {
+  it('follows references to the alternatives, and leaves no reference into the merged parts', () => {
     const merged = openai({
       $defs: { city },
       anyOf: [{ $ref: '#/$defs/city' }, { properties: { twin: { $ref: '#/anyOf/0/properties/city' } } }],
@@ -89,7 +92,7 @@ describe('schemas of tools', () => {
   })
 
   it.each(['properties', 'items', 'anyOf', 'default', '$defs', 'x'])(
-    'sends a schema nested 100,000 deep in %s as far as the limit',
+    'sends a schema nested 100,000 levels deep in %s down to the limit',
     (keyword) => {
       let schema: JsonSchema = { type: 'object' }
       for (let depth = 0; depth < 100_000; depth++) {
@@ -110,12 +113,12 @@ describe('schemas of tools', () => {
     expect(JSON.stringify(openai(loop)).length).toBeLessThan(10_000_000)
   })
 
-  it('keeps fields with the names of an object prototype', () => {
+  it('keeps fields named like properties of Object.prototype', () => {
     const text = '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"array"}}}'
     expect(JSON.stringify(openai(JSON.parse(text) as JsonSchema))).toBe(text.replace('"array"}', '"array","items":{}}'))
   })
 
-  it('turns any schema of a server into an object without alternatives at the top', () => {
+  it("turns any server's schema into an object without alternatives at the top", () => {
     const keyword = fc.constantFrom(
       'type',
       'properties',

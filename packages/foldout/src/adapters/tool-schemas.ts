@@ -4,8 +4,8 @@ import type { JsonSchema } from '../core/schema/schema.ts'
 import { MAX_TOOL_SCHEMA_DEPTH, MAX_TOOL_SCHEMA_VALUES } from './limits.ts'
 
 /**
- * Whose rules a schema must follow. Both providers refuse alternatives at the top level. OpenAI and compatible servers also
- * refuse objects without `properties` and arrays without `items`, at any level.
+ * The provider whose rules a schema must follow. Both providers reject alternatives at the top level. OpenAI and
+ * compatible servers also reject objects without `properties` and arrays without `items`, at any level.
  */
 export type SchemaDialect = 'openai' | 'anthropic'
 
@@ -19,8 +19,8 @@ const prepared: Readonly<Record<SchemaDialect, WeakMap<JsonSchema, ToolParameter
 }
 
 /**
- * Turns the schema of a tool into one that the provider accepts. The result may allow more than the schema does: the
- * arguments of a call are checked against the schema itself. One refused schema would fail every request.
+ * Turns the schema of a tool into one that the provider accepts. The result may accept more than the schema does; the
+ * arguments of a call are checked against the schema itself. A single rejected schema would fail every request.
  */
 export function toToolParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParameters {
   const known = prepared[dialect].get(schema)
@@ -39,7 +39,7 @@ function createParameters(schema: JsonSchema, dialect: SchemaDialect): ToolParam
     type: 'object',
     properties: isPlainObject(properties) ? properties : {},
   }
-  // After the alternatives were merged, references to them lead nowhere.
+  // After the alternatives are merged, references to them lead nowhere.
   return merged === copy ? whole : { ...copySchema(whole, dialect, isReferenceToAlternative), type: 'object' }
 }
 
@@ -47,10 +47,10 @@ function isReferenceToAlternative(reference: unknown): boolean {
   return typeof reference === 'string' && /^#\/(anyOf|oneOf|allOf|not|if|then|else)\//.test(reference)
 }
 
-/** What a value within a schema is, which decides what its own values are. */
+/** The role of a value within a schema, which determines the roles of its own values. */
 type Kind = 'schema' | 'schemas by name' | 'data'
 
-// A map, since the keywords come from foreign servers.
+// A map, because the keywords come from foreign servers.
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ...[
     'additionalItems',
@@ -81,7 +81,7 @@ interface Part {
   readonly depth: number
 }
 
-/** Copies a schema as far as the limits allow, without recursion, and adds what the dialect requires. */
+/** Copies a schema as far as the limits allow, without recursion, and adds the fields that the dialect requires. */
 function copySchema(
   schema: JsonSchema,
   dialect: SchemaDialect,

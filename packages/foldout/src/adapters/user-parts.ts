@@ -1,25 +1,27 @@
 import type { MediaPart, Message, TextPart, UserMessage } from './contract.ts'
 
-/** The parts of what the user said, at least one. */
+/** Returns the parts of a user message, at least one. */
 export function getUserParts({ text, parts }: UserMessage): readonly (TextPart | MediaPart)[] {
   return parts ?? [{ type: 'text', text }]
 }
 
-/** Says what an image or a file is without its content, for models and people who do not get it: `[image/png, 12 KB]`. */
+/**
+ * Describes an image or a file without its content, for models and people who do not receive it: `[image/png, 12 KB]`.
+ */
 export function describePart(part: MediaPart): string {
   const { type, name, mediaType } = part
   const size = 'data' in part ? `${Math.ceil(countBytes(part.data) / 1024)} KB` : part.url
   return `[${[name, mediaType ?? type, size].filter((word) => word !== undefined).join(', ')}]`
 }
 
-/** What the user said as text, with images and files described. */
+/** Formats a user message as text, with descriptions of its images and files. */
 export function describeUserMessage(message: UserMessage): string {
   return getUserParts(message)
     .map((part) => (part.type === 'text' ? part.text : describePart(part)))
     .join('\n\n')
 }
 
-/** How many bytes a Base64 text stands for. */
+/** Returns the number of bytes that a Base64 string encodes. */
 export function countBytes(base64: string): number {
   let padding = 0
   if (base64.endsWith('==')) padding = 2
@@ -27,28 +29,28 @@ export function countBytes(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - padding
 }
 
-/** The address for an interface that accepts the content only as one. */
+/** Creates a data URL, for APIs that accept content only as a URL. */
 export function toDataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
   return `data:${mediaType};base64,${data}`
 }
 
-/** The address of an image or a file, which may contain it. */
+/** Returns the URL of an image or a file, which may be a data URL. */
 export function toAddress(part: MediaPart): string {
   if ('data' in part) return toDataUrl(part)
   return part.url
 }
 
-/** What a model can be given besides text. */
+/** A kind of input that a model may accept besides text. */
 export type InputKind = MediaPart['type']
 
-/** Why a model is not given an image or a file that its adapter was not set up for; undefined if it is. */
+/** Says why a model cannot take an image or a file that its adapter is not configured for; undefined if it can. */
 export function refuseKind(
   { type }: MediaPart,
   { kinds, model }: { readonly kinds: readonly InputKind[]; readonly model: string },
 ): string | undefined {
   if (kinds.includes(type)) return undefined
-  const instead = kinds.length === 0 ? 'Use another model' : `It takes ${kinds.join('s and ')}s`
-  return `The model '${model}' is not known to take ${type}s. ${instead}, or say what it takes with the option input.`
+  const instead = kinds.length === 0 ? 'Use another model' : `It accepts ${kinds.join('s and ')}s`
+  return `The model '${model}' is not known to accept ${type}s. ${instead}, or list what it accepts in the option input.`
 }
 
 /** Whether a message has images or files. */
@@ -56,7 +58,7 @@ export function hasMedia(message: Message): message is UserMessage & Required<Pi
   return message.role === 'user' && message.parts !== undefined
 }
 
-/** A conversation for a model that cannot be given some of its images and files: these are described instead. */
+/** Replaces the images and files that a model does not accept with descriptions. */
 export function withoutRefused(
   messages: readonly Message[],
   refuse: (part: MediaPart) => string | undefined,

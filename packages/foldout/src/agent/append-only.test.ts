@@ -65,7 +65,7 @@ function count(text: string, { system, messages }: ScriptedRequest): number {
   return JSON.stringify([system, messages]).split(text).length - 1
 }
 
-/** Two runs on one session, with something in between. */
+/** Two runs on one session, with a change in between. */
 async function chat(options: {
   readonly first: readonly ScriptStep[]
   readonly between?: (session: ReturnType<typeof createSession>) => void
@@ -86,7 +86,7 @@ async function chat(options: {
 }
 
 describe('R42 a conversation', () => {
-  it('R42 is append-only over user turns with openings, a repair of output and a resume in another process', async () => {
+  it('R42 is append-only across user turns with openings, a repaired output and a resume in another process', async () => {
     const store = createMemoryStore()
     const adapter = scriptedAdapter([
       read('vault'),
@@ -131,7 +131,7 @@ describe('R42 a conversation', () => {
   it.each([
     ['the application', [role, vault], (path: string) => set(path, 'full'), 'vault', ['take', 'dust']],
     ['a selector over state', [role, bySelector], () => flag.events.raised(), 'tower', ['climb']],
-  ] as const)('R42 is told of a section that %s opened between runs', async (_, sections, open, key, tools) => {
+  ] as const)('R42 includes a section that %s opened between runs', async (_, sections, open, key, tools) => {
     const grown = definePrompt({ ns: 'test', key: 'chat', sections: [...sections] }).bind({ shop: 'Lampworks' })
     const { adapter, last, events, session } = await chat({
       bound: grown,
@@ -144,14 +144,14 @@ describe('R42 a conversation', () => {
     expect(last.messages.map(({ role: who }) => who)).toEqual(['user', 'assistant', 'user', 'tools', 'user'])
     expect(last.messages.at(-1)).toMatchObject({ text: 'Two.' })
     expect(events.find(({ type }) => type === 'tools/injected')).toMatchObject({ names: tools })
-    // Once is enough.
+    // It is shown only once.
     const third = scriptedAdapter([says('Third.')])
     await runAgent(grown, { adapter: third, session, input: 'Three.' })
     expectAppended([...adapter.requests, ...third.requests])
     expect(count(`All of ${key}.`, third.requests[0]!)).toBe(1)
   })
 
-  it('R42 names what is folded in a section that was opened between runs', async () => {
+  it('R42 names the folded sections inside a section that was opened between runs', async () => {
     const { last } = await chat({
       first: [answer('First.')],
       between: (session) => session.dispatch(set('vault', 'full')),
@@ -164,7 +164,7 @@ describe('R42 a conversation', () => {
     })
   })
 
-  it('R42 is told when the text of a section has changed with the session', async () => {
+  it('R42 includes the new text of a section that has changed with the session', async () => {
     const { adapter, last } = await chat({
       bound: definePrompt({ ns: 'test', key: 'chat', sections: [role, state] }).bind({ shop: 'Lampworks' }),
       first: [says('First.')],
@@ -174,7 +174,7 @@ describe('R42 a conversation', () => {
     expect([count('The flag is down.', last), count('The flag is up.', last)]).toEqual([1, 1])
   })
 
-  it('R42 is rendered again where tools cannot be added', async () => {
+  it('R42 is rendered again if tools cannot be added', async () => {
     const session = createSession()
     const adapter = scriptedAdapter([answer('First.'), answer('Second.')], { supportsDynamicTools: false })
     await runAgent(bound, { adapter, session, input: 'One.' })
@@ -191,7 +191,7 @@ describe('R42 a conversation', () => {
     ['values change', { first: [], boundLater: prompt.bind({ shop: 'Other' }) }],
     ['the strategy changes', { first: [], second: { disclosure: readSection({ showCost: true }) } }],
     ['overrides change', { first: [], second: { overrides: overrides('other') } }],
-  ])('R42 is rendered again when %s, with what is open', async (_, options) => {
+  ])('R42 is rendered again when %s, with the open sections', async (_, options) => {
     const { adapter, last } = await chat({ ...options, first: [read('garden'), answer('First.')] })
     expect(last.system).not.toBe(adapter.requests[0]!.system)
     expect(last.system).toContain('All of garden.')
@@ -228,7 +228,7 @@ describe('R42 a conversation', () => {
     expectAppended(adapter.requests.slice(1))
   })
 
-  it('R42 is rendered again when a section it was shown is disabled', async () => {
+  it('R42 is rendered again when a section that it showed is disabled', async () => {
     const gate = defineSection({
       key: 'gate',
       title: 'Gate',
@@ -256,7 +256,7 @@ describe('R42 a conversation', () => {
     expect(adapter.requests[0]!.system).toContain('All of garden.')
   })
 
-  it('R42 leaves out an added tool that no longer exists, and says so', async () => {
+  it('R42 leaves out an added tool that no longer exists, with a warning', async () => {
     const first = await runAgent(bound, { adapter: scriptedAdapter([read('garden'), answer('First.')]), input: 'One.' })
     const messages = first.state.messages.map((message) =>
       message.role === 'tools' ? { ...message, names: [...message.names, 'gone'] } : message,
@@ -269,7 +269,7 @@ describe('R42 a conversation', () => {
     expect(warnings).toEqual([expect.stringContaining("The tool 'gone'")])
   })
 
-  it('R39 without new input is answered again for another prompt or other values, not with the old result', async () => {
+  it('R39 without new input is run again for another prompt or other values, instead of returning the old result', async () => {
     const session = createSession()
     const adapter = scriptedAdapter([answer('First.'), answer('Second.')])
     await runAgent(bound, { adapter, session })

@@ -46,7 +46,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 const plans = fc.record({
   replies: fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 }),
-  /** In which order and how many at a time a person answers. */
+  /** The order in which a person answers, and how many at a time. */
   answers: fc.array(fc.nat(3), { minLength: 1, maxLength: 6 }),
   where: fc.constantFrom('memory', 'json', 'libsql'),
   dynamic: fc.boolean(),
@@ -54,7 +54,7 @@ const plans = fc.record({
 })
 type Plan = typeof plans extends fc.Arbitrary<infer T> ? T : never
 
-/** A prompt whose tools say what they did, with or without asking a person first. */
+/** A prompt whose tools record their effects, with or without approval. */
 function createBound(done: number[], isAsking: boolean) {
   const tool = (name: string, options: { readonly exclusive?: boolean; readonly isAsking?: boolean } = {}) =>
     defineTool({
@@ -93,7 +93,7 @@ function createBound(done: number[], isAsking: boolean) {
   }).bind()
 }
 
-/** Says what to do from the conversation alone, as a model would. */
+/** Derives the next reply from the conversation alone, like a model. */
 function createModel({ replies, dynamic }: Pick<Plan, 'replies' | 'dynamic'>) {
   const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
   const model = chatAdapter({
@@ -115,7 +115,7 @@ function createModel({ replies, dynamic }: Pick<Plan, 'replies' | 'dynamic'>) {
 
 let stores = 0
 
-/** Runs with pauses: whenever calls wait, some are approved, and each time another process goes on. */
+/** Runs with pauses: whenever calls wait, some are approved, and each time another process continues. */
 async function runWithPauses(plan: Plan) {
   const { answers, where, opening } = plan
   const done: number[] = []
@@ -128,7 +128,7 @@ async function runWithPauses(plan: Plan) {
     expect(round).toBeLessThan(60)
     const store = where === 'libsql' ? await createLibsqlStore({ path }) : undefined
     if (store) session = await openSession({ store, id: 'run', slices: [sum] })
-    // The session is written and read along with the state, as a process would hand both over.
+    // The session is serialized along with the state, as between two processes.
     if (where === 'json' && result) {
       const snapshot = JSON.parse(JSON.stringify(session.snapshot())) as ReturnType<Session['snapshot']>
       session = createSession({ slices: [sum], snapshot })
@@ -143,7 +143,7 @@ async function runWithPauses(plan: Plan) {
       opening,
       ...(round === 0 ? { input: 'Go.' } : {}),
       ...(state ? { state } : {}),
-      // Now and then a run only looks.
+      // Some runs pass no answers.
       ...(round % 5 === 3 ? {} : { approvals: chosen.map((request) => ({ ...request, approved: true })) }),
     })
     if (result.status === 'waiting') pauses++
@@ -154,7 +154,7 @@ async function runWithPauses(plan: Plan) {
 
 describe('R66 R39 a run with pauses', () => {
   it(
-    'ends with the same conversation as one without, and each approved call has run exactly once',
+    'ends with the same conversation as one without pauses, and each approved call has run exactly once',
     { timeout: 180_000 },
     async () => {
       let paused = 0

@@ -31,7 +31,7 @@ const no = (request: ApprovalRequest, reason?: string): ApprovalAnswer => ({
   ...(reason === undefined ? {} : { reason }),
 })
 
-/** A tool that a person has to approve, with what it has done. */
+/** A tool that needs approval, with a record of its calls. */
 function guarded(name = 'pay', options: Partial<Parameters<typeof defineTool>[0]> = {}) {
   const done: unknown[] = []
   const tool = defineTool({
@@ -103,7 +103,7 @@ describe('R66 a call that needs approval', () => {
     expect(ended.state).toMatchObject({ approvals: [], calling: [], finished: [] })
   })
 
-  it('goes on in another process, from a state that was written as JSON', async () => {
+  it('continues in another process, from a state that was stored as JSON', async () => {
     const { tool, done } = guarded()
     const { run, bound } = stage([calls('pay')], [tool])
     const { state, approvals } = JSON.parse(JSON.stringify(await run())) as {
@@ -116,7 +116,7 @@ describe('R66 a call that needs approval', () => {
     expect(done).toEqual([1])
   })
 
-  it('that is not approved is answered with the reason, and the run goes on', async () => {
+  it('is answered with the reason if it is not approved, and the run continues', async () => {
     const { tool, done } = guarded()
     const { run, resume, getResults } = stage([callsAll(['pay', {}], ['pay', {}]), says('Then not.')], [tool])
     const { approvals } = await run()
@@ -129,7 +129,7 @@ describe('R66 a call that needs approval', () => {
     expect(done).toEqual([])
   })
 
-  it('keeps waiting while others are answered, and a run without answers only says so', async () => {
+  it('keeps waiting while others are answered, and through a run without answers', async () => {
     const { tool, done } = guarded()
     const { run, resume, adapter } = stage(
       [callsAll(['pay', { amount: 1 }], ['pay', { amount: 2 }]), says('Done.')],
@@ -176,7 +176,7 @@ describe('R66 a call that needs approval', () => {
   it.each([
     ['a reason', ({ amount }: { amount: number }) => amount > 5 && `${amount} is a lot.`, '9 is a lot.'],
     ['a promise', async ({ amount }: { amount: number }) => amount > 5, ''],
-  ])('is decided by a function of valid params: %s', async (_, needsApproval, reason) => {
+  ])('can depend on a function of valid params: %s', async (_, needsApproval, reason) => {
     const { tool, done } = guarded('pay', { needsApproval: needsApproval as never })
     const { run } = stage([callsAll(['pay', { amount: 2 }], ['pay', { amount: 9 }], ['pay', { amount: 'x' }])], [tool])
     const { approvals, state } = await run()
@@ -185,7 +185,7 @@ describe('R66 a call that needs approval', () => {
     expect(state.finished.find(({ callId }) => callId === 'call-1-3')?.text).toMatch(/^Wrong arguments/)
   })
 
-  it('is not run where nobody can say whether it needs approval, and asking changes nothing', async () => {
+  it('is not run if its need for approval cannot be determined, and checking changes nothing', async () => {
     const { tool, done } = guarded('pay', {
       needsApproval: (_: unknown, { session }: { session: ReturnType<typeof createSession> }) => {
         session.dispatch(flag.events.raised())
@@ -199,7 +199,7 @@ describe('R66 a call that needs approval', () => {
     expect(session.get(flag)).toBe(false)
   })
 
-  it('may be what the run asks for, by name and by annotation', async () => {
+  it('can be chosen by the run, by name and by annotation', async () => {
     const seen: unknown[] = []
     const wipe = defineTool({
       name: 'wipe',
@@ -223,7 +223,7 @@ describe('R66 a call that needs approval', () => {
     })
   })
 
-  it('is not needed for opening sections', async () => {
+  it('is never a call that opens sections', async () => {
     const { run } = prepare([calls('read_section', { section_key: 'vault' }), says('Done.')], {
       sections: [show('door'), fold('vault', named('take'))],
       needsApproval: () => true,
@@ -231,7 +231,7 @@ describe('R66 a call that needs approval', () => {
     expect(await run()).toMatchObject({ status: 'completed' })
   })
 
-  it.each([true, false])('waits together with openings of its reply, dynamic tools: %s', async (dynamic) => {
+  it.each([true, false])('waits together with openings in the same reply, dynamic tools: %s', async (dynamic) => {
     const { tool, done } = guarded()
     const reply = callsAll(['pay', {}], ['read_section', { section_key: 'vault' }], ['look', {}])
     const options = {
@@ -275,7 +275,7 @@ describe('R66 a call that needs approval', () => {
     expect(done).toHaveLength(1)
   })
 
-  it('fails where its arguments are nested too deep to be identified', async () => {
+  it('fails if its arguments are nested too deeply to be identified', async () => {
     let deep: unknown = {}
     for (let level = 0; level < 100_000; level++) deep = { deep }
     const { tool, done } = guarded('pay', { params: { type: 'object' }, needsApproval: false })
@@ -288,7 +288,7 @@ describe('R66 a call that needs approval', () => {
     expect(done).toEqual([])
   })
 
-  it('is told of in events, of the stream and of the session', async () => {
+  it('is reported in events of the stream and of the session', async () => {
     const log = defineLog({ name: 'log', of: [approvalAsked, approvalAnswered] })
     const { tool } = guarded()
     const session = createSession({ slices: [log, flag] })
@@ -335,7 +335,7 @@ describe('R66 an answer', () => {
     return { ...all, tool, done, paused, refuse }
   }
 
-  it('for another call, or an earlier question, is refused', async () => {
+  it('is rejected for another call or an earlier request', async () => {
     const { paused, refuse } = await setup()
     const [first, second] = paused.approvals
     expect(await refuse([{ ...yes(first!), digest: second!.digest }])).toBe('approval-unknown')
@@ -351,12 +351,12 @@ describe('R66 an answer', () => {
     ['no digest', [{ callId: 'call-1-1', approved: true }]],
     ['approved in words', [{ callId: 'call-1-1', digest: '', approved: 'yes' }]],
     ['a reason that is not a text', [{ callId: 'call-1-1', digest: '', approved: false, reason: 7 }]],
-  ])('of the wrong form is refused: %s', async (_, approvals) => {
+  ])('is rejected if it has the wrong form: %s', async (_, approvals) => {
     const { refuse } = await setup()
     expect(await refuse(approvals)).toBe('approval-invalid')
   })
 
-  it('given twice at once is refused', async () => {
+  it('is rejected if it is given twice at once', async () => {
     const { paused, refuse } = await setup()
     expect(await refuse([yes(paused.approvals[0]!), no(paused.approvals[0]!)])).toBe('approval-invalid')
   })
@@ -371,13 +371,13 @@ describe('R66 an answer', () => {
     expect(done).toEqual([1, 2])
   })
 
-  it('to a run that asks nothing is refused', async () => {
+  it('is rejected if the run does not wait for one', async () => {
     const { bound, adapter } = stage([says('Done.')], [])
     const approvals = [{ callId: 'a', digest: 'b', approved: true }]
     expect(await getError(runAgent(bound, { adapter, approvals }))).toMatchObject({ code: 'approval-unknown' })
   })
 
-  it('that comes too late is refused, and the next run asks again', async () => {
+  it('is rejected if it comes too late, and the next run asks again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const { paused, refuse, resume, done } = await setup({ approvalTtlMs: 1000 })
     const [first] = paused.approvals
@@ -391,7 +391,7 @@ describe('R66 an answer', () => {
     expect(done).toEqual([1, 2])
   })
 
-  it('that says no is taken also when it comes too late', async () => {
+  it('is accepted if it says no, even if it comes too late', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const { paused, resume } = await setup({ approvalTtlMs: 1 })
     vi.setSystemTime(Date.now() + 5)
@@ -400,13 +400,13 @@ describe('R66 an answer', () => {
     })
   })
 
-  it.each([0, -1, Number.NaN, Infinity, '5'])('cannot be given for %s milliseconds', async (ttl) => {
+  it.each([0, -1, Number.NaN, Infinity, '5'])('cannot have a time limit of %s milliseconds', async (ttl) => {
     const { bound, adapter } = stage([says('Done.')], [])
     const options = { adapter, approvalTtlMs: ttl as number }
     expect(await getError(runAgent(bound, options))).toMatchObject({ code: 'approval-invalid' })
   })
 
-  it('is refused when the arguments are not those that were shown', async () => {
+  it('is rejected when the arguments are not the ones that were shown', async () => {
     const { paused, bound, done } = await setup()
     const written = JSON.stringify(paused.messages).replace('{"amount":1}', '{"amount":1000}')
     const state: RunState = { ...paused.state, messages: JSON.parse(written) as RunState['messages'] }
@@ -422,7 +422,7 @@ describe('R66 an answer', () => {
     ['description', { description: 'Pays twice.' }],
     ['params', { params: z.object({ amount: z.number().default(2) }) }],
     ['annotations', { annotations: { destructiveHint: true } }],
-  ])("is refused when the tool's definition is not what it was: %s", async (_, change) => {
+  ])("is rejected when the tool's definition has changed: %s", async (_, change) => {
     const { paused } = await setup()
     const { tool, done } = guarded('pay', change)
     const { bound } = stage([], [tool])
@@ -436,7 +436,7 @@ describe('R66 an answer', () => {
     expect(done).toEqual([1, 2])
   })
 
-  it('is refused when the tool is gone', async () => {
+  it('is rejected when the tool is gone', async () => {
     const { paused } = await setup()
     const { bound } = stage([], [named('look')])
     const { state, approvals } = paused
@@ -447,7 +447,7 @@ describe('R66 an answer', () => {
     expect(await runAgent(bound, { adapter, state })).toMatchObject({ status: 'completed' })
   })
 
-  it('by two at once runs the call once', async () => {
+  it('runs the call once if it is given twice', async () => {
     const { paused, resume, done } = await setup()
     const answers = paused.approvals.map(yes)
     const ends = await Promise.allSettled([resume({ approvals: answers }), resume({ approvals: answers })])
@@ -456,7 +456,7 @@ describe('R66 an answer', () => {
     expect(done).toEqual([1, 2])
   })
 
-  it('from two processes at once runs the call once: the store refuses one of them before the tool runs', async () => {
+  it('runs the call once if two processes give it: the store rejects one of them before the tool runs', async () => {
     const store = createMemoryStore()
     const { tool, done } = guarded()
     const { bound } = stage([], [tool])
@@ -469,7 +469,7 @@ describe('R66 an answer', () => {
     await first.saved()
     const answers = await Promise.allSettled(
       [1, 2].map(async () => {
-        // Another store object, as another process has.
+        // A separate store object, like in another process.
         const session = await openSession({ store: { ...store }, id: 'a' })
         return runAgent(bound, { adapter: scriptedAdapter([says('Done.')]), session, approvals: approvals.map(yes) })
       }),
@@ -481,7 +481,7 @@ describe('R66 an answer', () => {
 })
 
 describe('R66 new input while calls wait', () => {
-  it('means that they are not approved', async () => {
+  it('denies them', async () => {
     const { tool, done } = guarded()
     const alone = guarded('alone', { exclusive: true })
     const script = [callsAll(['pay', {}], ['pay', {}], ['alone', {}]), says('Fine.')]
@@ -492,10 +492,10 @@ describe('R66 new input while calls wait', () => {
     expect(adapter.requests[1]!.messages.slice(2)).toMatchObject([
       { text: 'pay 1.' },
       {
-        text: 'Not run: a person was asked and did not approve this call. The reason given: The user went on with something else.',
+        text: 'Not run: a person was asked and did not approve this call. The reason given: The user continued with something else.',
       },
       {
-        text: 'Not run: a person was asked and did not approve this call. The reason given: The user went on with something else.',
+        text: 'Not run: a person was asked and did not approve this call. The reason given: The user continued with something else.',
       },
       { role: 'user', text: 'Never mind.' },
     ])
@@ -505,8 +505,8 @@ describe('R66 new input while calls wait', () => {
   })
 })
 
-describe('R66 the bounds of a run that waited', () => {
-  it('hold: turns, tokens, deadline and signal', async () => {
+describe('R66 the limits of a run that waited', () => {
+  it('still apply: turns, tokens, deadline and signal', async () => {
     const start = async () => {
       const { tool, done } = guarded()
       const all = stage([calls('pay'), says('Done.')], [tool])
@@ -531,14 +531,14 @@ describe('R66 the bounds of a run that waited', () => {
     expect(error).toMatchObject({ code: 'run-aborted' })
     for (const { done, resume } of [tokens, late, cancelled]) {
       expect(done).toEqual([])
-      // The answer was taken: going on needs no other.
+      // The answer was accepted, so continuing needs no other.
       expect(await resume()).toMatchObject({ status: 'completed' })
       expect(done).toEqual([1])
     }
     expect(getRunState(error)?.approvals).toMatchObject([{ answer: { approved: true } }])
   })
 
-  it('end a question that never comes back', async () => {
+  it('stop asking about a call again and again', async () => {
     const { tool } = guarded('pay', { needsApproval: () => new Promise(() => {}) } as never)
     const controller = new AbortController()
     const { run } = stage([calls('pay')], [tool], { signal: controller.signal })
@@ -580,7 +580,7 @@ describe('R66 R39 a call that has begun', () => {
     expect(state.calling).toEqual([])
   })
 
-  it('on one approval and was interrupted is not repeated on it: the person is asked again', async () => {
+  it('is not repeated on the same approval after an interruption: the person is asked again', async () => {
     const { tool, done } = guarded()
     const { run, bound } = stage([calls('pay')], [tool])
     const { state, approvals } = await run()
@@ -622,8 +622,8 @@ describe('R66 R39 a call that has begun', () => {
   })
 })
 
-describe('R66 where a run cannot pause', () => {
-  it('a call that needs approval fails, and says so', async () => {
+describe('R66 a run that cannot pause', () => {
+  it('fails a call that needs approval, with the reason', async () => {
     const { tool, done } = guarded()
     const { bound, session } = stage([], [tool])
     const adapter = { ...scriptedAdapter([calls('pay'), says('Done.')]), canPause: false }
@@ -635,7 +635,7 @@ describe('R66 where a run cannot pause', () => {
     expect(done).toEqual([])
   })
 
-  it('holds for calls that are not part of the conversation', async () => {
+  it('does the same for calls that are not part of the conversation', async () => {
     const { tool, done } = guarded()
     const { bound } = stage([], [tool])
     const inner = scriptedAdapter([says('Done.')])
@@ -654,13 +654,13 @@ describe('R66 where a run cannot pause', () => {
 })
 
 describe('R66 R18 defineTool', () => {
-  it('refuses a needsApproval that is neither a boolean nor a function', () => {
+  it('rejects a needsApproval that is neither a boolean nor a function', () => {
     const options = { name: 'a', description: 'a', needsApproval: 'always', execute: () => ok('') }
     expect(() => defineTool(options as never)).toThrow(/neither a boolean nor a function/)
     expect('needsApproval' in defineTool({ ...options, needsApproval: false })).toBe(false)
   })
 
-  it('keeps a tool that needs approval from running anywhere else without one', async () => {
+  it('keeps a tool that needs approval from running without one elsewhere', async () => {
     const { executeTool } = await import('../entries/index.ts')
     const { tool, done } = guarded()
     const context = {
@@ -676,7 +676,7 @@ describe('R66 R18 defineTool', () => {
     expect(await executeTool(tool, {}, context, { isCleared: true })).toMatchObject({ ok: true })
   })
 
-  it('shows who asks: a section by its path', async () => {
+  it('names the section of a call by its path', async () => {
     const { tool } = guarded()
     const inner = defineSection({ key: 'inner', title: 'Inner', template: 'x', tools: [tool] })
     const outer = defineSection({ key: 'outer', title: 'Outer', template: 'x', children: [inner] })

@@ -1,7 +1,7 @@
 import type { CallTarget, ToolAnnotations } from '../tools/tool.ts'
 
 /**
- * A call that waits for a person. Plain JSON: show it, store it, and send back an {@link ApprovalAnswer}.
+ * A call that waits for a person. It is plain JSON: show it, store it, and send back an {@link ApprovalAnswer}.
  *
  * @example
  * ```ts
@@ -12,18 +12,18 @@ export interface ApprovalRequest {
   readonly callId: string
   /** The tool that the model called. */
   readonly tool: string
-  /** The arguments as the model gave them. */
+  /** The arguments as the model wrote them. */
   readonly arguments: unknown
-  /** For a tool that runs others, such as `use_tool`: the one that would run in the end, and what it would get. */
+  /** For a tool that runs other tools, such as `use_tool`: the tool that would run, with its arguments. */
   readonly target?: CallTarget
   /** Why a person is asked; empty if no reason was given. */
   readonly reason: string
   /** The path of the section that the tool comes from. */
   readonly section?: string
   readonly askedAt: string
-  /** When it can no longer be approved. Absent if it can at any time. */
+  /** The time after which it can no longer be approved. Absent if there is no limit. */
   readonly expiresAt?: string
-  /** A hash of all of this, of the conversation and of the tool's definition. An answer repeats it. */
+  /** A hash of this request, the conversation and the tool's definition. An answer repeats it. */
   readonly digest: string
 }
 
@@ -37,15 +37,15 @@ export interface ApprovalRequest {
  */
 export interface ApprovalAnswer {
   readonly callId: string
-  /** The digest of the request: it says exactly which call was looked at. */
+  /** The digest of the request, which identifies the exact call that the person saw. */
   readonly digest: string
   readonly approved: boolean
-  /** What the model reads if the call was not approved. */
+  /** The reason that the model reads if the call was not approved. */
   readonly reason?: string
 }
 
 /**
- * A call as the option `needsApproval` of a run sees it.
+ * A call as a run's `needsApproval` option sees it.
  *
  * @example
  * ```ts
@@ -54,17 +54,17 @@ export interface ApprovalAnswer {
  */
 export interface ApprovalCall {
   readonly callId: string
-  /** The tool that runs in the end: for a catalog's tool its qualified name, also where the model calls `use_tool`. */
+  /** The tool that would run: for a catalog's tool, its qualified name, even if the model calls `use_tool`. */
   readonly tool: string
   readonly arguments: unknown
-  /** What the tool says about itself, as MCP servers do. */
+  /** The tool's hints about itself, as in MCP. */
   readonly annotations: ToolAnnotations | undefined
   /** The path of the section that the called tool comes from. */
   readonly section: string | undefined
 }
 
 /**
- * A request in the state of a run, with its answer as soon as there is one.
+ * A request in the state of a run, with its answer once there is one.
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export interface HeldApproval extends ApprovalRequest {
 }
 
 /**
- * A call that has begun. As long as it has no result, it is not known whether it took effect.
+ * A call that has begun. While it has no result, it is unknown whether it took effect.
  *
  * @example
  * ```ts

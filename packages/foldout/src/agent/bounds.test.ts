@@ -21,9 +21,9 @@ const open = (...keys: string[]) => calls('open_sections', { section_keys: keys,
 const sections = [show('door', named('look')), fold('a', named('act_a')), fold('b')]
 const copy = (state: RunState | undefined): RunState => JSON.parse(JSON.stringify(state)) as RunState
 
-describe('R38 bounds and stops', () => {
+describe('R38 limits and stops', () => {
   it.each([{ maxTurns: 1 }, { stopWhen: () => true }] as Partial<AgentOptions>[])(
-    'are checked after replies that end in a restart: %o',
+    'are checked after replies that cause a restart: %o',
     async (bound) => {
       const { run, adapter, session } = prepare([open('a'), open('b'), says('Done.')], {
         sections,
@@ -34,7 +34,7 @@ describe('R38 bounds and stops', () => {
       expect(result).toMatchObject({ status: 'stopped', turns: [{ type: 'restart' }] })
       expect(adapter.requests).toHaveLength(1)
       expect(session.get(visibility)).toEqual({})
-      // What was accepted is made when the run goes on.
+      // The accepted opening is applied when the run continues.
       const again = prepare([says('Done.')], {
         sections,
         disclosure: openSections(),
@@ -57,7 +57,7 @@ describe('R38 bounds and stops', () => {
     },
   )
 
-  it('are checked after answers that have to be fixed', async () => {
+  it('are checked after answers that the model has to fix', async () => {
     const bound = definePrompt({
       ns: 't',
       key: 't',
@@ -84,7 +84,7 @@ describe('R38 bounds and stops', () => {
     expect(seen).toEqual([1, 2, 3, 4])
   })
 
-  it('refuse a stopWhen that returns a promise', async () => {
+  it('reject a stopWhen that returns a promise', async () => {
     const { run } = prepare([calls('look'), says('Done.')], {
       sections,
       stopWhen: (() => Promise.reject(new Error('late'))) as never,
@@ -114,7 +114,7 @@ describe('R34 R39 an opening that was accepted', () => {
     expect(result).toMatchObject({ expansions: 1, state: { pending: [] } })
   })
 
-  it('is not lost if its batch is still pending, in a session that keeps the run', async () => {
+  it('is not lost if its batch is still pending, in a session that stores the run', async () => {
     const session = createSession({ slices: [agentRun, flag] })
     const options = { sections, disclosure: openSections(), opening: 'batched', session } as const
     await prepare([open('a'), open('b'), says('never')], { ...options, stopWhen: (turns) => turns.length === 2 }).run()
@@ -143,7 +143,7 @@ describe('R34 R39 an opening that was accepted', () => {
     expect(await evaluatePrompt(bound, options)).toMatchObject({ text: 'Done.', expansions: 0, state: { pending: [] } })
   })
 
-  it('R33 lets the calls after it run under the batched policy, and says when it opens', async () => {
+  it('R33 lets later calls run under the batched policy, and says when it opens', async () => {
     const { run, getResults } = prepare(
       [callsAll(['open_sections', { section_keys: ['a'] }], ['look', {}]), says('wait'), says('Done.')],
       { sections, disclosure: openSections(), opening: 'batched' },
@@ -155,7 +155,7 @@ describe('R34 R39 an opening that was accepted', () => {
 })
 
 describe('R38 limits and usage', () => {
-  it('count what one input costs, and the totals separately', async () => {
+  it('count the cost of one input, and the totals separately', async () => {
     const session = createSession({ slices: [agentRun, flag] })
     const usage = { inputTokens: 90, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 }
     for (const turn of [1, 2, 3, 4]) {
@@ -218,7 +218,7 @@ describe('R39 a completed run without new input', () => {
     expect(await runAgent(bound, { adapter: silent, session: compacted })).toMatchObject({ output: { yes: true } })
   })
 
-  it('takes the answer of a run that was abandoned right after it', async () => {
+  it('returns the answer of a run that was abandoned right after it', async () => {
     const { state } = await runAgent(bound, { adapter: script(), input: 'Go.' })
     const left = { ...copy(state), status: 'running' as const, answer: null }
     expect(await runAgent(bound, { adapter: silent, state: left })).toMatchObject({
@@ -242,7 +242,7 @@ describe('R34 errors', () => {
     expect(Object.keys(error as object)).not.toContain('messages')
   })
 
-  it('carry it even if a render, a stop condition or an output fails', async () => {
+  it('carry the state even if a render, a stop condition or an output fails', async () => {
     const broken = defineSection({
       key: 'x',
       title: 'X',

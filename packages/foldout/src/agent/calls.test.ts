@@ -23,7 +23,7 @@ function calling(toolCalls: readonly ToolCall[]): ProviderAdapter {
   })
 }
 
-/** A tool that knows how many of it run at once. */
+/** A tool that counts how many of its calls run at once. */
 function counting(): { readonly tool: AnyTool; readonly count: { most: number; all: number } } {
   const count = { most: 0, all: 0 }
   let now = 0
@@ -91,7 +91,7 @@ describe('R37 the calls of one reply', () => {
     expect(messages.find(({ role }) => role === 'tool')).toMatchObject({ text: 'look done.' })
   })
 
-  it('may have arguments whose target a tool cannot name, and that a strategy cannot read', async () => {
+  it("may have arguments that neither a tool's target nor a strategy can read", async () => {
     const through = defineTool({
       name: 'through',
       description: 'Runs another.',
@@ -124,7 +124,7 @@ describe('R37 the calls of one reply', () => {
     }
   })
 
-  it('run up to a limit, in linear time; the rest are answered', async () => {
+  it('run up to a limit, in linear time; the rest get an answer', async () => {
     const { tool, count } = counting()
     const { run, getResults, events } = prepare(
       [callsAll(...Array.from({ length: 8000 }, () => ['work', {}] as const)), says('Done.')],
@@ -157,7 +157,7 @@ describe('R39 a session', () => {
       },
     })
 
-  it('has one live run: a second one is refused and changes nothing', async () => {
+  it('has one live run: a second one is rejected and changes nothing', async () => {
     const session = createSession({ slices: [agentRun, flag] })
     const { bound } = prepare([], { sections })
     const events: string[] = []
@@ -173,7 +173,7 @@ describe('R39 a session', () => {
     expect(await runAgent(bound, { adapter: slow(), session, input: 'Three.' })).toMatchObject({ text: 'Done.' })
   })
 
-  it('gives a run inside a tool a conversation of its own', async () => {
+  it('gives a run inside a tool its own conversation', async () => {
     const inner = scriptedAdapter([says('Inner.')])
     const delegate: AnyTool = defineTool({
       name: 'delegate',
@@ -190,7 +190,7 @@ describe('R39 a session', () => {
     expect(inner.requests[0]?.messages).toEqual([{ role: 'user', text: 'Do it.' }])
   })
 
-  it('accepts a new run after one that failed or was refused', async () => {
+  it('accepts a new run after one that failed or was rejected', async () => {
     const session = createSession({ slices: [flag] })
     const { bound } = prepare([], { sections })
     await getError(runAgent(bound, { adapter: scriptedAdapter([]), session }))
@@ -199,7 +199,7 @@ describe('R39 a session', () => {
     expect(await runAgent(bound, { adapter: slow(), session })).toMatchObject({ text: 'Done.' })
   })
 
-  it('that is opened twice still has one live run', async () => {
+  it('still has one live run if it is opened twice', async () => {
     const store = createMemoryStore()
     const { bound } = prepare([], { sections })
     const one = await openSession({ store, id: 'run', slices: [agentRun] })
@@ -216,7 +216,7 @@ describe('R39 a session', () => {
 
 describe('R33 usage', () => {
   const { bound } = prepare([], { sections: [show('door', named('look'))] })
-  /** An adapter that makes one call and answers, and tells and returns as it likes. */
+  /** An adapter that makes one call and then answers, and reports usage in events, in its result, or both. */
   const adapter = (tells: boolean, returns: boolean): ProviderAdapter => ({
     name: 'own',
     model: 'own',

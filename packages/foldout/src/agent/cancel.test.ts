@@ -32,14 +32,14 @@ describe.each([
 ])('R38 %s', (_, adapter) => {
   const { bound } = prepare([], { sections })
 
-  it('is ended by the deadline, with its own reason', async () => {
+  it('ends at the deadline, with its own reason', async () => {
     const own = 'requests' in adapter ? scriptedAdapter([calls('deaf'), says('never')]) : adapter
     const error = await getError(runAgent(bound, { adapter: own, input: 'Go.', deadline: soon() }))
     expect(error).toBeInstanceOf(LimitReachedError)
     expect(error).toMatchObject({ kind: 'deadline', state: { status: 'running' } })
   })
 
-  it('is ended by an abort, with its own reason', async () => {
+  it('ends after an abort, with its own reason', async () => {
     const controller = new AbortController()
     const reason = new Error('enough')
     setTimeout(() => controller.abort(reason), 20)
@@ -51,19 +51,19 @@ describe.each([
 })
 
 describe('R38 a deadline', () => {
-  it.each([new Date('nonsense'), 'tomorrow', 17])('that is not a date is refused: %s', async (deadline) => {
+  it.each([new Date('nonsense'), 'tomorrow', 17])('is rejected if it is not a date: %s', async (deadline) => {
     await expect(prepare([], { sections, deadline: deadline as Date }).run()).rejects.toMatchObject({
       code: 'deadline-invalid',
       message: expect.stringContaining('Pass a Date') as string,
     })
   })
 
-  it('in the far future does not overflow a timer', async () => {
+  it('does not overflow a timer if it is in the far future', async () => {
     const { run } = prepare([calls('look'), says('Done.')], { sections, deadline: new Date(8.64e15) })
     expect(await run()).toMatchObject({ status: 'completed' })
   })
 
-  it('aborts tools when it passes, and the state has their results', async () => {
+  it('aborts tools when it passes, and the state contains their results', async () => {
     let reason: unknown
     const listening = defineTool({
       name: 'listening',
@@ -88,7 +88,7 @@ describe('R38 a deadline', () => {
     ])
   })
 
-  it('that has passed does not end a later run', async () => {
+  it('does not end a later run', async () => {
     let wake: (value: unknown) => void = () => undefined
     const late = chatAdapter({
       name: 'late',
@@ -115,7 +115,7 @@ describe('R38 a deadline', () => {
 })
 
 describe('R39 a stream', () => {
-  it('that is abandoned early cancels the run and its tools', async () => {
+  it('cancels the run and its tools if it is abandoned early', async () => {
     const done: string[] = []
     const refund = defineTool({
       name: 'refund',
@@ -136,7 +136,7 @@ describe('R39 a stream', () => {
     expect(adapter.requests).toHaveLength(1)
     const error = await getError(stream.result)
     expect(error).toBeInstanceOf(RunAbortedError)
-    expect((error as Error).cause).toMatchObject({ message: 'The reader of the stream left before the run had ended.' })
+    expect((error as Error).cause).toMatchObject({ message: 'The reader left the stream before the run ended.' })
     // The session is free again.
     const again = scriptedAdapter([says('Went on.')])
     expect(await runAgent(bound, { adapter: again, session, state: getRunState(error)! })).toMatchObject({
@@ -144,7 +144,7 @@ describe('R39 a stream', () => {
     })
   })
 
-  it('that is abandoned by an error, or before the first event, cancels the run too', async () => {
+  it('also cancels the run if it is abandoned by an error or before the first event', async () => {
     const { bound } = prepare([], { sections })
     const stream = streamAgent(bound, { adapter: deafModel, input: 'Go.' })
     await expect(
@@ -158,7 +158,7 @@ describe('R39 a stream', () => {
     await expect(unread.result).rejects.toBeInstanceOf(RunAbortedError)
   })
 
-  it('that is read to its end does not affect the result', async () => {
+  it('does not affect the result if it is read to its end', async () => {
     const { bound } = prepare([], { sections })
     const stream = streamAgent(bound, { adapter: scriptedAdapter([says('Done.')]), input: 'Go.' })
     for await (const event of stream) if (event.type === 'run/finished') break
@@ -167,7 +167,7 @@ describe('R39 a stream', () => {
 })
 
 describe('R40 a listener', () => {
-  it('that rejects does not end the run', async () => {
+  it('does not end the run if it rejects', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     onTestFinished(() => void process.off('unhandledRejection', unhandled))

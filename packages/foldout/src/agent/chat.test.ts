@@ -29,7 +29,7 @@ describe('R39 a session', () => {
     const second = await openSession({ store, id: 'chat' })
     await runAgent(bound, { adapter, session: second, input: 'Two.' })
     await second.compact()
-    // The slice may be named, and is the same then.
+    // Passing the slice explicitly makes no difference.
     const third = await openSession({ store, id: 'chat', slices: [agentRun] })
     await runAgent(bound, { adapter, session: third, input: 'Three.' })
     expect(adapter.requests[1]?.messages).toMatchObject(conversation)

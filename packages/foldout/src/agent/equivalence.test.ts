@@ -21,7 +21,10 @@ const ways: readonly Way[] = [readSection(), openSections(), openOrRead(), conte
     ),
 )
 
-/** Runs a model that asks for some sections turn by turn, with every disclosure tool it is offered, and gathers what it saw. */
+/**
+ * Runs a model that opens sections turn by turn, with every disclosure tool it is offered, and collects everything it
+ * saw.
+ */
 async function run(sections: readonly Shape[], steps: readonly (readonly string[])[], way: Way) {
   const seen: string[] = []
   const offered = new Set<string>()
@@ -40,7 +43,7 @@ async function run(sections: readonly Shape[], steps: readonly (readonly string[
         ...(names.includes('open_sections') ? [call('open_sections', { section_keys: [key], reason: '' }, i)] : []),
       ])
       const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
-      // A turn without a tool to call goes on with one that does not exist, so that the run does not end early.
+      // A turn without a tool to call makes one call of an unknown tool, so the run does not end early.
       const calls = keys && toolCalls.length === 0 ? [call('nothing', {}, 0)] : toolCalls
       return { message: { role: 'assistant', text: calls.length === 0 ? 'Done.' : '', toolCalls: calls }, usage }
     },

@@ -4,7 +4,7 @@ import type { Visibility } from '../session/visibility.ts'
 import { toRunState, type RunState } from './loop/run-state.ts'
 
 /**
- * The model asked for sections that need a new render. For callers of `evaluatePrompt`; `runAgent` deals with it.
+ * Thrown by `evaluatePrompt` when the model has opened sections that need a new render. `runAgent` handles this itself.
  *
  * @example
  * ```ts
@@ -12,17 +12,17 @@ import { toRunState, type RunState } from './loop/run-state.ts'
  * ```
  */
 export class VisibilityExpansionRequired extends FoldoutError {
-  /** What to set in the session, ancestors first. */
+  /** The visibilities to set in the session, ancestors first. */
   readonly requestedOverrides: Readonly<Record<string, Visibility>>
   readonly reason: string
-  /** The sections that the model asked for. */
+  /** The sections that the model has opened. */
   readonly sectionKeys: readonly string[]
   readonly usage: Usage
 
   constructor(details: Pick<VisibilityExpansionRequired, 'requestedOverrides' | 'reason' | 'sectionKeys' | 'usage'>) {
     super(
       'expansion-required',
-      `The model asked to see ${details.sectionKeys.join(', ')}. Set the requested overrides in the session and evaluate again.`,
+      `The model has opened ${details.sectionKeys.join(', ')}. Set the requested overrides in the session and evaluate again.`,
     )
     this.requestedOverrides = details.requestedOverrides
     this.reason = details.reason
@@ -32,7 +32,7 @@ export class VisibilityExpansionRequired extends FoldoutError {
 }
 
 /**
- * What a run ran out of.
+ * The kind of limit that a run reached.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export class VisibilityExpansionRequired extends FoldoutError {
 export type LimitKind = 'deadline' | 'input-tokens' | 'output-tokens' | 'total-tokens' | 'expansions'
 
 /**
- * A run reached a limit. Nothing is lost: `state` goes on where it stopped.
+ * Thrown when a run reaches a limit. Nothing is lost: pass `state` to continue where it stopped.
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ export class LimitReachedError extends FoldoutError {
 }
 
 /**
- * A run was cancelled: by its signal, or because the reader of its stream left.
+ * Thrown when a run is cancelled: by its signal, or because the reader of its stream left.
  *
  * @example
  * ```ts
@@ -73,14 +73,14 @@ export class RunAbortedError extends FoldoutError {
   readonly state: RunState
 
   constructor(state: RunState, cause: unknown) {
-    super('run-aborted', 'The run was cancelled. Its state goes on where it stopped.', { cause })
+    super('run-aborted', 'The run was cancelled. Pass its state to continue where it stopped.', { cause })
     this.state = toRunState(state)
   }
 }
 
 /**
- * The state of the run that an error has left, with which the run can go on. Every error that leaves `runAgent` has one,
- * unless the run was refused before it began.
+ * Returns the state of the run that threw an error; pass it to continue the run. Every error that `runAgent` throws has
+ * one, unless the run was rejected before it began.
  *
  * @example
  * ```ts
@@ -93,7 +93,9 @@ export function getRunState(error: unknown): RunState | undefined {
   return error.state as RunState
 }
 
-/** An error with the state of its run on it. What is not an error, or cannot carry a state, is wrapped in one. */
+/**
+ * Attaches the state of a run to an error. Anything that is not an error, or cannot carry a state, is wrapped in one.
+ */
 export function withRunState(thrown: unknown, state: RunState): Error {
   if (isInstance(thrown, LimitReachedError) || isInstance(thrown, RunAbortedError)) return thrown
   if (isReadableError(thrown) && setState(thrown, state)) return thrown
@@ -102,7 +104,7 @@ export function withRunState(thrown: unknown, state: RunState): Error {
   return error
 }
 
-/** Puts a state on an error, unless the error is frozen or has something else there. */
+/** Sets the state of an error, unless the error is frozen or already has such a property. */
 function setState(error: Error, state: RunState): boolean {
   // Not enumerable: a log of the error should not print a whole conversation.
   const property = { value: toRunState(state), configurable: true, writable: true, enumerable: false }

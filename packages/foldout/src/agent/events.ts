@@ -24,7 +24,7 @@ export interface PromptRendered {
 }
 
 /**
- * A call of a tool has ended.
+ * A tool call has ended.
  *
  * @example
  * ```ts
@@ -41,24 +41,24 @@ export interface ToolInvoked {
   readonly ok: boolean
   readonly message: string
   readonly durationMs: number
-  /** For a tool that runs others: the one that ran in the end, and what it got. */
+  /** For a tool that runs other tools: the tool that ran, with its arguments. */
   readonly target?: CallTarget
-  /** For disclosure tools: what was asked and how things stood. */
+  /** For disclosure tools: the request and the state before it. */
   readonly disclosure?: {
     readonly keys: readonly string[]
     readonly reason: string
     readonly full: readonly string[]
     readonly summarized: readonly string[]
     /**
-     * How it was answered: `'in-place'`, where the conversation goes on with what was asked for, `'restart'`, where the next
-     * render shows it, or `'none'`, where the call failed.
+     * How the opening was answered: `'in-place'` if the conversation continues with the sections, `'restart'` if the
+     * next render shows them, or `'none'` if the call failed.
      */
     readonly answer: OpeningAnswer | 'none'
   }
 }
 
 /**
- * Tools have been added to a conversation without a restart.
+ * Tools were added to a conversation without a restart.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export interface ToolInvoked {
  */
 export interface ToolsInjected {
   readonly names: readonly string[]
-  /** The sections that brought them. */
+  /** The sections that added them. */
   readonly keys: readonly string[]
 }
 
@@ -82,12 +82,12 @@ export interface ToolsInjected {
  * ```
  */
 export interface RunRestarted {
-  /** The calls that asked for it; none where a section opened by other means. */
+  /** The calls that caused it; empty if a section was opened by other means. */
   readonly callIds: readonly string[]
   readonly keys: readonly string[]
   readonly paths: readonly string[]
   readonly reason: string
-  /** How many restarts there have been, this one included. */
+  /** The number of restarts so far, including this one. */
   readonly expansions: number
 }
 
@@ -108,7 +108,7 @@ export interface ApprovalDecision {
 }
 
 /**
- * A run has begun, or goes on.
+ * A run has begun or continues.
  *
  * @example
  * ```ts
@@ -117,21 +117,21 @@ export interface ApprovalDecision {
  * ```
  */
 export interface RunStarted {
-  /** Whether it goes on from an earlier state. */
+  /** Whether it continues from an earlier state. */
   readonly isResumed: boolean
-  /** What the user says, if anything. Images and files are described by type and size. */
+  /** The user input, if any. Images and files are described by type and size. */
   readonly input?: string
-  /** The model that is asked. */
+  /** The model that runs the prompt. */
   readonly model: {
     /** The name of the adapter. */
     readonly provider: string
     readonly name: string
-    /** Tokens that input and output may have together, if known. */
+    /** The maximum number of tokens for input and output together, if known. */
     readonly contextWindow?: number
   }
 }
 
-// Dispatched in the session too, so that slices and logs can answer them.
+// These events are also dispatched to the session, so slices and logs can handle them.
 /**
  * Dispatched when a run has rendered its prompt.
  *
@@ -179,7 +179,7 @@ export const runRestarted = defineEvent<RunRestarted>()('run/expanded')
  */
 export const approvalAsked = defineEvent<ApprovalRequest>()('approval/asked')
 /**
- * Dispatched when a run is given a person's answer.
+ * Dispatched when a run receives a person's answer.
  *
  * @example
  * ```ts
@@ -189,7 +189,7 @@ export const approvalAsked = defineEvent<ApprovalRequest>()('approval/asked')
 export const approvalAnswered = defineEvent<ApprovalDecision>()('approval/answered')
 
 /**
- * What a run tells while it goes on.
+ * The events of a run.
  *
  * @example
  * ```ts
@@ -208,12 +208,15 @@ export type AgentEvent =
       readonly tokensIfAllOpen: TokenCount
       /** The prompt, as `ns/key`. */
       readonly prompt: string
-      /** What the model reads before the conversation. */
+      /** The system text that precedes the conversation. */
       readonly text: string
       /** Tools that are not offered yet, each with the path of the folded section that adds it when opened. */
       readonly toolsInFolds: Readonly<Record<string, string>>
     } & PromptRendered)
-  /** `target` is what it comes down to, for a tool that runs others. `isLeft`: an earlier run has told of it already. */
+  /**
+   * `target` is the tool that would run, for a tool that runs other tools. `isLeft`: an earlier run has already
+   * reported this call.
+   */
   | { readonly type: 'tool/called'; readonly call: ToolCall; readonly target?: CallTarget; readonly isLeft?: true }
   | ({ readonly type: 'approval/asked' } & ApprovalRequest)
   | ({ readonly type: 'approval/answered' } & ApprovalDecision)
@@ -227,5 +230,5 @@ export type AgentEvent =
       readonly usage: Usage
       readonly totalUsage: Usage
     }
-  /** The run has thrown; the code of the error, or its name. */
+  /** The run has thrown an error, with this code or name. */
   | { readonly type: 'run/failed'; readonly errorType: string }

@@ -2,19 +2,19 @@ import type { FoldoutError } from '../core/errors.ts'
 import { countBytes } from '../adapters/user-parts.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_URL_CHARACTERS } from './limits.ts'
 
-/** An image or a file as it was passed in: every field may be anything. */
+/** An unchecked image or file: every field may be anything. */
 export interface GivenMedia {
   readonly type: 'image' | 'file'
   readonly data: unknown
   readonly url: unknown
   readonly mediaType: unknown
-  /** Bytes that it may have. */
+  /** The maximum number of bytes. */
   readonly bytesLeft: number
 }
 
 type Fail = (problem: string) => FoldoutError
 
-/** The content of an image or a file as a conversation keeps it. */
+/** The content of an image or a file as a conversation stores it. */
 export type ReadMedia =
   | { readonly data: string; readonly mediaType: string }
   | { readonly url: string; readonly mediaType?: string }
@@ -26,7 +26,7 @@ export function readMedia(given: GivenMedia, fail: Fail): ReadMedia {
 }
 
 interface ContentOptions extends Pick<GivenMedia, 'type' | 'bytesLeft'> {
-  /** The media type that the caller says it has. */
+  /** The media type stated by the caller. */
   readonly stated: string | undefined
 }
 
@@ -35,9 +35,9 @@ function readContent(data: unknown, { type, bytesLeft, stated }: ContentOptions,
   const found = detectMediaType(base64, stated)
   const mediaType = stated ?? found
   if (mediaType === undefined)
-    throw fail(`has a ${type} whose media type is not stated and cannot be told from its bytes; add mediaType`)
+    throw fail(`has a ${type} whose media type is not stated and cannot be detected from its bytes; add mediaType`)
   checkKind(type, mediaType, fail)
-  // Providers refuse such content, or show the model something else than what was checked here.
+  // Providers reject such content, or show the model something other than what was checked here.
   if (found !== undefined && found !== mediaType) throw fail(`says ${mediaType}, but its bytes are ${found}`)
   if (found === undefined && DETECTED.has(mediaType)) throw fail(`says ${mediaType}, but its bytes are not`)
   return { data: base64, mediaType }
@@ -50,11 +50,11 @@ function checkKind(type: GivenMedia['type'], mediaType: string, fail: Fail): voi
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
 
-/** In lower case and without parameters, which no provider needs. */
+/** Returns the media type in lowercase and without parameters, which no provider needs. */
 function readMediaType(given: unknown, fail: Fail): string {
   const [name = ''] = typeof given === 'string' ? given.slice(0, 500).split(';') : []
   const mediaType = name.trim().toLowerCase()
-  if (!MEDIA_TYPE.test(mediaType)) throw fail('has a mediaType that is not one, such as image/png')
+  if (!MEDIA_TYPE.test(mediaType)) throw fail('has an invalid mediaType; use one such as image/png')
   // A common mistake.
   if (mediaType === 'image/jpg') return 'image/jpeg'
   return mediaType
@@ -63,18 +63,18 @@ function readMediaType(given: unknown, fail: Fail): string {
 function readAddress(given: GivenMedia, stated: string | undefined, fail: Fail): ReadMedia {
   const { url, type, bytesLeft } = given
   const address = url instanceof URL ? url.href : url
-  if (typeof address !== 'string') throw fail('has a url that is not a text')
+  if (typeof address !== 'string') throw fail('has a url that is not a string')
   if (/^data:/i.test(address)) return readDataUrl(address, { type, bytesLeft, stated }, fail)
   if (address.length > MAX_INPUT_URL_CHARACTERS)
-    throw fail(`has a url of ${address.length} characters; the most are ${MAX_INPUT_URL_CHARACTERS}`)
-  if (!URL.canParse(address)) throw fail('has a url that is not an address, such as https://example.com/a.png')
+    throw fail(`has a url of ${address.length} characters; at most ${MAX_INPUT_URL_CHARACTERS} are allowed`)
+  if (!URL.canParse(address)) throw fail('has an invalid url; use one such as https://example.com/a.png')
   const { protocol, username, password } = new URL(address)
   if (protocol !== 'https:' && protocol !== 'http:')
     throw fail(
       `has a url that begins with ${protocol}, which a provider cannot load; read the content and pass it as data`,
     )
   if (username !== '' || password !== '')
-    throw fail('has a url with a password, which the provider would get to know; load the content and pass it as data')
+    throw fail('has a url with a password, which the provider would see; load the content and pass it as data')
   if (stated !== undefined) checkKind(type, stated, fail)
   if (stated === undefined) return { url: address }
   return { url: address, mediaType: stated }
@@ -82,7 +82,7 @@ function readAddress(given: GivenMedia, stated: string | undefined, fail: Fail):
 
 function readDataUrl(address: string, options: ContentOptions, fail: Fail): ReadMedia {
   const comma = address.indexOf(',')
-  // What stands before the comma is short in every real data URL.
+  // The part before the comma is short in every real data URL.
   if (comma < 0 || comma > 500) throw fail('has a data: URL without a comma before its content')
   const [named = '', ...flags] = address.slice('data:'.length, comma).split(';')
   const own = named === '' ? undefined : readMediaType(named, fail)
@@ -112,19 +112,19 @@ function toBase64(data: unknown, bytesLeft: number, fail: Fail): string {
       throw fail('has data that is not Base64; pass the bytes themselves, or a data: URL as url')
     return data
   }
-  if (!(data instanceof Uint8Array)) throw fail('has data that is neither bytes nor a Base64 text')
-  if (data.length === 0) throw fail('has data without a single byte')
+  if (!(data instanceof Uint8Array)) throw fail('has data that is neither bytes nor a Base64 string')
+  if (data.length === 0) throw fail('has empty data')
   if (data.length > bytesLeft) throw tooLarge(fail)
   return encodeBase64(data)
 }
 
 function tooLarge(fail: Fail): FoldoutError {
   return fail(
-    `has more than ${MAX_INPUT_BYTES / 1024 / 1024} MB of images and files; make them smaller, or pass their address as url`,
+    `has more than ${MAX_INPUT_BYTES / 1024 / 1024} MB of images and files; make them smaller, or pass their addresses as url`,
   )
 }
 
-/** A multiple of three, so that the encoded pieces can be joined. */
+/** A multiple of three, so the encoded pieces can be joined. */
 const PIECE = 0x6000
 
 function encodeBase64(bytes: Uint8Array): string {
@@ -135,7 +135,7 @@ function encodeBase64(bytes: Uint8Array): string {
   return pieces.join('')
 }
 
-/** How the contents of these types begin, as bytes in Latin-1. */
+/** The first bytes of content of these types, in Latin-1. */
 const BEGINNINGS: readonly (readonly [mediaType: string, beginning: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -148,7 +148,7 @@ const DETECTED: ReadonlySet<string> = new Set(BEGINNINGS.map(([mediaType]) => me
 function detectMediaType(base64: string, stated: string | undefined): string | undefined {
   // 1,368 characters of Base64 are 1,026 bytes.
   const head = atob(base64.slice(0, 1368))
-  // Readers of PDF allow for something else before its first line.
+  // PDF readers allow other content before the first line.
   if (stated === 'application/pdf' && head.includes('%PDF-')) return stated
   return BEGINNINGS.find(([, beginning]) => beginning.test(head))?.[0]
 }

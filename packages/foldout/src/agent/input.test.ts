@@ -21,19 +21,19 @@ const bound = definePrompt({
   sections: [defineSection({ key: 'intro', title: 'Intro', template: 'You describe pictures.' })],
 }).bind()
 
-/** An adapter whose model can be given what a function does not refuse. */
+/** An adapter whose model accepts the input that a function does not reject. */
 function looking(adapter: ScriptedAdapter, refuseInput: (part: MediaPart) => string | undefined = () => undefined) {
   return Object.assign(adapter, { refuseInput }) satisfies ProviderAdapter
 }
 
-/** An adapter that says nothing of images and files. */
+/** An adapter that does not mention images and files. */
 function blind(adapter: ScriptedAdapter): ScriptedAdapter {
   const { refuseInput: _, ...rest } = adapter
   return rest
 }
 
-describe('what the user says', () => {
-  it('is a text, or a list of parts that are kept in their order', () => {
+describe('user input', () => {
+  it('is a string, or a list of parts that keep their order', () => {
     expect(toUserMessage('Hello.')).toEqual({ role: 'user', text: 'Hello.' })
     expect(
       toUserMessage([
@@ -61,7 +61,7 @@ describe('what the user says', () => {
     })
   })
 
-  it('may have data: URLs, which are read as bytes', () => {
+  it('may have data: URLs, which are decoded', () => {
     const read = (url: string, type: 'image' | 'file' = 'image') => toUserMessage([{ type, url }]).parts?.[0]
     expect(read(`data:image/png;base64,${base64(PNG)}`)).toEqual({
       type: 'image',
@@ -86,16 +86,16 @@ describe('what the user says', () => {
   const file = (fields: object): AgentInput => [{ type: 'file', ...fields } as never]
   it.each<[string, AgentInput, string]>([
     ['an empty list', [], 'at least one part'],
-    ['no list', 7 as never, 'neither a text nor a list'],
-    ['null', null as never, 'neither a text nor a list'],
+    ['no list', 7 as never, 'neither a string nor a list'],
+    ['null', null as never, 'neither a string nor a list'],
     ['a part that is a text', ['Hello.'] as never, 'part 1'],
     ['a part without a type', [{ text: 'Hello.' }] as never, 'part 1'],
     ['an unknown type', [{ type: 'text', text: '' }, { type: '__proto__' }] as never, 'part 2'],
-    ['a text that is not one', [{ type: 'text', text: 7 }] as never, 'no text'],
+    ['a text that is not a string', [{ type: 'text', text: 7 }] as never, 'no text'],
     ['too many parts', Array.from({ length: MAX_INPUT_PARTS + 1 }, () => ({ type: 'text', text: '' })), 'parts'],
     ['neither data nor url', image({}), 'either data or url'],
     ['both data and url', image({ data: PNG, url: 'https://example.com' }), 'not both'],
-    ['no bytes', image({ data: new Uint8Array(0) }), 'single byte'],
+    ['no bytes', image({ data: new Uint8Array(0) }), 'empty data'],
     ['something else than bytes', image({ data: [1, 2, 3] }), 'neither bytes nor'],
     ['a text that is not Base64', image({ data: 'not base64!' }), 'not Base64'],
     ['a data: URL as data', image({ data: 'data:image/png;base64,AAAA' }), 'a data: URL as url'],
@@ -120,12 +120,12 @@ describe('what the user says', () => {
     ['an image that says it is text', file({ data: PNG, mediaType: 'text/plain' }), 'its bytes are image/png'],
     ['a file as an image', image({ data: PDF }), "everything else is a 'file'"],
     ['an image as a file', file({ data: PNG }), "images have the type 'image'"],
-    ['a url that is not one', image({ url: 'picture.png' }), 'not an address'],
-    ['a url that is not a text', image({ url: 7 }), 'not a text'],
+    ['an invalid url', image({ url: 'picture.png' }), 'invalid url'],
+    ['a url that is not a string', image({ url: 7 }), 'not a string'],
     ['a path', file({ url: 'file:///etc/passwd' }), 'begins with file:'],
     ['a script', image({ url: 'javascript:alert(1)' }), 'begins with javascript:'],
     ['a url with a password', image({ url: 'https://me:secret@example.com/a.png' }), 'with a password'],
-    ['a long url', image({ url: `https://example.com/${'a'.repeat(10_000)}` }), 'characters; the most are'],
+    ['a long url', image({ url: `https://example.com/${'a'.repeat(10_000)}` }), 'characters; at most'],
     ['a data: URL without content', image({ url: 'data:image/png' }), 'without a comma'],
     [
       'a data: URL of another type',
@@ -136,7 +136,7 @@ describe('what the user says', () => {
     ['a data: URL with broken escapes', file({ url: 'data:text/plain,%FF%' }), 'percent-encoded'],
     ['a name with a line break', file({ data: PDF, name: 'a\r\nb.pdf' }), 'control characters'],
     ['a long name', file({ data: PDF, name: 'a'.repeat(256) }), 'control characters'],
-  ])('is refused with what is wrong: %s', (_, input, problem) => {
+  ])('is rejected with the reason: %s', (_, input, problem) => {
     expect(() => toUserMessage(input)).toThrow(
       expect.objectContaining({ code: 'input-invalid', message: expect.stringContaining(problem) as string }),
     )
@@ -154,7 +154,7 @@ describe('what the user says', () => {
         mediaType: 'text/plain',
       })),
     ],
-  ])('is refused if it is larger than a provider accepts: %s', (_, input) => {
+  ])('is rejected if it is larger than a provider accepts: %s', (_, input) => {
     expect(() => toUserMessage(input)).toThrow(/32 MB/)
   })
 })
@@ -181,7 +181,7 @@ describe('images and files in a run', () => {
     expect(adapter.requests[1]?.messages[0]).toEqual(message)
   })
 
-  it('are told to listeners by type and size only', async () => {
+  it('are described to listeners by type and size only', async () => {
     const events: AgentEvent[] = []
     const adapter = looking(scriptedAdapter([says('A cat.')]))
     await runAgent(bound, { adapter, input, onEvent: (event) => events.push(event) })
@@ -192,7 +192,7 @@ describe('images and files in a run', () => {
   it.each<[string, ProviderAdapter]>([
     ['takes text only', blind(scriptedAdapter([]))],
     ['takes no PNG', looking(scriptedAdapter([]), () => 'Convert it.')],
-  ])('are refused before anything is sent or stored, if the model %s', async (_, adapter) => {
+  ])('are rejected before anything is sent or stored, if the model %s', async (_, adapter) => {
     const session = createSession()
     await expect(runAgent(bound, { adapter, session, input })).rejects.toMatchObject({ code: 'input-unsupported' })
     expect(session.get(agentRun)).toMatchObject({ status: 'new', messages: [] })
@@ -200,7 +200,7 @@ describe('images and files in a run', () => {
     expect(await runAgent(bound, { adapter: next, session, input: 'Hi.' })).toMatchObject({ text: 'Hello.' })
   })
 
-  it('are described to a later model that cannot be given them, with a warning', async () => {
+  it('are described to a later model that does not accept them, with a warning', async () => {
     const session = createSession()
     await runAgent(bound, { adapter: looking(scriptedAdapter([says('A cat.')])), session, input })
     const other = blind(scriptedAdapter([says('I cannot see it.')]))
@@ -213,7 +213,7 @@ describe('images and files in a run', () => {
       ],
     })
     expect(events.filter(({ type }) => type === 'warning')).toHaveLength(1)
-    // The picture is not lost.
+    // The image is not lost.
     expect(session.get(agentRun).messages[0]).toEqual(message)
   })
 })

@@ -7,7 +7,7 @@ import { readMedia } from './input-media.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_NAME_CHARACTERS, MAX_INPUT_PARTS } from './limits.ts'
 
 /**
- * What the user says: a text, or a list of texts, images and files.
+ * The user input: a string, or a list of texts, images and files.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ import { MAX_INPUT_BYTES, MAX_INPUT_NAME_CHARACTERS, MAX_INPUT_PARTS } from './l
 export type AgentInput = string | readonly InputPart[]
 
 /**
- * One part of what the user says.
+ * One part of the user input.
  *
  * @example
  * ```ts
@@ -30,9 +30,9 @@ export type AgentInput = string | readonly InputPart[]
 export type InputPart = TextPart | InputMedia
 
 /**
- * An image or a file that the user gives to the model. `data` are its bytes, or those bytes in Base64; `url` is where the
- * provider loads it from, or a `data:` URL, which is read right away. `mediaType` may be left out for PNG, JPEG, GIF, WebP
- * and PDF.
+ * An image or a file in the user input. `data` contains its bytes, or those bytes in Base64; `url` is the address from
+ * which the provider loads it, or a `data:` URL, which is decoded right away. `mediaType` may be left out for PNG,
+ * JPEG, GIF, WebP and PDF.
  *
  * @example
  * ```ts
@@ -50,12 +50,12 @@ type InputMedia = {
   | { readonly url: string | URL; readonly data?: never }
 )
 
-/** Reads what the user says into the message that a conversation keeps. */
+/** Converts the user input to a message of the conversation. */
 export function toUserMessage(input: AgentInput): UserMessage {
   if (typeof input === 'string') return { role: 'user', text: input }
   if (!Array.isArray(input) || input.length === 0)
-    throw invalid('is neither a text nor a list of parts with at least one part')
-  if (input.length > MAX_INPUT_PARTS) throw invalid(`has ${input.length} parts; the most are ${MAX_INPUT_PARTS}`)
+    throw invalid('is neither a string nor a list with at least one part')
+  if (input.length > MAX_INPUT_PARTS) throw invalid(`has ${input.length} parts; at most ${MAX_INPUT_PARTS} are allowed`)
   let bytes = 0
   const parts = (input as readonly InputPart[]).map((part, index) => {
     const read = readPart(part, index, MAX_INPUT_BYTES - bytes)
@@ -71,20 +71,20 @@ export function toUserMessage(input: AgentInput): UserMessage {
   return { role: 'user', text, parts }
 }
 
-/** Throws if the model of an adapter cannot be given what the user says. Nothing has been sent or stored by then. */
+/** Throws if the model of an adapter does not accept the user input. Nothing has been sent or stored by then. */
 export function assertAccepted({ parts = [] }: UserMessage, adapter: ProviderAdapter): void {
   for (const part of parts) {
     if (part.type === 'text') continue
     const reason = refuseInput(adapter, part)
     if (reason !== undefined)
-      throw new FoldoutError('input-unsupported', `The model cannot be given ${describePart(part)}: ${reason}`)
+      throw new FoldoutError('input-unsupported', `The model does not accept ${describePart(part)}: ${reason}`)
   }
 }
 
-/** Why a model cannot be given an image or a file; undefined if it can. */
+/** Says why a model does not accept an image or a file; undefined if it does. */
 export function refuseInput(adapter: ProviderAdapter, part: MediaPart): string | undefined {
   if (adapter.refuseInput) return adapter.refuseInput(part)
-  return `The adapter '${adapter.name}' takes text only. Use another adapter, or describe the ${part.type} in words.`
+  return `The adapter '${adapter.name}' accepts only text. Use another adapter, or describe the ${part.type} in words.`
 }
 
 function readPart(part: unknown, index: number, bytesLeft: number): TextPart | MediaPart {
@@ -96,20 +96,20 @@ function readPart(part: unknown, index: number, bytesLeft: number): TextPart | M
     return { type, text }
   }
   if (type !== 'image' && type !== 'file') throw invalid(`has a type in ${place} that is not 'text', 'image' or 'file'`)
-  if ((data === undefined) === (url === undefined)) throw invalid(`needs either data or url in ${place}, and not both`)
+  if ((data === undefined) === (url === undefined)) throw invalid(`needs either data or url in ${place}, not both`)
   const fail = (problem: string): FoldoutError => invalid(`${problem}, in ${place}`)
   const media = readMedia({ type, data, url, mediaType, bytesLeft }, fail)
   return { type, ...readName(name, fail), ...media }
 }
 
-// Names reach providers in form fields and headers, where a line break could begin another one.
+// Names reach providers in form fields and headers, where a line break could start another one.
 const getControl = deferPattern(String.raw`\p{Cc}`, 'u')
 
 function readName(name: unknown, fail: (problem: string) => FoldoutError): { readonly name?: string } {
   if (name === undefined) return {}
   if (typeof name !== 'string' || name === '' || name.length > MAX_INPUT_NAME_CHARACTERS || getControl().test(name))
     throw fail(
-      `has a name that is not a text of 1 to ${MAX_INPUT_NAME_CHARACTERS} characters without control characters`,
+      `has a name that is not a string of 1 to ${MAX_INPUT_NAME_CHARACTERS} characters without control characters`,
     )
   return { name }
 }
@@ -117,6 +117,6 @@ function readName(name: unknown, fail: (problem: string) => FoldoutError): { rea
 function invalid(problem: string): FoldoutError {
   return new FoldoutError(
     'input-invalid',
-    `The input ${problem}. Pass a text, or a list of parts such as { type: 'text', text } and { type: 'image', data, mediaType }.`,
+    `The input ${problem}. Pass a string, or a list of parts such as { type: 'text', text } and { type: 'image', data, mediaType }.`,
   )
 }

@@ -40,7 +40,8 @@ export const MAX_INPUT_URL_CHARACTERS = 8_192
 export const MAX_INPUT_NAME_CHARACTERS = 255
 
 /**
- * Tokens that one input of the user may cost. A run that reaches a limit ends with a `LimitReachedError`.
+ * The maximum number of tokens that one user input may cost. A run that reaches a limit ends with a
+ * `LimitReachedError`.
  *
  * @example
  * ```ts

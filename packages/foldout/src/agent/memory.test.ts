@@ -6,7 +6,7 @@ import { createSession, definePrompt, runAgent, type Session } from '../entries/
 import { says, scriptedAdapter } from '../testing/scripted-adapter.ts'
 import { named, show } from './run.fixtures.ts'
 
-it('R14 a bound prompt keeps the session of its last render, and none before it', async () => {
+it('R14 a bound prompt keeps the session of its last render in memory, and none before it', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const bound = definePrompt({ ns: 't', key: 't', sections: [show('desk', named('work'))] }).bind()

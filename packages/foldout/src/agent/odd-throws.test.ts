@@ -56,7 +56,7 @@ const SITES: readonly (readonly [name: string, site: Site])[] = [
   ['signal has as its reason', (make) => ({ options: { signal: AbortSignal.abort(make()) } })],
 ]
 
-describe.each(SITES)('what a run does if %s', (_, site) => {
+describe.each(SITES)('a run if %s', (_, site) => {
   it.each(ODD)('%s', async (__, make) => {
     const { section = {}, options = {} } = site(make)
     const odd: AnySection = defineSection({ key: 'odd', title: 'Odd', ...section })
@@ -71,14 +71,14 @@ describe.each(SITES)('what a run does if %s', (_, site) => {
       (error: unknown) => error,
     )
     if (outcome === 'completed') return
-    // Whatever it was, the caller gets an error to read, with the state to go on from.
+    // In every case, the caller gets a readable error with the state to continue from.
     expect(outcome).toBeInstanceOf(Error)
     expect(typeof (outcome as FoldoutError).message).toBe('string')
     expect(getRunState(outcome)).toMatchObject({ version: 1 })
   })
 })
 
-it('a stopWhen that returns a thenable is refused', async () => {
+it('rejects a stopWhen that returns a thenable', async () => {
   const { run } = prepare([calls('look')], {
     sections: [show('door', named('look'))],
     stopWhen: (() => createThenable(() => undefined)) as never,

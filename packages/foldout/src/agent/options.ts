@@ -14,7 +14,7 @@ import type { Expansion, OpeningPolicy } from './policy.ts'
 import type { RunState } from './loop/run-state.ts'
 
 /**
- * What {@link runAgent} and its relatives take.
+ * Options of {@link runAgent} and related functions.
  *
  * @example
  * ```ts
@@ -23,85 +23,92 @@ import type { RunState } from './loop/run-state.ts'
  * ```
  */
 export interface AgentOptions<Keys extends string = string> {
-  /** The model. */
+  /** The adapter of the model. */
   readonly adapter: ProviderAdapter
   /**
-   * What the user says: a text, or a list of texts, images and files. Left out when a run is resumed, or when the prompt says
-   * it all: the conversation then begins with `Begin.`. A completed run without new input gives its result again and asks
-   * nobody.
+   * The user input: a string, or a list of texts, images and files. Leave it out to resume a run, or if the prompt says
+   * everything: the conversation then begins with `Begin.`. A completed run without new input returns its result again
+   * without a request.
    */
   readonly input?: AgentInput
   /**
-   * Where openings, the tools' state and the conversation are kept: a second `input` on the same session continues it. A
-   * session has one live run at a time; a second is refused with the code `run-busy`. A run inside a tool, on the session
-   * that the tool gets, has a conversation of its own.
+   * The session that stores openings, the tools' state and the conversation: a second `input` on the same session
+   * continues it. A session has one live run at a time; a second one is rejected with the code `run-busy`. A run inside
+   * a tool, on the tool's session, has its own conversation.
    */
   readonly session?: Session
-  /** Goes on with a run that was stopped: the `state` of its result or error. */
+  /** The state of an earlier run to continue: the `state` of its result or error. */
   readonly state?: RunState
   /**
-   * Renders the prompt for the model again, as the session has it now. A conversation otherwise goes on with the text and the
-   * tools it began with, which providers have cached, until an opening restarts the run, or values, overrides or the strategy
-   * change. Default false.
+   * Whether to render the prompt again for the current state of the session. Otherwise, a conversation continues with
+   * the text and tools it began with, which providers have cached, until an opening restarts the run, or values,
+   * overrides or the strategy change. Default false.
    */
   readonly rerender?: boolean
-  /** How folded sections speak to the model. Default: the prompt's own. */
+  /** The strategy that tells the model how to open folded sections. Default: the prompt's own. */
   readonly disclosure?: DisclosureStrategy
-  /** As for `render`. */
+  /** The visibility of sections, as in `render`. */
   readonly visibility?: RenderOptions<Keys>['visibility']
   readonly overrides?: PromptOverrides
   readonly counter?: TokenCounter
   readonly budget?: RenderOptions['budget']
   /** The files that tools work on. */
   readonly filesystem?: Filesystem
-  /** How many restarts openings may cause for one input of the user. Default 10. */
+  /** The maximum number of restarts that openings may cause for one user input. Default 10. */
   readonly maxExpansions?: number
-  /** How many replies the model may give to one input of the user. Default 100. */
+  /** The maximum number of model replies for one user input. Default 100. */
   readonly maxTurns?: number
   /** How often the model is asked to fix an answer that does not fit the prompt's output. Default 2. */
   readonly maxRepairs?: number
-  /** Asked after each reply; true stops the run, which can be resumed. A valid answer completes the run all the same. */
+  /** Called after each reply; true stops the run, which can be resumed. A valid answer completes the run anyway. */
   readonly stopWhen?: (turns: readonly AgentTurn[]) => boolean
-  /** Default `'eager'`. */
+  /** The policy for openings that need a new render. Default `'eager'`. */
   readonly opening?: OpeningPolicy
-  /** Tokens that one input of the user may cost. */
+  /** The maximum number of tokens that one user input may cost. */
   readonly limits?: TokenLimits
-  /** When the run must be finished. What still runs then is cancelled. */
+  /** The time by which the run must be finished. Anything still running is cancelled. */
   readonly deadline?: Date
-  /** Cancels the run and whatever it is waiting for. */
+  /** Cancels the run and everything it is waiting for. */
   readonly signal?: AbortSignal
   /** How many calls of one reply run at the same time. Default 16. */
   readonly maxParallelCalls?: number
-  /** How many calls of one reply are run at all; the model is told that the rest were not. Default 256. */
+  /** How many calls of one reply run at all; the rest are answered with a failure. Default 256. */
   readonly maxCallsPerReply?: number
-  /** How long one call of a tool may take. Default: as long as it likes. */
+  /** How long one tool call may take, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number
-  /** Openings that would not fit into this many tokens are refused. Default: what the adapter says of its model. */
+  /**
+   * The size of the context window in tokens. Openings that would not fit are rejected. Default: the adapter's value
+   * for its model.
+   */
   readonly contextWindow?: number
   /**
-   * Whether a person has to approve a call before it runs, beside what the tools say themselves. Asked for each call except
-   * disclosure calls; anything but `false` pauses the run, and a text is the reason that the person reads.
+   * Decides whether a person has to approve a call before it runs, in addition to the tools' own `needsApproval`.
+   * Called for each call except disclosure calls; any result but `false` pauses the run, and a string is the reason
+   * that the person reads.
    */
   readonly needsApproval?: (call: ApprovalCall, context: ToolContext) => ApprovalNeed | Promise<ApprovalNeed>
   /**
-   * Answers to the approvals of a result whose status is `'waiting'`. All of them are taken, or none and the run is
-   * refused. Calls without an answer keep waiting, unless there is an `input`: then they are not approved.
+   * Answers to the approvals of a result whose status is `'waiting'`. Either all of them are accepted, or the run is
+   * rejected. Calls without an answer keep waiting, unless there is an `input`: in that case, they are denied.
    */
   readonly approvals?: readonly ApprovalAnswer[]
-  /** How long a call can be approved once a person was asked. Then the next run asks again. Default: at any time. */
+  /**
+   * How long a call can be approved after a person was asked. After that, the next run asks again. Default: no limit.
+   */
   readonly approvalTtlMs?: number
   /**
-   * What becomes of a call that had begun when the process ended, and of which nobody knows whether it took effect. A tool that
-   * is read-only or idempotent runs again. For others: `'repeat'` runs them again too, `'tell'` tells the model that the outcome
-   * is unknown, `'ask'` asks a person. One that was approved before asks again. Default `'repeat'`; durable runs: `'tell'`.
+   * How to treat a call that had begun when the process ended, so it is unknown whether it took effect. A read-only or
+   * idempotent tool runs again. For other tools, `'repeat'` runs them again too, `'tell'` tells the model that the
+   * outcome is unknown, and `'ask'` asks a person. A call that was approved always asks again. Default `'repeat'`; for
+   * durable runs, `'tell'`.
    */
   readonly interruptedCalls?: InterruptedCalls
-  /** Told of everything. What it throws or rejects with is ignored: watching a run must not change it. */
+  /** Called with every event. Errors and rejections are ignored, because watching a run must not change it. */
   readonly onEvent?: (event: AgentEvent) => unknown
 }
 
 /**
- * What becomes of interrupted calls of tools that are neither read-only nor idempotent.
+ * How to treat interrupted calls of tools that are neither read-only nor idempotent.
  *
  * @example
  * ```ts
@@ -111,7 +118,7 @@ export interface AgentOptions<Keys extends string = string> {
 export type InterruptedCalls = 'repeat' | 'tell' | 'ask'
 
 /**
- * One reply of the model and what came of it.
+ * One reply of the model and its outcome.
  *
  * @example
  * ```ts
@@ -123,14 +130,14 @@ export type InterruptedCalls = 'repeat' | 'tell' | 'ask'
 export type AgentTurn =
   | { readonly type: 'answer'; readonly message: AssistantMessage }
   | { readonly type: 'tools'; readonly message: AssistantMessage; readonly results: readonly ToolMessage[] }
-  /** Sections were opened, and the conversation went on with their tools. */
+  /** Sections were opened, and the conversation continued with their tools. */
   | {
       readonly type: 'injection'
       readonly message: AssistantMessage
       readonly results: readonly ToolMessage[]
       readonly tools: readonly string[]
     }
-  /** Sections were opened, and the prompt is rendered again. */
+  /** Sections were opened, and the prompt was rendered again. */
   | {
       readonly type: 'restart'
       readonly message: AssistantMessage
@@ -139,7 +146,7 @@ export type AgentTurn =
     }
 
 /**
- * How a run ended.
+ * The result of a run.
  *
  * @example
  * ```ts
@@ -153,21 +160,21 @@ export interface AgentResult<Output = unknown> {
   readonly status: 'completed' | 'stopped' | 'waiting'
   /** Why it stopped, if it did. */
   readonly reason: 'max-turns' | 'stop-when' | undefined
-  /** The model's last words. */
+  /** The model's last text. */
   readonly text: string
-  /** The answer as the prompt's output schema gives it; `undefined` without one, or when the run was stopped. */
+  /** The answer, parsed with the prompt's output schema; `undefined` without a schema, or if the run was stopped. */
   readonly output: Output | undefined
-  /** The calls that wait for a person. Pass the answers as `approvals` to go on. */
+  /** The calls that wait for a person. Pass the answers as `approvals` to continue. */
   readonly approvals: readonly ApprovalRequest[]
   readonly messages: readonly Message[]
-  /** What happened in this process, reply by reply. */
+  /** The turns in this process, one for each reply. */
   readonly turns: readonly AgentTurn[]
-  /** What this input of the user has cost, over all restarts. */
+  /** The cost of this user input, across all restarts. */
   readonly usage: Usage
-  /** What the whole conversation has cost. */
+  /** The cost of the whole conversation. */
   readonly totalUsage: Usage
   /** How often the run restarted because something was opened. */
   readonly expansions: number
-  /** With this another process can go on. */
+  /** The state with which another process can continue. */
   readonly state: RunState
 }

@@ -17,7 +17,7 @@ const { bound } = prepare([], { sections: [show('door', named('look')), fold('va
 const usage = { inputTokens: 5, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 }
 const done = { message: { role: 'assistant', text: 'Done.', toolCalls: [] }, usage } as const
 
-/** A model whose first reply is whatever its server sent. */
+/** A model that passes on its server's first reply unchecked. */
 function replying(first: unknown): ProviderAdapter {
   let asked = 0
   const complete = async (): Promise<ChatReply> => (asked++ === 0 ? (first as ChatReply) : done)
@@ -53,7 +53,7 @@ describe('R39 a tool', () => {
   })
 })
 
-describe('R35 an adapter of one’s own', () => {
+describe('R35 a custom adapter', () => {
   it.each<[string, unknown, object]>([
     ['no usage', { message: done.message }, { inputTokens: 0 }],
     [
@@ -87,7 +87,7 @@ describe('R35 an adapter of one’s own', () => {
       { ...done, message: { ...done.message, native: { adapter: 'own', content: 1n } } },
       { inputTokens: 5 },
     ],
-  ])('may return %s: the run goes on, counts, and can be kept', async (_, first, used) => {
+  ])('may return %s: the run continues, counts usage, and can be stored', async (_, first, used) => {
     const store = createMemoryStore()
     const session = await openSession({ store, id: 'own' })
     const result = await runAgent(bound, { adapter: replying(first), session, input: 'Go.' })
@@ -99,7 +99,7 @@ describe('R35 an adapter of one’s own', () => {
     expect(reopened.get(agentRun).messages).toEqual(result.messages)
   })
 
-  it('gets a code and its name if it returns no reply', async () => {
+  it('causes an error with a code and its name if it returns no reply', async () => {
     for (const reply of [undefined, null, 'text', {}, { message: 'text' }]) {
       const error = await getError(runAgent(bound, { adapter: replying(reply), input: 'Go.' }))
       expect(error).toMatchObject({
@@ -115,7 +115,7 @@ describe('R35 an adapter of one’s own', () => {
     }
   })
 
-  it('may give calls of several turns one id', async () => {
+  it('may give calls of several turns the same id', async () => {
     let asked = 0
     const adapter = chatAdapter({
       name: 'own',
@@ -131,7 +131,7 @@ describe('R35 an adapter of one’s own', () => {
 })
 
 describe('R39 R37 odd arguments', () => {
-  it('that are not valid JSON do not end a run that is stored', async () => {
+  it('do not end a stored run if they are not valid JSON', async () => {
     const store = createMemoryStore()
     const session = await openSession({ store, id: 'malformed' })
     const malformed = { calls: [{ name: 'look', malformed: '{"a":' }] } as unknown as ScriptStep
@@ -143,7 +143,7 @@ describe('R39 R37 odd arguments', () => {
     createSession({ snapshot: JSON.parse(JSON.stringify(session.snapshot())) as never })
   })
 
-  it('with -0 do not end a run that is stored', async () => {
+  it('do not end a stored run if they contain -0', async () => {
     const session = await openSession({ store: createMemoryStore(), id: 'zero' })
     const adapter = scriptedAdapter([calls('look', { n: -0 }), says('Done.')])
     expect(await runAgent(bound, { adapter, session, input: 'Go.' })).toMatchObject({ status: 'completed' })
@@ -151,7 +151,7 @@ describe('R39 R37 odd arguments', () => {
   })
 })
 
-describe('R38 bounds that are not bounds', () => {
+describe('R38 invalid limits', () => {
   const bad: readonly Partial<Record<keyof AgentOptions, unknown>>[] = [
     ...[
       'maxTurns',
@@ -166,7 +166,7 @@ describe('R38 bounds that are not bounds', () => {
     { opening: 'Eager' },
     { interruptedCalls: 'never' },
   ]
-  it.each(bad)('are refused before anything happens: %o', async (options) => {
+  it.each(bad)('are rejected before anything happens: %o', async (options) => {
     const adapter = scriptedAdapter([calls('look'), says('Done.')])
     const error = await getError(runAgent(bound, { adapter, input: 'Go.', ...(options as Partial<AgentOptions>) }))
     expect(error).toMatchObject({
@@ -176,7 +176,7 @@ describe('R38 bounds that are not bounds', () => {
     expect(adapter.requests).toEqual([])
   })
 
-  it('may be infinite', async () => {
+  it('do not include infinity', async () => {
     const adapter = scriptedAdapter([calls('look'), says('Done.')])
     const most = Number.POSITIVE_INFINITY
     const { messages } = await runAgent(bound, {

@@ -3,8 +3,8 @@ import type { DisclosureView } from '../disclosure/strategy.ts'
 import type { Opening } from '../tools/result.ts'
 
 /**
- * Which of the openings that need a new render are made at once: `'eager'` all of a turn, `'conservative'` one section at a
- * time, `'batched'` those of several turns together, as soon as a turn asks for no more.
+ * Which openings that need a new render are applied together: `'eager'`, all openings of a turn; `'conservative'`, one
+ * section at a time; `'batched'`, the openings of several turns, as soon as a turn opens nothing more.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ import type { Opening } from '../tools/result.ts'
 export type OpeningPolicy = 'eager' | 'conservative' | 'batched'
 
 /**
- * What is opened in one new render.
+ * The sections that are opened by one new render.
  *
  * @example
  * ```ts
@@ -30,15 +30,15 @@ export interface Expansion {
   readonly reason: string
 }
 
-/** What a policy makes of an opening that needs a new render. */
+/** A policy's decision about an opening that needs a new render. */
 export interface AcceptedOpening {
-  /** What is opened with the next render; nothing if the model has to ask again. */
+  /** The sections that the next render opens; undefined if the model has to ask again. */
   readonly expansion: Expansion | undefined
-  /** What the model reads. */
+  /** The text for the model. */
   readonly text: string
 }
 
-/** Decides on an opening that needs a new render; `isFirst` says that no other waits for it. */
+/** Decides about an opening that needs a new render; `isFirst` means that no other opening waits for the render. */
 export function acceptOpening(
   opening: Opening,
   policy: OpeningPolicy,
@@ -59,7 +59,7 @@ export function acceptOpening(
   }
 }
 
-/** The openings of one or more turns as one. None is lost, none is made twice. */
+/** Merges the openings of one or more turns. None is lost, and none is applied twice. */
 export function mergeOpenings(openings: readonly Expansion[]): Expansion {
   return {
     keys: unique(openings.flatMap(({ keys }) => keys)),

@@ -1,5 +1,5 @@
-// A process that runs an agent in a kept session and says on standard output what it executes and what is on disk. It is
-// started again and again, and killed in between.
+// A process that runs an agent in a stored session, and reports on standard output what it executes and what is on
+// disk. It is started repeatedly, and killed in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   agentRun,
@@ -30,7 +30,7 @@ const tool = (name: string) =>
     params: z.object({ n: z.number() }),
     execute: async ({ n }, { session }) => {
       console.log(`exec ${n}`)
-      // Of two calls side by side one is long done when the other ends: the moment to be killed in.
+      // Of two concurrent calls, one ends long before the other; the process is killed in between.
       await sleep(n % 2 === 0 ? 1 : 60)
       session.dispatch(done.events.added(n))
       return ok(`did ${n}`)
@@ -52,7 +52,7 @@ const prompt = definePrompt({
   ],
 })
 
-/** Says what to do from the conversation alone, as a model would. */
+/** Derives the next reply from the conversation alone, like a model. */
 const model = chatAdapter({
   name: 'scripted',
   model: 'script',
@@ -73,7 +73,7 @@ const model = chatAdapter({
   },
 })
 
-/** Says which results are on disk as soon as they are. */
+/** Reports each result as soon as it is on disk. */
 function telling(store: SessionStore): SessionStore {
   return {
     ...store,

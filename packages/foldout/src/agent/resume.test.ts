@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'foldout-resume-'))
 afterAll(() => removeFolder(folder))
 const fixture = join(import.meta.dirname, 'resume.fixtures.ts')
 
-/** Runs the process, killing it once so many calls are on disk; gives what it said. */
+/** Runs the process, kills it once a number of calls are on disk, and returns its output. */
 function runProcess(path: string, killAfter: number | undefined): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--import', 'tsx', fixture, path], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -25,10 +25,10 @@ function runProcess(path: string, killAfter: number | undefined): Promise<readon
 }
 
 describe('R39 a run that is killed', () => {
-  it('R39 is resumed by another process, and no call that had completed runs twice', async () => {
+  it('R39 is resumed by another process, and no completed call runs twice', async () => {
     const path = join(folder, 'run.db')
     const lines: string[] = []
-    // Most lives are cut short while one call of a turn is done and the other is not; the last may finish.
+    // Most processes are killed while one call of a turn is done and the other is not; the last one may finish.
     for (const killAfter of [1, 2, 3, 1, 3, 2, undefined]) lines.push(...(await runProcess(path, killAfter)))
     const acknowledged = new Set<string>()
     const twice: string[] = []

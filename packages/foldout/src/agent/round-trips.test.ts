@@ -5,7 +5,7 @@ import type { SessionStore } from '../entries/session.ts'
 import { calls, callsAll, says, type ScriptStep } from '../testing/scripted-adapter.ts'
 import { prepare, show } from './run.fixtures.ts'
 
-/** A store that counts what a database would be asked. */
+/** A store that counts the queries a database would receive. */
 function countingStore() {
   const store = createMemoryStore()
   const asked: string[] = []
@@ -50,7 +50,7 @@ describe('R62 a turn of the model', () => {
     const fewer = await countTrips([...Array.from({ length: turns - 1 }, (_, n) => turn(n)), says('Done.')])
     const more = await countTrips([...Array.from({ length: turns }, (_, n) => turn(n)), says('Done.')])
     expect(more.length - fewer.length).toBe(2)
-    // Beside the turns: what the conversation begins with, the names of the slices, and the answer.
+    // In addition to the turns: the start of the conversation, the names of the slices, and the answer.
     expect(more.length).toBeLessThanOrEqual(2 * turns + 3)
   })
 })

@@ -111,7 +111,7 @@ describe('a run', () => {
     expect(types(events).filter((type) => type === 'tools/injected')).toHaveLength(1)
   })
 
-  it('R34 R35 restarts if the adapter cannot, with everything the model has learned', async () => {
+  it('R34 R35 restarts if the adapter cannot add tools, with everything the model has learned', async () => {
     const { run, adapter, events, session } = setup(
       [
         calls('read_section', { section_key: 'rules' }),
@@ -124,7 +124,7 @@ describe('a run', () => {
     const result = await run()
     expect(result).toMatchObject({ status: 'completed', expansions: 1, usage: { inputTokens: 40, outputTokens: 20 } })
     expect(result.turns.map(({ type }) => type)).toEqual(['tools', 'restart', 'tools', 'answer'])
-    // What was read before the restart is full in the new render, and the messages go along.
+    // Sections that were read before the restart are open in the new render, and the messages are kept.
     expect(adapter.requests[2]!.system).toContain('The rules.')
     expect(adapter.requests[2]!.system).toContain('The cart.')
     expect(adapter.requests[2]!.tools).toEqual(['look', 'add'])
@@ -166,7 +166,7 @@ describe('a run', () => {
     ])
   })
 
-  it('R33 evaluatePrompt() throws what a caller needs to open the sections', async () => {
+  it('R33 evaluatePrompt() throws an error with everything a caller needs to open the sections', async () => {
     const session = createSession({ slices: [cart] })
     const adapter = scriptedAdapter([
       calls('open_sections', { section_keys: ['cart', 'rules'], reason: 'why' }),
@@ -209,7 +209,7 @@ describe('a run', () => {
     })
   })
 
-  it('R34 conservative opens one section at a time, and says which are left', async () => {
+  it('R34 opens one section at a time under the conservative policy, and says which are left', async () => {
     const { run, adapter, session } = setup(
       [calls('open_sections', { section_keys: ['cart', 'rules'], reason: '' }), says('Done.')],
       {
@@ -224,7 +224,7 @@ describe('a run', () => {
     })
   })
 
-  it('R34 batched waits until a turn asks for no more', async () => {
+  it('R34 waits under the batched policy until a turn opens nothing more', async () => {
     const { run, adapter, session } = setup(
       [
         calls('open_sections', { section_keys: ['cart'], reason: '' }),
@@ -241,7 +241,7 @@ describe('a run', () => {
     expect(adapter.requests[3]!.messages.at(-1)).toMatchObject({ text: 'Seen.' })
   })
 
-  it("R32 contextFiles writes through the run's filesystem and the turn goes on", async () => {
+  it("R32 contextFiles writes through the run's filesystem and the turn continues", async () => {
     const filesystem = createMemoryFilesystem()
     const { run } = setup([calls('open_sections', { section_keys: ['rules'], reason: '' }), says('Done.')], {
       disclosure: contextFiles({ readTool: false }),
@@ -258,7 +258,7 @@ describe('tool calls', () => {
       message.role === 'tool' ? [{ text: message.text, isError: message.isError }] : [],
     )
 
-  it('R36 a call of a folded tool is answered with how to open it, and an unknown one with the nearest name', async () => {
+  it('R36 a call of a folded tool is answered with instructions to open it, and an unknown one with the nearest name', async () => {
     const { run, adapter } = setup([callsAll(['add', { item: 'x' }], ['lok', {}]), says('Done.')])
     await run()
     expect(results(adapter)).toEqual([
@@ -286,7 +286,7 @@ describe('tool calls', () => {
     expect(session.get(cart)).toEqual(['kiwi'])
   })
 
-  it('R36 R39 after history is compacted, what was opened is still open', async () => {
+  it('R36 R39 opened sections stay open after the history is compacted', async () => {
     const session = createSession({ slices: [cart] })
     const first = await setup([calls('read_section', { section_key: 'cart' }), says('First.')], { session }).run()
     const compacted = { ...first.state, messages: [{ role: 'user' as const, text: 'Before: we looked at the cart.' }] }
@@ -301,7 +301,7 @@ describe('tool calls', () => {
     expect(session.get(cart)).toEqual(['fig'])
   })
 
-  it('R37 bad and malformed arguments are answered with what is wrong, and the run continues', async () => {
+  it('R37 wrong and malformed arguments are answered with the reason, and the run continues', async () => {
     const { run, adapter } = setup([
       calls('read_section', { section_key: 'cart' }),
       {
@@ -323,7 +323,7 @@ describe('tool calls', () => {
     })
   })
 
-  it('R20 R37 a tool that fails or throws leaves the session as it was', async () => {
+  it('R20 R37 a tool that fails or throws leaves the session unchanged', async () => {
     const thrower = defineTool({
       name: 'thrower',
       description: 'Throws.',
@@ -392,7 +392,7 @@ describe('tool calls', () => {
     ])
   })
 
-  it("R41 an opening that does not fit the model's window is refused with the numbers", async () => {
+  it("R41 an opening that does not fit the model's window is rejected with the numbers", async () => {
     const { run, adapter, session } = setup([calls('read_section', { section_key: 'cart' }), says('Done.')], {
       contextWindow: 120,
     })
@@ -456,7 +456,7 @@ describe('limits', () => {
 })
 
 describe('a run that was abandoned in the middle of a turn', () => {
-  it('R39 finishes the turn before it takes new input', async () => {
+  it('R39 finishes the turn before it accepts new input', async () => {
     const stopped = await setup([calls('look'), says('x')], { stopWhen: () => true }).run()
     const messages = stopped.state.messages.slice(0, 2)
     const { adapter, run } = setup([says('Done.')], { state: { ...stopped.state, messages }, input: 'And more.' })
@@ -496,7 +496,7 @@ describe('output', () => {
     })
   })
 
-  it('R17 the number of repairs is bounded', async () => {
+  it('R17 has a limited number of repairs', async () => {
     const adapter = scriptedAdapter([says('no'), says('no')])
     await expect(runAgent(prompt, { adapter, maxRepairs: 1 })).rejects.toMatchObject({
       code: 'output-parse',
@@ -530,7 +530,7 @@ describe('events', () => {
     })
   })
 
-  it('R40 recording never changes a run: what a listener throws is ignored', async () => {
+  it('R40 never change a run: errors of a listener are ignored', async () => {
     const { run } = setup([says('Done.')], {
       onEvent: () => {
         throw new Error('broken listener')
@@ -539,7 +539,7 @@ describe('events', () => {
     expect(await run()).toMatchObject({ status: 'completed' })
   })
 
-  it('R40 a session listener that throws does not end the run either, and is reported', async () => {
+  it('R40 do not let a session listener that throws end the run; it is reported', async () => {
     const { run, events, session } = setup([
       calls('read_section', { section_key: 'cart' }),
       calls('add', { item: 'apple' }),
@@ -555,7 +555,7 @@ describe('events', () => {
     expect(warnings[0]).toContain('broken slice listener')
   })
 
-  it('R40 can be streamed, and a failing run fails the stream', async () => {
+  it('R40 can be streamed, and a failed run fails the stream', async () => {
     const adapter = scriptedAdapter([calls('look'), says('Done.')])
     const stream = streamAgent(bound(), { adapter, disclosure: readSection(), input: 'Go.' })
     const seen: string[] = []

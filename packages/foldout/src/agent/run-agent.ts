@@ -11,7 +11,7 @@ import { evaluate, finish, getStoredResult, restart } from './loop/run.ts'
 import type { AgentOptions, AgentResult } from './options.ts'
 
 /**
- * A run's events as they happen, and its result. Leaving the stream early cancels the run.
+ * The events of a run as they happen, and its result. Leaving the stream early cancels the run.
  *
  * @example
  * ```ts
@@ -26,8 +26,8 @@ export interface AgentStream<Output> extends AsyncIterable<AgentEvent> {
 }
 
 /**
- * Runs a prompt on a model until it answers: renders, asks, runs tools, opens what the model opens, and goes on. A session
- * has one live run at a time. Every error that leaves it carries the run's state (`getRunState`).
+ * Runs a prompt on a model until it answers: renders the prompt, sends requests, runs tools and opens sections. A
+ * session has one live run at a time. Every error that it throws carries the run's state (`getRunState`).
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export async function runAgent<Params, Keys extends string, Output>(
 }
 
 /**
- * As `runAgent`, but tells what happens while it does. Leaving the loop early (`break`) cancels the run.
+ * Like `runAgent`, but streams events as they happen. Leaving the loop early (`break`) cancels the run.
  *
  * @example
  * ```ts
@@ -60,15 +60,16 @@ export function streamAgent<Params, Keys extends string, Output>(
   const { result, cancel } = start(bound, options, events.push)
   result.then(events.end, events.fail)
   const leave = async (): Promise<void> => {
-    cancel(new Error('The reader of the stream left before the run had ended.'))
+    cancel(new Error('The reader left the stream before the run ended.'))
     await result.catch(() => undefined)
   }
   return { result, [Symbol.asyncIterator]: () => events.iterate(leave) }
 }
 
 /**
- * One evaluation, for callers who loop themselves: gives the result, or throws {@link VisibilityExpansionRequired} when the
- * model has opened something that needs a new render. Set what it requests in the session and evaluate again.
+ * Runs one evaluation, for callers with their own loop. Returns the result, or throws {@link
+ * VisibilityExpansionRequired} when the model has opened something that needs a new render. Set the requested overrides
+ * in the session and evaluate again.
  *
  * @example
  * ```ts
@@ -87,7 +88,7 @@ export async function evaluatePrompt<Params, Keys extends string, Output>(
   const core = createCore(
     bound,
     options,
-    createTeller(options, () => undefined),
+    createNotifier(options, () => undefined),
   )
   return guard<Output>(core, () =>
     loop(core, async (ended) => {
@@ -114,7 +115,7 @@ function start<Params, Keys extends string, Output>(
   push: (event: AgentEvent) => void,
 ): StartedRun<Output> {
   try {
-    const core = createCore(bound, options, createTeller(options, push))
+    const core = createCore(bound, options, createNotifier(options, push))
     const result = guard<Output>(core, () => loop(core, (ended) => restart(core, ended)))
     return { result, cancel: core.signal.cancel }
   } catch (error) {
@@ -142,14 +143,14 @@ async function loop(
   }
 }
 
-/** Runs to the end, gives the session back, and puts the run's state on what is thrown. */
+/** Runs to the end, releases the session, and attaches the run's state to errors. */
 async function guard<Output>(core: RunCore, work: () => Promise<AgentResult>): Promise<AgentResult<Output>> {
   try {
     return (await work()) as AgentResult<Output>
   } catch (thrown) {
     const error = withRunState(explain(core, thrown), core.journal.state)
     core.tell({ type: 'run/failed', errorType: getErrorType(error) })
-    // The run has failed already, so errors of the store add nothing.
+    // The run has already failed, so errors of the store add nothing.
     await core.journal.saved().catch(() => undefined)
     throw error
   } finally {
@@ -157,19 +158,19 @@ async function guard<Output>(core: RunCore, work: () => Promise<AgentResult>): P
   }
 }
 
-/** What ended a run is what its caller hears of, not what that led to. */
+/** Reports the cause that ended a run rather than its consequences. */
 function explain({ signal, journal }: RunCore, thrown: unknown): unknown {
   const isExplained = isInstance(thrown, LimitReachedError) || isInstance(thrown, RunAbortedError)
   return signal.signal.aborted && !isExplained ? signal.getError(journal.state) : thrown
 }
 
-/** Tells everyone who listens. What a listener throws or rejects with is its own affair. */
-function createTeller(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
+/** Notifies all listeners. Their errors and rejections are ignored. */
+function createNotifier(options: AgentOptions, push: (event: AgentEvent) => void): (event: AgentEvent) => void {
   return (event) => {
     push(event)
     try {
-      const told = options.onEvent?.(event)
-      if (isThenable(told)) swallow(told)
+      const returned = options.onEvent?.(event)
+      if (isThenable(returned)) swallow(returned)
     } catch {
       // Watching a run must not change it.
     }

@@ -19,7 +19,7 @@ export const flag = defineSlice({
   reducers: { raised: () => true, lowered: () => false },
 })
 
-/** A tool that says that it was called. */
+/** A tool that answers that it was called. */
 export function named(name: string): AnyTool {
   return defineTool({ name, description: `Does ${name}.`, execute: () => ok(`${name} done.`) })
 }
@@ -46,7 +46,7 @@ export interface Setup extends Partial<AgentOptions> {
   readonly scripted?: ScriptedOptions
 }
 
-/** A run of a script on some sections, with what it told. */
+/** Prepares a run of a script on some sections, and records its events. */
 export function prepare(script: readonly ScriptStep[], { sections, scripted, ...options }: Setup) {
   const bound = definePrompt({ ns: 'test', key: 'run', sections: [...sections] }).bind()
   const session = options.session ?? createSession({ slices: [flag] })
@@ -59,7 +59,7 @@ export function prepare(script: readonly ScriptStep[], { sections, scripted, ...
   return { bound, session, adapter, events, run, getResults }
 }
 
-/** What a promise was rejected with. */
+/** Returns the reason of a rejected promise. */
 export async function getError(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => {

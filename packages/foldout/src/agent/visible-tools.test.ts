@@ -51,7 +51,7 @@ describe.each([
   ['a visibility selector over state', [show('door', raise), bySelector], 'raise'],
   ['an enabled selector over state', [show('door', raise), byEnabling, fold('rest')], 'raise'],
 ] as const)('R36 a section opened by %s', (_, sections, opener) => {
-  it.each([true, false])('R36 brings tools that are offered and can be called, dynamic tools: %s', async (dynamic) => {
+  it.each([true, false])('R36 adds tools that are offered and can be called, dynamic tools: %s', async (dynamic) => {
     const { run, adapter, getResults, events } = prepare([calls(opener), calls('take'), says('Done.')], {
       sections,
       scripted: { supportsDynamicTools: dynamic },
@@ -75,7 +75,7 @@ describe.each([
     expect(getResults().at(-1)).toMatch(/^take done\.\n\nYour instructions have changed\./)
   })
 
-  it('R36 R66 does not pass by what the run wants a person to approve', async () => {
+  it("R36 R66 does not bypass the run's approvals", async () => {
     const { run } = prepare([callsAll([opener, {}], ['take', {}])], {
       sections: sections.map((section) =>
         section.key === 'door' ? show('door', { ...(opener === 'unlock' ? unlock : raise), exclusive: true }) : section,
@@ -118,7 +118,7 @@ describe.each([
   })
 })
 
-describe('R36 what was disclosed', () => {
+describe('R36 a disclosed tool', () => {
   const sections = [show('door', named('look')), fold('vault', named('take'))]
 
   it.each([readSection(), openSections(), openOrRead()])(
@@ -140,7 +140,7 @@ describe('R36 what was disclosed', () => {
   )
 
   it.each([readSection(), openSections(), openOrRead()])(
-    'R36 disclosure tools stay callable when nothing is folded anymore: $name',
+    'R36 stays callable when nothing is folded anymore, if it opens sections: $name',
     async (disclosure) => {
       const first = prepare([], { sections, disclosure })
       const [call] = disclosure.getCalls?.(first.bound.render({ disclosure }).view, ['vault']) ?? []
@@ -173,7 +173,7 @@ describe('R36 what was disclosed', () => {
 })
 
 describe('R36 hints', () => {
-  it('name the nearest tool, and the section to open for it', async () => {
+  it('name the nearest tool, and the section to open', async () => {
     const sections = [show('door', named('look')), fold('refunds', named('refund_order'))]
     const { run, getResults } = prepare([calls('refund'), says('Done.')], { sections })
     await run()
@@ -181,7 +181,7 @@ describe('R36 hints', () => {
       "There is no tool 'refund'. Did you mean refund_order? Open section 'refunds' to get it.",
     ])
   })
-  it('quote what a model wrote without what nobody can see', async () => {
+  it('quote the model without invisible characters', async () => {
     const hidden = '\u{e0041}\u202e\u200b'
     const { run, getResults } = prepare(
       [calls(`fly${hidden}`), calls('read_section', { section_key: `moon${hidden}` }), says('Done.')],

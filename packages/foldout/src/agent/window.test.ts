@@ -13,7 +13,7 @@ import { visibility } from '../entries/session.ts'
 import { calls, callsAll, says } from '../testing/scripted-adapter.ts'
 import { named, prepare, show } from './run.fixtures.ts'
 
-/** A folded section of about as many tokens as words. */
+/** A folded section with about one token per word. */
 function long(key: string, words: number, ...tools: AnyTool[]): AnySection {
   const template = `${'word '.repeat(words)}of ${key}.`
   return defineSection({ key, title: key, template, summary: `Some of ${key}.`, visibility: 'summary', tools })
@@ -30,7 +30,7 @@ describe("R41 an opening that does not fit the model's window", () => {
     ['openOrRead', openOrRead(), true],
     ['openOrRead', openOrRead(), false],
     ['contextFiles', contextFiles({ readTool: false }), true],
-  ])('is refused with what its text needs: %s, tools can be added: %s', async (name, disclosure, dynamic) => {
+  ])('is rejected with the size of its text: %s, tools can be added: %s', async (name, disclosure, dynamic) => {
     const call = name === 'readSection' ? calls('read_section', { section_key: 'vault' }) : calls(...open('vault'))
     const { run, session, getResults, adapter } = prepare([call, calls('take'), says('Done.')], {
       sections,
@@ -48,7 +48,7 @@ describe("R41 an opening that does not fit the model's window", () => {
     expect(adapter.requests.every(({ system }) => !system.includes('word'))).toBe(true)
   })
 
-  it('counts what was opened in the same reply and waits for the same render', async () => {
+  it('counts sections that were opened in the same reply and wait for the same render', async () => {
     const rooms = [long('a', 500), long('b', 500), long('c', 500)]
     const { run, session, getResults } = prepare([callsAll(open('a'), open('b'), open('c')), says('Done.')], {
       sections: rooms,
@@ -60,7 +60,7 @@ describe("R41 an opening that does not fit the model's window", () => {
     expect(session.get(visibility)).toEqual({ a: 'full', b: 'full' })
   })
 
-  it('is not refused for sections that the policy leaves for later', async () => {
+  it('is not rejected for sections that the policy leaves for later', async () => {
     const { run, session, getResults } = prepare([calls(...open('chest', 'vault')), says('Done.')], {
       sections,
       disclosure: openSections(),

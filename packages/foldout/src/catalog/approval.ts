@@ -6,7 +6,7 @@ import type { EntryCall } from './exposures/exposure.ts'
 import type { CallContext } from './tool.ts'
 
 /**
- * Who decides whether a call of a catalog's tool may run.
+ * Options that decide whether a call of a catalog's tool may run.
  *
  * @example
  * ```ts
@@ -15,20 +15,20 @@ import type { CallContext } from './tool.ts'
  */
 export interface ApprovalOptions {
   /**
-   * Called before each call with the tool that would run, even if the call goes through a meta tool. `true` allows the call,
-   * also one that needs approval and that nobody could be asked about. A text refuses it, and the model reads that text.
+   * Called before each call with the tool that would run, even if the call goes through a meta tool. `true` allows the
+   * call, even if it needs approval and nobody can be asked. A string rejects it, and the model reads that string.
    */
   readonly approve?: (call: EntryCall, context: CallContext) => Approval | Promise<Approval>
   /**
-   * Whether a person has to approve a call before it runs, beside what the tool says itself: a run pauses then. Anything but
-   * `false` asks, and a text says why. Where a call cannot wait for a person (outside of a run, and in `run_code`) it fails,
-   * unless `approve` allows it.
+   * Decides whether a person has to approve a call before it runs, in addition to the tool's own `needsApproval`; if
+   * so, the run pauses. Any result but `false` asks, and a string is the reason. If a call cannot wait for a person
+   * (outside a run, and in `run_code`), it fails, unless `approve` allows it.
    */
   readonly needsApproval?: (call: EntryCall, context: CallContext) => ApprovalNeed | Promise<ApprovalNeed>
 }
 
 /**
- * Whether a call may run: `true` or `false`, or a text that says why not.
+ * Whether a call may run: `true` or `false`, or a string that says why not.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export interface ApprovalOptions {
  */
 export type Approval = boolean | string
 
-/** How one call is approved. */
+/** Returns the approval settings of one call. */
 export function getApprovalSettings(
   options: ApprovalOptions,
   call: EntryCall,

@@ -4,14 +4,14 @@ import { shorten } from '../core/text.ts'
 import { schemaFragment } from './signatures/schema/fragment.ts'
 import type { CatalogEntry } from './tool.ts'
 
-/** How many wrong places are named. */
+/** How many faulty places are listed. */
 const NAMED_PLACES = 5
-/** How many of them are shown with the matching part of the schema. */
+/** How many of them are shown with their part of the schema. */
 const SHOWN_PARTS = 3
-/** Longest message about one place, in characters: some validators list every allowed value. */
+/** The maximum length of the message about one place: some validators list every allowed value. */
 const MAX_MESSAGE = 160
 
-/** Describes wrong arguments to a model: each wrong place, what is wrong there, and what the schema says about it. */
+/** Describes wrong arguments to a model: each faulty place, the fault, and the matching part of the schema. */
 export function describeArgumentsFault(
   { name, inputSchema }: CatalogEntry,
   issues: readonly StandardSchemaV1.Issue[],
@@ -32,7 +32,9 @@ export function describeArgumentsFault(
 
 export type ReadArguments = { readonly args: Readonly<Record<string, unknown>> } | { readonly fault: string }
 
-/** Reads a call's arguments as an object. Missing arguments count as an empty object, and a text is parsed as JSON. */
+/**
+ * Reads a call's arguments as an object. Missing arguments count as an empty object, and a string is parsed as JSON.
+ */
 export function readArguments(given: unknown): ReadArguments {
   if (given === undefined || given === null) return { args: {} }
   if (isPlainObject(given)) return { args: given }

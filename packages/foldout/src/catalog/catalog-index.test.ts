@@ -22,7 +22,7 @@ afterEach(() => {
 })
 
 describe('an index whose code is loaded later', () => {
-  it('has the tools that came before the code, as they are by then', async () => {
+  it('has the tools that were added before the code, in their current state', async () => {
     const index = createCatalogIndex<Searchable>({ embed: false })
     index.add(tool('pay_invoice', 'Pays an invoice.'))
     index.add(tool('cancel_order', 'Cancels an order.'))
@@ -33,7 +33,7 @@ describe('an index whose code is loaded later', () => {
     expect(await findNames(index, 'pay an invoice')).toEqual(['pay_invoice', 'cancel_order'])
   })
 
-  it('takes tools while the code is loading, and after', async () => {
+  it('accepts tools while the code is loading, and after', async () => {
     const index = createCatalogIndex<Searchable>({ embed: false })
     const first = findNames(index, 'pay an invoice')
     index.add(tool('pay_invoice', 'Pays an invoice.'))
@@ -53,8 +53,8 @@ describe('an index whose code is loaded later', () => {
   })
 })
 
-describe('an index that is made with the first search', () => {
-  it('is not made ahead, and finds the same', async () => {
+describe('an index that is created by the first search', () => {
+  it('is not created ahead of time, and finds the same tools', async () => {
     const [whenLazy, whenAhead] = [vi.fn(() => true), vi.fn(() => true)]
     const watch = (isDone: () => boolean) => ({ embed: false as const, preparation: { isDone, work: () => 1 } })
     const lazy = createCatalogIndex<Searchable>(watch(whenLazy), 'search')

@@ -6,21 +6,25 @@ import { MAX_QUERY_CHARACTERS } from './search/limits.ts'
 import { hurry, pause } from './search/slices.ts'
 import { readQuery, refuseEmptyQuery } from './search/text/read-query.ts'
 
-/** What a catalog uses of its index. It calls `wake` whenever its tools change, which may be before they are added or removed. */
+/**
+ * The part of an index that a catalog uses. The catalog calls `wake` whenever its tools change, possibly before they
+ * are added or removed.
+ */
 export type CatalogIndex<Tool extends Searchable> = Pick<
   SearchIndex<Tool>,
   'add' | 'remove' | 'wake' | 'ready' | 'search' | 'explain'
 >
 
 /**
- * An index that remembers searches until its tools change. Its code is loaded with the first search, or in a pause after the first
- * tool: it is a large part of what a catalog consists of, and a program that has just started has other things to do.
+ * Creates an index that caches searches until its tools change. Its code is loaded by the first search, or in a pause
+ * after the first tool is added: it is a large part of a catalog's code, and a program that has just started has other
+ * things to do.
  */
 export function createCatalogIndex<Tool extends Searchable>(
   options: EngineOptions,
   when: NonNullable<CatalogOptions['index']> = 'ahead',
 ): CatalogIndex<Tool> {
-  /** The tools that came before the code, by their qualified names. */
+  /** The tools that were added before the code was loaded, by qualified name. */
   const waiting = new Map<string, Tool>()
   const searches = new Map<string, Promise<SearchOutcome<Tool>>>()
   let index: SearchIndex<Tool> | undefined
@@ -29,7 +33,7 @@ export function createCatalogIndex<Tool extends Searchable>(
 
   const create = async (): Promise<SearchIndex<Tool>> => {
     const { createSearchIndex } = await import('./search/search-index.ts')
-    // Its code ran for the first time. That was enough for one turn.
+    // Its code just ran for the first time, which is enough work for one turn.
     await pause()
     index = createSearchIndex<Tool>(options)
     for (const tool of waiting.values()) index.add(tool)
@@ -77,7 +81,7 @@ export function createCatalogIndex<Tool extends Searchable>(
       const forget = (): void => {
         if (searches.get(key) === outcome) searches.delete(key)
       }
-      // An encoder that did not take part may do so the next time.
+      // An encoder that did not take part may do so next time.
       outcome.then(({ withoutEncoder }) => withoutEncoder !== undefined && forget(), forget)
       return outcome
     },

@@ -1,7 +1,7 @@
 import type { ExposedCatalog } from './exposures/exposure.ts'
 import type { CallContext, CallResult, RawTool } from './tool.ts'
 
-/** A tool that answers with its name and what it got, unless told otherwise. */
+/** A tool that answers with its name and arguments, unless `more` says otherwise. */
 export function tool(name: string, more: Partial<RawTool> = {}): RawTool {
   return {
     name,
@@ -19,7 +19,7 @@ export function failed(text: string): CallResult {
   return { ...said(text), isError: true }
 }
 
-/** The text of an answer that is nothing but text. */
+/** Returns the text of an answer that contains only text. */
 export function getText({ content }: CallResult): string {
   return content.map((part) => (part.type === 'text' ? String(part['text']) : `[${part.type}]`)).join('\n')
 }
@@ -33,7 +33,7 @@ export async function callText(
   return getText(await exposed.call(name, args, context))
 }
 
-/** Tools of which no two do the same, to fill catalogs with. */
+/** Creates distinct tools to fill catalogs with. */
 export function manyTools(count: number, more: Partial<RawTool> = {}): RawTool[] {
   return Array.from({ length: count }, (_, at) =>
     tool(`do_${WORDS[at % WORDS.length]!}_${Math.floor(at / WORDS.length)}`, more),

@@ -30,7 +30,7 @@ describe('R43 a catalog', () => {
     catalog.add(from('git', 'search'))
     expect(namesIn(catalog)).toEqual(['git__search', 'mail__search'])
     expect(first.map(({ name }) => name)).toEqual(['search'])
-    // Nearly right is not enough to let something go.
+    // A similar name is not enough to remove a tool.
     expect(catalog.remove('GitSearch')).toBe(false)
     expect(catalog.remove('git__search')).toBe(true)
     expect(catalog.remove('git__search')).toBe(false)
@@ -39,7 +39,7 @@ describe('R43 a catalog', () => {
     expect(catalog.categories).toEqual(['mail'])
   })
 
-  it('R43 has entries with fields of their own, which a copy has too', () => {
+  it('R43 has entries with their own fields, which a copy has too', () => {
     const schema = { type: 'object', properties: { to: { type: 'string' } } } as const
     const [entry] = createCatalog([tool('send', { inputSchema: schema, description: 'Sends a letter.' })]).tools
     const copy = { ...entry }
@@ -49,7 +49,7 @@ describe('R43 a catalog', () => {
     expect(Object.isFrozen(entry)).toBe(true)
   })
 
-  it('R43 R45 gives the same names and answers however far it has come in the background', async () => {
+  it('R43 R45 gives the same names and answers at any stage of its background work', async () => {
     const names = Array.from({ length: 1_500 }, (_, index) => `send_letter_${index}`)
     const expected = createCatalog([...from('mail', ...names.slice(500)), ...from('post', ...names.slice(1_000))])
     for (const turns of [0, 1, 3]) {
@@ -104,7 +104,7 @@ describe('R43 a catalog', () => {
   })
 })
 
-describe('R43 a name is resolved', () => {
+describe('R43 resolving a name', () => {
   const catalog = createCatalog([
     ...from('git', 'search', 'create_branch', 'getFile'),
     ...from('mail', 'search', 'Get_File'),
@@ -128,16 +128,16 @@ describe('R43 a name is resolved', () => {
     ['getFile', 'git/getFile'],
     ['Get_File', 'mail/Get_File'],
     ['listUsers', 'y/listUsers'],
-  ])("R43 if it is the model's, the qualified or the declared name, or close to one: %s", (name, qualified) =>
+  ])("R43 accepts the model's, the qualified or the declared name, or one close to it: %s", (name, qualified) =>
     expect(resolved(name)).toBe(qualified),
   )
 
-  it('R43 to a list of tools if it is ambiguous', () => {
+  it('R43 lists the tools that an ambiguous name could mean', () => {
     expect(resolved('search')).toEqual(['ambiguous', 'git__search', 'mail__search'])
     expect(resolved('get-file')).toEqual(['ambiguous', 'Get_File', 'getFile'])
   })
 
-  it('R46 to the nearest names if it is unknown, in any order of tools', () => {
+  it('R46 lists the nearest names to an unknown one, in any order of tools', () => {
     expect(resolved('create_brunch')).toEqual(['unknown', 'create_branch'])
     const near = (names: string[]) => createCatalog(names.map((name) => tool(name))).resolve('paint_x')
     const names = ['paint_b', 'paint_a', 'paint_d', 'paint_c']
@@ -146,14 +146,14 @@ describe('R43 a name is resolved', () => {
     expect(resolved('launch_the_rocket')).toEqual(['unknown'])
   })
 
-  it('R43 not to a tool that was removed', () => {
+  it('R43 does not find a tool that was removed', () => {
     const live = createCatalog([tool('gone_tool'), tool('other')])
     live.remove('gone_tool')
     for (const name of ['gone_tool', 'goneTool']) expect(live.resolve(name)).toMatchObject({ unknown: name })
   })
 })
 
-describe('R49 tools that were removed', () => {
+describe('R49 removed tools', () => {
   const identity = fc.tuple(
     fc.constantFrom('a', 'a_b', 'a b', 'b', undefined),
     fc.constantFrom('x', 'a__x', 'x.x', 'x_x', 'X', 'use_tool'),
@@ -230,7 +230,7 @@ describe('R48 searches', () => {
     expect(await catalog.explain('water the garden', 'nothing_like_it')).toBeUndefined()
   })
 
-  it('R61 with an encoder are not remembered until it takes part', async () => {
+  it('R61 are not cached until the encoder takes part', async () => {
     let isDown = true
     const problems: unknown[] = []
     const catalog = createCatalog(tools, {
@@ -244,7 +244,7 @@ describe('R48 searches', () => {
     expect(await catalog.ready()).toMatchObject({ meaning: 'word-vectors' })
     expect(await search()).toMatchObject({
       meaning: 'word-vectors',
-      withoutEncoder: 'The embedding function given to the search failed: the model is down',
+      withoutEncoder: "The search's embedding function failed: the model is down",
     })
     expect(problems).toMatchObject([{ code: 'search-embedding-failed', tool: undefined }])
     isDown = false
@@ -267,7 +267,7 @@ describe('R46 a call', () => {
   const call = vi.fn(async () => said('sent'))
   const catalog = createCatalog([tool('send', { source: 'mail', inputSchema, call }), { name: 'known_only' }])
 
-  it('R46 with wrong arguments says what is wrong and where, quotes the schema, and runs nothing', async () => {
+  it('R46 with wrong arguments names each fault and its place, quotes the schema, and runs nothing', async () => {
     call.mockClear()
     expect(await catalog.call('send', { to: 'a@b.de', lines: [{ text: 'x' }, { text: 5 }], copies: 9 })).toEqual(
       failed(
@@ -310,7 +310,7 @@ describe('R46 a call', () => {
     expect(text.length).toBeLessThan(3_000)
   })
 
-  it('R46 gives a tool its arguments and its context unchanged', async () => {
+  it('R46 passes arguments and context to the tool unchanged', async () => {
     call.mockClear()
     const context = { signal: new AbortController().signal, onProgress: () => {}, meta: { trace: 1 } }
     const args = { to: 'a@b.de', more: { x: [1] } }
@@ -343,7 +343,7 @@ describe('R46 a call', () => {
     expect(await catalog.call('sent', {})).toEqual(failed("Tool 'sent' not found. Nearest: send."))
   })
 
-  it('R46 keeps the pictures that a tool made with defineTool returns', async () => {
+  it('R46 keeps the images that a tool made with defineTool returns', async () => {
     const images = [{ mimeType: 'image/png', data: 'iVBORw0KGgo=' }]
     const draw = defineTool({ name: 'draw', description: 'Draws.', execute: () => ({ ...ok('Drawn.'), images }) })
     expect(await createCatalog([draw]).call('draw', {})).toEqual({
@@ -423,7 +423,7 @@ describe('R46 approval', () => {
       },
     })
 
-  it('R46 is asked with the inner tool and its arguments, whichever meta tool runs it', async () => {
+  it('R46 receives the inner tool and its arguments, whichever meta tool runs it', async () => {
     const exposed = hybrid().expose(
       catalogWith(() => true),
       { id: 'c', takesListChanges: true },
@@ -442,7 +442,7 @@ describe('R46 approval', () => {
       },
       "Tool 'erase' failed: Nobody is there.",
     ],
-  ])('R46 refuses a call before anything runs: %s', async (answer, message) => {
+  ])('R46 rejects a call before anything runs: %s', async (answer, message) => {
     expect(await catalogWith(answer).call('erase', {})).toEqual(failed(message))
     expect(ran).toEqual([])
   })

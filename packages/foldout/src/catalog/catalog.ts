@@ -44,9 +44,9 @@ class LiveCatalog implements Catalog {
   readonly #renamed = new Set<string>()
   #broken: readonly BrokenTool[] = []
   readonly #listeners = new Set<(event: CatalogEvent) => void>()
-  /** Filled in the background, so that the first search does not have to wait for all of it. */
+  /** Filled in the background, so the first search does not have to wait for all of it. */
   readonly #index: CatalogIndex<CatalogEntry>
-  // The rest is worked out when it is first asked for.
+  // These are computed on first use.
   #looseNames: LooseNames | undefined
   #session: Session | undefined
   #sorted: readonly CatalogEntry[] | undefined
@@ -102,7 +102,7 @@ class LiveCatalog implements Catalog {
     const { tools } = this
     return {
       unknown: name,
-      // Comparing with every name takes time, and most callers do not read this.
+      // Comparing with every name takes time, and most callers never read this.
       get near() {
         return nearest(
           name,
@@ -231,14 +231,14 @@ class LiveCatalog implements Catalog {
 
   /** The entries of all tools, with their current names. */
   #getEntries(): ReadonlyMap<string, CatalogEntry> {
-    // Even an empty set makes a new table when it is cleared, and this is asked for with every call.
+    // Clearing even an empty set allocates a new table, and this runs on every call.
     if (this.#renamed.size === 0) return this.#entries
     for (const qualified of this.#renamed) this.#rename(qualified)
     this.#renamed.clear()
     return this.#entries
   }
 
-  /** Creating the entries of a large catalog takes time. It happens in the background, or when somebody asks for one. */
+  /** Creates the entries of a large catalog in the background, because it takes time, or when one is needed. */
   #createPreparation(): Preparation {
     const take = createTaker(this.#renamed)
     return {
@@ -311,9 +311,9 @@ class LiveCatalog implements Catalog {
   }
 }
 
-/** Stands for the tools beyond the limit of a catalog. */
+/** Represents the tools beyond the limit of a catalog. */
 function createLeftOut(source: string | undefined, count: number): BrokenTool {
-  const reason = `A catalog takes at most ${MAX_TOOLS} tools. ${count} more were left out.`
+  const reason = `A catalog can have at most ${MAX_TOOLS} tools. ${count} more were left out.`
   return { source, name: '?', reason }
 }
 

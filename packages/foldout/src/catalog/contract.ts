@@ -12,7 +12,7 @@ import type { BrokenTool, CallContext, CallResult, CatalogEntry, CatalogInput, T
 import type { UnknownTool } from './unknown-tool.ts'
 
 /**
- * How a catalog is filled and called.
+ * Options of a catalog: how it is filled and called.
  *
  * @example
  * ```ts
@@ -25,13 +25,13 @@ import type { UnknownTool } from './unknown-tool.ts'
  * ```
  */
 export interface CatalogOptions extends SearchIndexOptions, ApprovalOptions {
-  /** More about tools than their definitions say, by name or by `source/name`. */
+  /** Additional information about tools, by name or by `source/name`. */
   readonly metadata?: Readonly<Record<string, ToolMetadata>>
   /** What each source is for, in a few words that the model reads. */
   readonly sources?: Readonly<Record<string, string>>
   /**
-   * When the index for searches is made: `ahead`, in pauses of the program, so that the first search is quick; or with the first
-   * `search`, which saves about 25 MB in a program that is rarely searched. Default `ahead`.
+   * When the search index is created: `ahead`, in pauses of the program, so the first search is quick; or by the first
+   * `search`, which saves about 25 MB in a program that rarely searches. Default `ahead`.
    */
   readonly index?: 'ahead' | 'search'
 }
@@ -79,8 +79,8 @@ export interface Catalog {
   /** Finds the tools that fit a request best. There are no hits if nothing fits. */
   search(query: string, options?: SearchOptions): Promise<SearchOutcome<CatalogEntry>>
   /**
-   * Resolves when every tool is indexed, and embedded if the catalog has an encoder that works. Searches need not wait for it:
-   * until then they go without the encoder, and say so.
+   * Resolves when every tool is indexed, and embedded if the catalog has an encoder that works. Searches do not have to
+   * wait for it: until then, they run without the encoder, and say so.
    */
   ready(): Promise<SearchReadiness>
   /** Explains how a tool scores for a query, whether or not a search would find it; `undefined` if there is no such tool. */
@@ -89,7 +89,7 @@ export interface Catalog {
   call(name: string, args: unknown, context?: CallContext): Promise<CallResult>
   /** Whether a person has to approve a call before it runs. */
   findApprovalNeed(name: string, args: unknown, context?: CallContext): Promise<ApprovalNeed>
-  /** Adds tools. If a tool already exists it is kept, and the new one is listed in `broken`. */
+  /** Adds tools. If a tool already exists, it is kept, and the new one is listed in `broken`. */
   add(tools: readonly CatalogInput[]): void
   /** Removes a tool, by the name that models see or by its qualified name. Returns whether it existed. */
   remove(name: string): boolean

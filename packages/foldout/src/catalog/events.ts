@@ -47,8 +47,8 @@ export type CatalogEvent =
       readonly wrappingTokens: number
     }
   /**
-   * A problem with searching that a person should know about: a tool cannot be indexed, the word vectors cannot be loaded, or an
-   * encoder or a cache of vectors failed. Searches go on.
+   * A problem with searching that a person should know about: a tool cannot be indexed, the word vectors cannot be
+   * loaded, or an encoder or a cache of vectors failed. Searches continue.
    */
   | {
       readonly type: 'search/problem'
@@ -56,5 +56,5 @@ export type CatalogEvent =
       readonly tool: string | undefined
       readonly code?: ErrorCode
     }
-  /** An exposure that decides for each client made a decision. */
+  /** An exposure made a decision for a client. */
   | { readonly type: 'exposure/chosen'; readonly client: string; readonly exposure: string; readonly reason: string }

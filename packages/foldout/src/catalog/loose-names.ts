@@ -3,11 +3,11 @@ import type { CatalogEntry } from './tool.ts'
 
 type Names = Pick<CatalogEntry, 'name' | 'declared' | 'qualified'>
 
-/** Tools by their names without case and separators. */
+/** An index of tools by name, ignoring case and separators. */
 export interface LooseNames {
   add(entry: Names): void
   remove(entry: Names): void
-  /** The qualified names of the tools with a name like this one. */
+  /** Finds the qualified names of the tools with a name like this one. */
   find(name: string): Iterable<string>
 }
 

@@ -19,7 +19,7 @@ function seenIn(table: ReturnType<typeof createNameTable>, tools: readonly Ident
   )
 }
 
-// Few words, so that they often meet; what separates them, what is foreign and what is reserved are among them.
+// Few words, so names often collide; separators, foreign scripts and reserved words are among them.
 const word = fc.constantFrom(
   'a',
   'b',
@@ -40,7 +40,7 @@ const declared = fc
   )
   .map((parts) => parts.join(''))
 const source = fc.option(fc.oneof(word, fc.constantFrom('a/b', 'a__b', 's'.repeat(70))), { nil: undefined })
-// Names that take each other's place.
+// Names that compete for the same form.
 const crowd = fc.tuple(
   fc.constantFrom('a', 'a b', 'a_b', 'a__x', undefined),
   fc.constantFrom('x', 'a__x', 'a_b__x', 'x__x', 'tool__x'),
@@ -51,7 +51,7 @@ const identities: fc.Arbitrary<readonly Identity[]> = fc.uniqueArray(fc.oneof(cr
 })
 
 describe('R43 names', () => {
-  it('R43 are the declared ones if these are unique and fit', () => {
+  it('R43 are the declared ones if these are unique and valid', () => {
     expect(
       getNames([
         ['git', 'commit'],
@@ -81,7 +81,7 @@ describe('R43 names', () => {
     })
   })
 
-  it('R43 give way to a tool that is declared with the longer name', () => {
+  it('R43 yield to a tool that is declared with the longer name', () => {
     expect(
       getNames([
         ['git', 'search'],
@@ -95,7 +95,7 @@ describe('R43 names', () => {
     })
   })
 
-  it('R43 over 64 characters keep what the tool does, and end in a hash', () => {
+  it('R43 keep what the tool does if they exceed 64 characters, and end in a hash', () => {
     const long = 'list_all_repository_collaborators_with_permissions'
     expect(
       getNames([
@@ -110,7 +110,7 @@ describe('R43 names', () => {
     })
   })
 
-  it('R43 in other scripts and with characters that providers refuse stay distinct', () => {
+  it('R43 stay distinct in other scripts and with characters that providers reject', () => {
     const names = getNames([
       ['w', '天气预报'],
       ['w', '天气'],
@@ -133,7 +133,7 @@ describe('R43 names', () => {
     for (const name of META_TOOL_NAMES) expect(getNames([['x', name]])).toEqual({ [`x/${name}`]: `x__${name}` })
   })
 
-  it('R43 with a hash cannot be claimed by another tool', () => {
+  it('R43 cannot be claimed by another tool if they have a hash', () => {
     const tools: Identity[] = [
       ['s', 'a.b'],
       ['s', 'a_b'],
@@ -144,7 +144,7 @@ describe('R43 names', () => {
     expect(names[`evil/${taken}`]).not.toBe(taken)
   })
 
-  it('R43 that are qualified distinguish sources and names with slashes', () => {
+  it('R43 distinguish sources and names with slashes if they are qualified', () => {
     const same: Identity[] = [
       ['a', 'b/c'],
       ['a/b', 'c'],
@@ -192,7 +192,7 @@ describe('R43 names', () => {
     )
   })
 
-  it('R43 of many tools that share one take linear time', () => {
+  it('R43 take linear time if many tools share one', () => {
     const table = createNameTable()
     const touched = Array.from({ length: 1_000 }, (_, at) => table.add(`s${at}`, 'search').length)
     expect(touched.slice(0, 4)).toEqual([1, 2, 1, 1])

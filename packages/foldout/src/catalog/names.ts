@@ -20,7 +20,7 @@ const HASH_LENGTH = 8
 
 /** Gets the name of a tool that depends only on the tool. */
 export function getQualifiedName(source: string | undefined, declared: string): string {
-  // Escaped as in a JSON Pointer, so that the last slash follows the source and no two tools share a name.
+  // Escaped as in a JSON Pointer, so the last slash follows the source and no two tools share a name.
   const plain = declared.replaceAll('~', '~0').replaceAll('/', '~1')
   return source === undefined ? plain : `${source}/${plain}`
 }
@@ -36,7 +36,7 @@ interface Named {
  * taken, it ends in a hash. Names depend on the set of tools, not on the order in which they were added.
  */
 export interface NameTable {
-  /** Adds a tool, and returns the qualified names of the tools whose name may have changed, the new one included. */
+  /** Adds a tool, and returns the qualified names of the tools whose name may have changed, including the new one. */
   add(source: string | undefined, declared: string): readonly string[]
   /** Removes a tool, and returns the qualified names of the tools whose name may have changed. */
   remove(qualified: string): readonly string[]
@@ -96,7 +96,7 @@ function shortenLong({ short, long }: Named): string {
   return roomBefore < 1 ? short.slice(0, room) : `${long.slice(0, roomBefore)}__${short}`
 }
 
-/** The end of a name with a hash. No other name may end like this, so that the two kinds cannot be confused. */
+/** The end of a name with a hash. No other name may end like this, so the two kinds cannot be confused. */
 const HASHED = /__[0-9a-f]{8}$/
 
 function fits(name: string): boolean {
@@ -120,7 +120,7 @@ function hash(identity: string): string {
   return sha256Hex(identity).slice(0, HASH_LENGTH)
 }
 
-/** Qualified names by a name that they may share. Most names have one tool, so a set is made only for the others. */
+/** Qualified names by a name that they may share. Most names have one tool, so only the others get a set. */
 class NameGroups {
   readonly #groups = new Map<string, string | Set<string>>()
 

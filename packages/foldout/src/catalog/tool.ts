@@ -21,7 +21,7 @@ export interface ToolProgress {
 }
 
 /**
- * The context of a call. A tool made with `defineTool` also receives what a run provides, such as its session.
+ * The context of a call. A tool made with `defineTool` also receives the context of a run, such as its session.
  *
  * @example
  * ```ts
@@ -36,15 +36,15 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
   readonly signal?: AbortSignal
   /** Called with the progress of the call. Absent if the caller did not ask for it. */
   readonly onProgress?: (progress: ToolProgress) => void
-  /** The client that asks, if the call came over MCP. */
+  /** The client that made the call, if it came over MCP. */
   readonly client?: CallClient
-  /** What can be asked of that client, or told to it, while the call runs. */
+  /** Sends questions and notifications to that client while the call runs. */
   readonly peer?: CallPeer
   /** The `_meta` of an MCP request, passed on to the server that runs the call. */
   readonly meta?: Readonly<Record<string, unknown>>
   /**
-   * There if a legacy client wants a task in place of the result. A tool that can do that gives back a result with `task`; others
-   * ignore it.
+   * Present if a legacy client wants a task instead of the result. A tool that supports tasks returns a result with
+   * `task`; others ignore it.
    */
   readonly task?: Readonly<Record<string, unknown>>
 }
@@ -68,19 +68,21 @@ export interface CallContext extends Partial<Omit<ToolContext, 'signal'>> {
 export interface CallClient {
   /** Different for each connection. Requests without a connection share one. */
   readonly id: string
-  /** Tells its connection from all others, also those to other machines; absent if its requests have none. */
+  /**
+   * Identifies its connection among all others, including those to other machines; absent if its requests have none.
+   */
   readonly connection?: string
   /** Whether other clients have the same id, because their requests have no connection. */
   readonly isShared?: boolean
-  /** As it calls itself. */
+  /** The client's own name. */
   readonly name: string | undefined
   readonly version: string | undefined
-  /** Who it is, as the server's `authorize` says. */
+  /** The identity returned by the server's `authorize`. */
   readonly principal: string | undefined
 }
 
 /**
- * The client at the other end of an MCP request, for tools that ask it for something or tell it something while they run.
+ * The client at the other end of an MCP request, for tools that send it questions or notifications while they run.
  *
  * @example
  * ```ts
@@ -96,31 +98,31 @@ export interface CallClient {
  * ```
  */
 export interface CallPeer {
-  /** `legacy` before MCP 2026-07-28, `modern` from then on. */
+  /** `legacy` before MCP 2026-07-28, `modern` since then. */
   readonly era: 'legacy' | 'modern'
-  /** What the client says that it can do. */
+  /** The capabilities that the client declares. */
   readonly capabilities: Readonly<Record<string, unknown>>
-  /** The least severe log messages that the client wants to have. */
+  /** The lowest level of log messages that the client wants. */
   readonly logLevel?: string
-  /** The headers of its request, if that came over HTTP, with everything that is secret in them. */
+  /** The headers of its request, if it came over HTTP, including secrets. */
   readonly headers?: { get(name: string): string | null }
-  /** Tells the client something, along with the request that it has made. */
+  /** Sends the client a notification related to its request. */
   notify(method: string, params: Readonly<Record<string, unknown>>): Promise<void>
   /**
-   * Asks a legacy client: `sampling/createMessage`, `elicitation/create` or `roots/list`. A modern one is asked by a result with
-   * `resultType: 'input_required'`, which it answers with another call that has `input`.
+   * Asks a legacy client: `sampling/createMessage`, `elicitation/create` or `roots/list`. A modern client is asked
+   * through a result with `resultType: 'input_required'`, which it answers with another call that has `input`.
    */
   readonly ask?: (
     method: string,
     params: Readonly<Record<string, unknown>>,
     signal?: AbortSignal,
   ) => Promise<Readonly<Record<string, unknown>>>
-  /** What a modern client answers to the questions of an earlier result. */
+  /** A modern client's answers to the questions of an earlier result. */
   readonly input?: CallInput
 }
 
 /**
- * The answers of a modern client, and the state that it was given with the questions.
+ * The answers of a modern client, and the state that came with the questions.
  *
  * @example
  * ```ts
@@ -128,14 +130,14 @@ export interface CallPeer {
  * ```
  */
 export interface CallInput {
-  /** By the names of the questions. Not checked. */
+  /** The answers by the names of the questions. Not checked. */
   readonly responses: Readonly<Record<string, unknown>>
-  /** As the tool gave it; clients may change it. */
+  /** The state from the tool; clients may have changed it. */
   readonly state: string | undefined
 }
 
 /**
- * What a catalog can know about a tool beyond its definition.
+ * Information about a tool beyond its definition.
  *
  * @example
  * ```ts
@@ -144,7 +146,7 @@ export interface CallInput {
  * ```
  */
 export interface ToolMetadata {
-  /** The name of a group of tools, to which a search can be limited. Default: the source's name. */
+  /** The name of a group of tools that a search can be limited to. Default: the source's name. */
   readonly category?: string
   readonly tags?: readonly string[]
   /** One line of about 50 characters for lists. Default: the beginning of the description. */
@@ -175,7 +177,7 @@ export interface RawTool extends ToolMetadata {
   readonly source?: string
   readonly title?: string
   readonly description?: string
-  /** Default: any object. */
+  /** The schema of the arguments. Default: any object. */
   readonly inputSchema?: JsonSchema
   readonly outputSchema?: JsonSchema
   readonly annotations?: ToolAnnotations
@@ -185,12 +187,16 @@ export interface RawTool extends ToolMetadata {
   readonly execution?: ToolExecution
   /** The definition's `_meta`, passed on to clients. */
   readonly meta?: Readonly<Record<string, unknown>>
-  /** Runs the tool with arguments that fit the schema. Without it, the tool can be found, and a call fails with an explanation. */
+  /**
+   * Runs the tool with arguments that fit the schema. Without it, the tool can be found, but a call fails with an
+   * explanation.
+   */
   readonly call?: (args: Readonly<Record<string, unknown>>, context: CallContext) => Promise<CallResult>
 }
 
 /**
- * How a tool can be run, as in MCP 2025-11-25: whether a call may, must or must not be a task, whose result is asked for later.
+ * How a tool can be run, as in MCP 2025-11-25: whether a call may, must or must not be a task, whose result is fetched
+ * later.
  *
  * @example
  * ```ts
@@ -227,11 +233,11 @@ export interface CatalogEntry {
   readonly name: string
   /** `source/name`, or only the name if there is no source. It never changes, no matter which tools the catalog has. */
   readonly qualified: string
-  /** The name that the source declares, under which it is called there. */
+  /** The name that the source declares and is called with. */
   readonly declared: string
   readonly source: string | undefined
   readonly title: string | undefined
-  /** Empty if the definition has none. */
+  /** The description; empty if the definition has none. */
   readonly description: string
   readonly shortDescription: string
   readonly category: string | undefined
@@ -243,7 +249,7 @@ export interface CatalogEntry {
   readonly icons: readonly unknown[] | undefined
   readonly execution: ToolExecution | undefined
   readonly meta: Readonly<Record<string, unknown>> | undefined
-  /** What is wrong with the definition of a tool that can still be called, such as a schema that does not compile. */
+  /** The fault in the definition of a tool that can still be called, such as a schema that does not compile. */
   readonly problem: string | undefined
 }
 

@@ -19,7 +19,7 @@ export interface UnknownTool {
 }
 
 /**
- * Tells whether `catalog.resolve()` found no tool.
+ * Whether `catalog.resolve()` found no tool.
  *
  * @example
  * const found = catalog.resolve('send_mail')

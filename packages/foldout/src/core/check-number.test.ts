@@ -12,7 +12,7 @@ describe('options that should be numbers', () => {
     ['5', "'5'"],
     [null, 'null'],
     [{}, 'of type object'],
-  ])('are refused with their name: %o', (given, shown) => {
+  ])('are rejected by name: %o', (given, shown) => {
     expect(() => checkNumber('max', given, { code: 'mcp-options', least: 1 })).toThrow(
       `max is ${shown}. Pass a number, 1 or more, or leave it out.`,
     )
@@ -34,12 +34,12 @@ describe('options that should be numbers', () => {
     { streams: { max: Number.NaN } },
     { streams: { perPeer: Number.NaN } },
     { cache: { ttlMs: Number.NaN } },
-  ])('serveMcp refuses %o', (options) => {
+  ])('serveMcp rejects %o', (options) => {
     const serve = () => serveMcp(createCatalog([]), { name: 'home', version: '1.0.0', ...options })
     expect(serve).toThrow(expect.objectContaining({ code: 'mcp-options' }) as Error)
   })
 
-  it('toolsFromMcp and withRetries refuse NaN, which would be no limit', async () => {
+  it('toolsFromMcp and withRetries reject NaN, which would disable the limit', async () => {
     const client = {
       getServerCapabilities: () => ({}),
       getServerVersion: () => ({ name: 'x' }),
@@ -55,7 +55,7 @@ describe('options that should be numbers', () => {
 })
 
 describe('waiting', () => {
-  it('takes as long as it should, even if no timer is that long', async () => {
+  it('waits the full time, even if it is longer than a timer can run', async () => {
     vi.useFakeTimers()
     try {
       let isOver = false

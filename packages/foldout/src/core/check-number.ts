@@ -4,12 +4,12 @@ import { shorten } from './text.ts'
 export interface NumberRule {
   /** The code of the error. */
   readonly code: ErrorCode
-  /** The smallest number. Default 0. */
+  /** The smallest valid number. Default 0. */
   readonly least?: number
 }
 
 /**
- * Refuses an option that should be a number and is not. Every comparison with NaN is false, so that a limit computed from a
+ * Rejects an option that should be a number and is not. Every comparison with NaN is false, so a limit computed from a
  * missing setting would otherwise be no limit at all.
  *
  * @throws FoldoutError with the rule's code.

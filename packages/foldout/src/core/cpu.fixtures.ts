@@ -1,4 +1,7 @@
-/** Starts a clock that counts the processor time of this process, in milliseconds. Other work of the machine does not add to it. */
+/**
+ * Starts a clock that counts the processor time of this process, in milliseconds. Work of other processes does not
+ * count.
+ */
 export function startCpuClock(): () => number {
   const begin = process.cpuUsage()
   return () => {

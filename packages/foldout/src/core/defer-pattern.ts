@@ -1,6 +1,7 @@
 /**
- * Creates a regular expression when it is first used. Engines check every literal when they load a file, and one that names
- * properties of Unicode (`\p{L}`) takes up to a millisecond, so the files that most programs load contain none.
+ * Creates a regular expression when it is first used. Engines check every literal when they load a file, and checking
+ * one with Unicode properties (`\p{L}`) takes up to a millisecond, so the files that most programs load contain no such
+ * literals.
  */
 export function deferPattern(source: string, flags: string): () => RegExp {
   let pattern: RegExp | undefined

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { getEditDistance } from './edit-distance.ts'
 
-/** By the definition, without a shortcut. */
+/** The textbook definition, without shortcuts. */
 function getPlainDistance(a: string, b: string): number {
   let row = Array.from({ length: a.length + 1 }, (_, x) => x)
   for (let y = 1; y <= b.length; y++) {

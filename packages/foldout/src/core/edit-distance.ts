@@ -1,7 +1,7 @@
 /**
- * Returns how many characters must be inserted, deleted or replaced to turn one word into another, or `Infinity` if more
- * than `most`. Only cells within `most` of the diagonal are computed, and only while they can still matter, so that
- * dissimilar words cost little.
+ * Returns how many characters must be inserted, deleted or replaced to turn one word into another, or `Infinity` if
+ * more than `most`. Only cells within `most` of the diagonal are computed, and only while they can still matter, so
+ * dissimilar words are cheap.
  */
 export function getEditDistance(a: string, b: string, most: number = Infinity): number {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]

@@ -2,7 +2,7 @@ import { MAX_ERROR_MESSAGE } from './limits.ts'
 import { cutWithCount } from './text.ts'
 
 /**
- * Every code that an error of Foldout can have. Codes are stable; messages are not. `docs/errors.md` explains each code,
+ * Every code that a Foldout error can have. Codes are stable; messages are not. `docs/errors.md` explains each code,
  * and a test keeps this list, the source and that page in agreement.
  *
  * @example
@@ -117,7 +117,7 @@ export class FoldoutError extends Error {
 }
 
 /**
- * Where in a prompt an error is.
+ * Where in a prompt the error is.
  *
  * @example
  * ```ts
@@ -189,7 +189,9 @@ export function getErrorMessage(thrown: unknown): string {
   return cutWithCount(text, MAX_ERROR_MESSAGE)
 }
 
-/** Returns a short name of a thrown value that reveals nothing of its content: an error's code or name. Never throws. */
+/**
+ * Returns a short name of a thrown value that reveals nothing about its content: an error's code or name. Never throws.
+ */
 export function getErrorType(thrown: unknown): string {
   if (!isErrorLike(thrown)) return typeof thrown
   const type = attempt(() => ('code' in thrown && typeof thrown.code === 'string' ? thrown.code : thrown.name))
@@ -216,7 +218,7 @@ function isErrorLike(thrown: unknown): thrown is Error {
 }
 
 function describeUnprintable(thrown: unknown): string {
-  return `something was thrown that cannot be shown (${thrown === null ? 'null' : typeof thrown})`
+  return `a thrown value that cannot be shown (${thrown === null ? 'null' : typeof thrown})`
 }
 
 function attempt<Value>(work: () => Value): Value | undefined {

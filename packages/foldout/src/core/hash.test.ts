@@ -5,7 +5,7 @@ import { canonicalJson } from './json/json.ts'
 describe('sha256Hex', () => {
   const texts = ['', 'abc', 'Zoë 😀', '\ud800 alone', 'x'.repeat(100_000), '\0\n']
 
-  it('R16 is the same by the runtime and in JavaScript', () => {
+  it("R16 is the same with the runtime's hash and in JavaScript", () => {
     expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
     expect(texts.map(sha256Hex)).toEqual(texts.map(hashInJavaScript))
   })

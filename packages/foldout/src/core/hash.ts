@@ -5,7 +5,10 @@ type Hash = (text: string) => string
 
 let hash: Hash | undefined
 
-/** Computes the SHA-256 of a text in hexadecimal, with the runtime if it has a synchronous API, otherwise in JavaScript. */
+/**
+ * Computes the SHA-256 of a text in hexadecimal, using the runtime if it has a synchronous API, otherwise in
+ * JavaScript.
+ */
 export function sha256Hex(text: string): string {
   hash ??= findNativeHash() ?? hashInJavaScript
   return hash(text)
@@ -15,7 +18,7 @@ export function hashInJavaScript(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)))
 }
 
-/** Looked up at run time, so that runtimes without Node built-ins do not have to import one. */
+/** Looks up the built-in at run time, so runtimes without Node built-ins do not have to import it. */
 function findNativeHash(): Hash | undefined {
   try {
     const crypto = globalThis.process?.getBuiltinModule?.('node:crypto')

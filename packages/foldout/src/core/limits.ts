@@ -1,4 +1,4 @@
-/** How many characters of a thrown value a message repeats, since it may end up in a prompt, a log or an answer. The rest is cut. */
+/** How many characters of a thrown value's message are kept, since it may end up in a prompt, a log or an answer. */
 export const MAX_ERROR_MESSAGE = 10_000
 
 /** How long a file search runs before it yields to other work, in milliseconds. */

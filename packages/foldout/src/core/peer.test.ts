@@ -14,7 +14,7 @@ describe('importPeer', () => {
     ["Cannot find package 'libsql' imported from /app/index.js", 'ERR_MODULE_NOT_FOUND'],
     ["Cannot find module 'libsql'\nRequire stack:\n- /app/index.js", 'MODULE_NOT_FOUND'],
     ["Cannot find package 'libsql/promise' imported from /app/index.js", 'ERR_MODULE_NOT_FOUND'],
-  ])('R25 says how to install what is missing: %j', async (message, code) => {
+  ])('R25 says how to install a missing package: %j', async (message, code) => {
     await expect(importPeer('libsql', failing(message, code))).rejects.toMatchObject({
       code: 'peer-missing',
       message: "The package 'libsql' is required here and is not installed. Run: npm install libsql",
@@ -35,7 +35,7 @@ describe('importPeer', () => {
   ])('R25 distinguishes a broken package from a missing one: %j', async (message, code) => {
     await expect(importPeer('libsql', failing(message, code))).rejects.toMatchObject({
       code: 'peer-broken',
-      message: `The package 'libsql' cannot be loaded, though it seems to be installed. Install it again: npm install libsql. The reason: ${message}`,
+      message: `The package 'libsql' cannot be loaded, although it seems to be installed. Install it again: npm install libsql. The reason: ${message}`,
     })
   })
 })
@@ -45,7 +45,7 @@ describe('checkPeer', () => {
     throw Object.assign(new Error(message), { code })
   }
 
-  it('R25 says how to install what is missing, without loading it', () => {
+  it('R25 says how to install a missing package, without loading it', () => {
     const resolve = failWith("Cannot find package 'libsql' imported from /app/index.js", 'ERR_MODULE_NOT_FOUND')
     expect(() => checkPeer('libsql', resolve)).toThrow(
       "The package 'libsql' is required here and is not installed. Run: npm install libsql",

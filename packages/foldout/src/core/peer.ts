@@ -8,14 +8,14 @@ export async function importPeer<Module>(name: string, load: () => Promise<Modul
     if (isMissing(error, name)) throw createMissingError(name, error)
     throw new FoldoutError(
       'peer-broken',
-      `The package '${name}' cannot be loaded, though it seems to be installed. Install it again: npm install ${name}. The reason: ${getErrorMessage(error)}`,
+      `The package '${name}' cannot be loaded, although it seems to be installed. Install it again: npm install ${name}. The reason: ${getErrorMessage(error)}`,
       { cause: error },
     )
   }
 }
 
 /**
- * Throws the same error at once if an optional package is not installed, without loading it: `checkPeer('libsql',
+ * Like {@link importPeer}, throws if an optional package is not installed, but without loading it: `checkPeer('libsql',
  * import.meta.resolve)`. Where packages cannot be resolved, as in a bundle, the error comes when the package is used.
  */
 export function checkPeer(name: string, resolve: ((name: string) => unknown) | undefined): void {

@@ -4,18 +4,18 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   try {
     return typeof (value as { readonly then?: unknown }).then === 'function'
   } catch {
-    // A proxy or a getter that throws: nothing can be awaited there.
+    // A proxy or a getter that throws cannot be awaited.
     return false
   }
 }
 
-/** Handles the rejection of a promise that nothing awaits, so that it does not end the process. */
+/** Handles the rejection of a promise that nothing awaits, so it does not crash the process. */
 export function swallow(promise: PromiseLike<unknown>): void {
   const ignore = (): void => undefined
   try {
-    // Two functions: a thenable that is not a promise may call either without looking.
+    // Pass both handlers: a thenable that is not a promise may call either without checking.
     promise.then(ignore, ignore)
   } catch {
-    // Nobody waits for it.
+    // Nothing awaits it.
   }
 }

@@ -31,7 +31,7 @@ describe('R4 placeholders', () => {
       expect(parseTemplate(source).names).toEqual(names))
   }
 
-  it('R4 are found by the compiler too', () => {
+  it('R4 the compiler finds the same names', () => {
     type Found = { [T in keyof typeof cases]: PlaceholderNames<T> }
     type Expected = { [T in keyof typeof cases]: (typeof cases)[T][number] }
     expectTypeOf<Found>().toEqualTypeOf<Expected>()
@@ -42,7 +42,7 @@ describe('R4 placeholders', () => {
     expect(fill('$ $$ $a $$$${a}', { a: 'x' })).toBe('$ $$ $a $$${a}')
   })
 
-  it('R4 values are inserted once and verbatim', () => {
+  it('R4 inserts values once and verbatim', () => {
     expect(fill('${a} ${b}', { a: '${b} $${c} $& $1', b: 'x' })).toBe('${b} $${c} $& $1 x')
   })
 
@@ -50,11 +50,11 @@ describe('R4 placeholders', () => {
     expect(fill('${a} ${b} ${c}', { a: 1.5, b: false, c: 10n })).toBe('1.5 false 10')
   })
 
-  it('R4 refuses a placeholder without a name', () => {
+  it('R4 rejects a placeholder without a name', () => {
     expect(() => parseTemplate('x ${}')).toThrow('A template contains the placeholder ${} without a name.')
   })
 
-  it('R4 any text made of literals and values comes out as written', () => {
+  it('R4 renders any mix of literals and values as written', () => {
     const literal = fc.string({ unit: fc.constantFrom('a', '$', '{', '}', ' ', 'é', '"') })
     fc.assert(
       fc.property(fc.array(fc.tuple(literal, fc.constantFrom('x', 'y')), { maxLength: 5 }), literal, (pairs, last) => {
@@ -71,7 +71,7 @@ describe('R4 placeholders', () => {
 })
 
 describe('R4 indentation', () => {
-  it('R4 is removed as far as all lines share it, and the edges are trimmed', () => {
+  it('R4 is removed if all lines share it, and the edges are trimmed', () => {
     const source = `
 
       Hello \${who},
@@ -82,15 +82,15 @@ describe('R4 indentation', () => {
     expect(fill(source, { who: 'you' })).toBe('Hello you,\n  indented\n\nend')
   })
 
-  it('R4 of a value is kept', () => {
+  it('R4 inside a value is kept', () => {
     expect(fill('\n    a\n    ${block}\n  ', { block: '      deep\n    less\n' })).toBe('a\n      deep\n    less\n')
   })
 
-  it('R4 a line that begins with a placeholder counts', () => {
+  it('R4 counts on a line that begins with a placeholder', () => {
     expect(fill('\n      a\n    ${x}\n', { x: 'b' })).toBe('a\nb')
   })
 
-  it('R4 a blank template is empty', () => {
+  it('R4 leaves a blank template empty', () => {
     expect(fill(' \n\t\n ', {})).toBe('')
   })
 })
@@ -109,14 +109,14 @@ describe('md', () => {
     expect(fill(md`a \${b} costs $${'price'}`, { price: 5 })).toBe('a ${b} costs $5')
   })
 
-  it('R16 has a string form unless a dollar sign stands before a placeholder', () => {
+  it('R16 has a string form unless a dollar sign precedes a placeholder', () => {
     expect(toTemplateSource(md`a \${b} ${'c'}`)).toBe('a $${b} ${c}')
     expect(toTemplateSource(md`$${'c'}`)).toBeUndefined()
   })
 })
 
 describe('long templates', () => {
-  it('R4 900 placeholders and 500 kB', () => {
+  it('R4 can have 900 placeholders and 500 kB', () => {
     const many = Array.from({ length: 900 }, (_, i) => `\${p${i}}`).join(' ')
     expect(parseTemplate(many).names).toHaveLength(900)
     const long = `${'x'.repeat(999)}\n`.repeat(500)

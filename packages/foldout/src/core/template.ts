@@ -12,8 +12,8 @@ import { PromptRenderError, PromptValidationError } from './errors.ts'
 export type Printable = string | number | bigint | boolean
 
 /**
- * The names used as `${name}` in a literal template; `$${` is an escaped `${`. Tail-recursive with a named head, so that it
- * supports 900 placeholders: the compiler's limit is 999 steps.
+ * The names used as `${name}` in a literal template; `$${` is an escaped `${`. The type is tail-recursive with a named
+ * head, which allows 900 placeholders: the compiler's limit is 999 steps.
  */
 export type PlaceholderNames<
   Text extends string,
@@ -91,7 +91,7 @@ export type CheckedTemplate<T, Params> = [Exclude<NamesOf<T>, keyof Params>] ext
   : UnknownPlaceholder<Exclude<NamesOf<T>, keyof Params>, keyof Params & string>
 
 /**
- * The params of a template that declares none: its placeholders.
+ * The inferred params of a template without declared params: its placeholders.
  *
  * @example
  * ```ts
@@ -170,7 +170,7 @@ export function toTemplateSource(template: Template): string | undefined {
 // The replacement is a function, because `$$` means `$` in a replacement string.
 export const escapeTemplate = (literal: string): string => literal.replaceAll('${', () => '$${')
 
-/** Removes the common indentation and the blank edges of a text given in pieces. The placeholders between them stay. */
+/** Removes the common indentation and the blank edges of a text in pieces, with placeholders between them. */
 function dedent(pieces: readonly string[]): string[] {
   const result = pieces.some((piece) => piece.includes('\n')) ? removeIndent(pieces) : [...pieces]
   // The whole text may begin or end with a placeholder, which must not be stripped.
@@ -196,7 +196,7 @@ function removeIndent(pieces: readonly string[]): string[] {
   return lines.map((own, at) => own.map((line, i) => (i === 0 && at > 0 ? line : line.slice(indent))).join('\n'))
 }
 
-/** Whether a template renders visible text for all values. */
+/** Whether a template renders visible text whatever its values are. */
 export function hasInk(template: Template): boolean {
   return template.literals.some((literal) => /\S/.test(literal))
 }

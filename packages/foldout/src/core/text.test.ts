@@ -15,7 +15,7 @@ describe('R46 the nearest words', () => {
     ['order_refund', ['refund_order', 'order_status'], ['refund_order']],
     ['examples', ['context.examples', 'context'], ['context.examples']],
     ['get_weather_in_town', ['get_weather', 'get_town_hall'], ['get_weather']],
-  ])('R46 of %s include those with the same words', (asked, known, near) => {
+  ])('R46 include words that share parts with %s', (asked, known, near) => {
     expect(nearest(asked, known)).toEqual(near)
   })
 
@@ -26,11 +26,11 @@ describe('R46 the nearest words', () => {
     ['qwxzzy', ['a', 'qq', 'tools']],
     ['zz', ['fizz_buzz_zz']],
     ['', ['a', 'ab', 'abc']],
-  ])('R46 of %s, which is far from everything, do not exist', (asked, known) => {
+  ])('R46 do not exist for %s, which is far from everything', (asked, known) => {
     expect(nearest(asked, known)).toEqual([])
   })
 
-  it('R46 are the same as by comparing with every word', () => {
+  it('R46 match a comparison with every word', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'C', '_'), maxLength: 8 })
     fc.assert(
       fc.property(word, fc.array(word, { maxLength: 30 }), (asked, known) => {
@@ -43,27 +43,27 @@ describe('R46 the nearest words', () => {
     )
   })
 
-  it('R46 of a very long word are found quickly', () => {
+  it('R46 are found quickly for a very long word', () => {
     const known = Array.from({ length: 1_000 }, (_, at) => `tool_${at}`)
     expect(nearest('x'.repeat(1_000_000), known)).toEqual([])
     expect(nearest('_'.repeat(1_000_000), [...known, '_'.repeat(150)])).toEqual(['_'.repeat(150)])
   })
 })
 
-describe('R45 words for messages', () => {
-  it('R45 list some of many', () => {
+describe('R45 word lists in messages', () => {
+  it('R45 name the first few of many', () => {
     expect(nameSome(['a', 'b', 'c'], 3)).toBe('a, b, c')
     expect(nameSome(['a', 'b', 'c', 'd'], 2)).toBe('a, b and 2 more')
   })
 
-  it('R45 are cut if they are long', () => {
+  it('R45 are cut if they are too long', () => {
     expect(shorten('x'.repeat(80))).toBe('x'.repeat(80))
     expect(shorten('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
     expect(shorten('abcdef', 3)).toBe('abc…')
   })
 })
 
-describe('cutting texts', () => {
+describe('cutting text', () => {
   it('never leaves half of a character', () => {
     expect(cutText('ab😀', 3)).toBe('ab')
     expect(cutText('ab😀', 4)).toBe('ab😀')

@@ -4,18 +4,18 @@ import { getEditDistance } from './edit-distance.ts'
 /** The form of a section's key and of each part of a namespace. */
 export const KEY_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
-/** The number of leading characters that are compared. Names are not longer than this. */
+/** The number of leading characters that are compared. Names are no longer than this. */
 const MAX_COMPARED = 200
 
-/** The share of letters that may differ between near words. Suggestions beyond that would mislead. */
+/** The share of letters that may differ between near words. Suggestions beyond that would be misleading. */
 const SHARE_OF_CHANGES = 0.4
 
 /** The shortest word that counts as a part of another; shorter ones occur in too many words. */
 const MIN_PART = 3
 
 /**
- * Finds the known words that an unknown word may stand for, nearest first; ties keep the given order. A word is near if few
- * letters differ, or if one of the two contains all words of the other. The result may be empty.
+ * Finds the known words that an unknown word may have meant, nearest first; ties keep the given order. A word is near
+ * if few letters differ, or if one of the two contains all words of the other. The result may be empty.
  */
 export function nearest(word: string, known: Iterable<string>, limit = 3): string[] {
   const lower = word.slice(0, MAX_COMPARED).toLowerCase()
@@ -32,7 +32,7 @@ export function nearest(word: string, known: Iterable<string>, limit = 3): strin
   return best.map(({ candidate }) => candidate)
 }
 
-/** Returns the distance of a known word, or `Infinity` if it is not near. */
+/** Returns the distance to a known word, or `Infinity` if it is not near. */
 function getAway(lower: string, words: readonly string[], candidate: string): number {
   const most = Math.floor(Math.max(lower.length, candidate.length) * SHARE_OF_CHANGES)
   const away = getEditDistance(lower, candidate, most)
@@ -65,7 +65,7 @@ export function nameSome(words: readonly string[], most: number): string {
   return more > 0 ? `${words.slice(0, most).join(', ')} and ${more} more` : words.join(', ')
 }
 
-/** Cuts a text, but never inside a surrogate pair: some providers refuse half of one. */
+/** Cuts a text, but never inside a surrogate pair: some providers reject half a pair. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text
   const last = text.charCodeAt(most - 1)
@@ -85,7 +85,7 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Shortens foreign text for a message, so that it does not crowd out the rest. */
+/** Shortens foreign text for a message, so it does not crowd out the rest. */
 export function shorten(text: string, most = 80): string {
   return text.length > most ? `${cutText(text, most)}…` : text
 }

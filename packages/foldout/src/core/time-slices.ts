@@ -1,8 +1,8 @@
 import { TIME_SLICE_MS } from './limits.ts'
 
 /**
- * Divides long work into time slices. Call the returned function often and await it: it pauses when the slice is over, so
- * that the process can do other work, and throws the signal's reason if the work was cancelled.
+ * Divides long work into time slices. Call the returned function often and await it: when the slice is over, it pauses
+ * to let the process do other work, and it throws the signal's reason if the work was cancelled.
  *
  * @example
  * const pause = createTimeSlices(signal)
@@ -18,6 +18,6 @@ export function createTimeSlices(signal: AbortSignal): () => Promise<void> | und
     signal.throwIfAborted()
     end = performance.now() + TIME_SLICE_MS
   }
-  // Returns nothing if there is nothing to wait for: a bare `await` costs more than most steps of work.
+  // Returns `undefined` if the slice is not over: awaiting a promise costs more than most steps of work.
   return () => (performance.now() < end ? undefined : pause())
 }

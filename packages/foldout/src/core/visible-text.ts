@@ -24,7 +24,7 @@ export function toVisibleText(text: string): string {
     const [found, flag] = match
     const end = match.index + found.length
     keep(lines.slice(from, match.index))
-    // What was left out does not count as a neighbor, or cleaning a text twice would leave out more.
+    // Removed characters do not count as neighbors; otherwise, cleaning a text twice would remove more.
     const after = String.fromCodePoint(lines.codePointAt(end) ?? 0)
     if (flag !== undefined || belongsToShape(found, before, after)) keep(found)
     from = end
@@ -33,7 +33,10 @@ export function toVisibleText(text: string): string {
   return kept.join('')
 }
 
-/** The same for a regular expression: invisible characters are escaped, because removing them would change its meaning. */
+/**
+ * Does the same for a regular expression, but escapes invisible characters, because removing them would change its
+ * meaning.
+ */
 export function toVisiblePattern(pattern: string): string {
   if (PLAIN.test(pattern)) return pattern
   const escape = (found: string): string => `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`

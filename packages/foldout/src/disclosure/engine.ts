@@ -6,7 +6,7 @@ import { MAX_NAME_SHOWN, MAX_REASON } from './limits.ts'
 import type { DisclosureView } from './strategy.ts'
 
 /**
- * What a call opens, computed before anything is rendered or changed.
+ * The sections that a call opens, computed before anything is rendered or changed.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ export interface OpeningPlan {
   readonly reason: string
   /** The sections to open for each key: the section itself and every folded section around it, outermost first. */
   readonly pathsByKey: ReadonlyMap<string, readonly string[]>
-  /** Whether any section that opens has tools, or a section inside it has. */
+  /** Whether any of these sections, or a section inside them, has tools. */
   readonly hasTools: boolean
 }
 
@@ -89,7 +89,7 @@ export function planOpening(view: DisclosureView, keys: readonly string[], reaso
   }
 }
 
-/** Whether sections that open together bring tools: whether the outermost one, or a section inside it, has any. */
+/** Whether sections that open together bring tools: whether the outermost one has any, or a section inside it. */
 export function bearsTools(view: DisclosureView, [outermost]: readonly string[]): boolean {
   return outermost !== undefined && view.hasTools(outermost)
 }
@@ -123,7 +123,7 @@ export function getOpening(
   }
 }
 
-/** The text that a view has at some paths once they are open. */
+/** Returns the text of sections after they are opened. */
 export function getOpenedText(view: DisclosureView, paths: readonly string[]): string {
   const after = view.opened(paths)
   return getOutermost([...new Set(paths)])
@@ -131,7 +131,7 @@ export function getOpenedText(view: DisclosureView, paths: readonly string[]): s
     .join('\n\n')
 }
 
-/** Leaves out paths that lie inside another of the paths. */
+/** Leaves out paths that are inside another path of the list. */
 function getOutermost(paths: readonly string[]): string[] {
   const all = new Set(paths)
   return paths.filter((path) => !getAncestors(path).some((ancestor) => all.has(ancestor)))

@@ -23,12 +23,15 @@ const ways = strategies.flatMap((disclosure) => [true, false].map((dynamicTools)
 interface Outcome {
   /** Sections shown in full. */
   readonly full: readonly string[]
-  /** Sections of which no more than the summary was shown. */
+  /** Sections that only showed their summary. */
   readonly folded: readonly string[]
   readonly tools: readonly string[]
 }
 
-/** Opens some sections after each other, as a model that knows which tool is for what, and gathers what it was shown. */
+/**
+ * Opens sections one after another, like a model that knows what each tool is for, and collects everything it was
+ * shown.
+ */
 async function run(
   sections: readonly Shape[],
   steps: readonly (readonly string[])[],
@@ -62,7 +65,7 @@ async function open(conversation: Conversation, keys: readonly string[]): Promis
     const result = await conversation.call('open_sections', { section_keys: keys, reason: 'test' })
     if (result.ok) return
   }
-  // One bad key fails a call as a whole: ask for each by itself.
+  // One bad key fails the whole call, so each key gets its own call.
   for (const key of keys) {
     if (useOpen) await conversation.call('open_sections', { section_keys: [key], reason: 'test' })
     if (conversation.tools.has('read_section')) await conversation.call('read_section', { section_key: key })
@@ -70,7 +73,7 @@ async function open(conversation: Conversation, keys: readonly string[]): Promis
 }
 
 describe('R31 equivalence', () => {
-  it('R31 after any openings every strategy on every kind of adapter has shown the same texts and tools', async () => {
+  it('R31 every strategy on every kind of adapter shows the same texts and tools after the same openings', async () => {
     await fc.assert(
       fc.asyncProperty(shapesAndOpenings, async ([sections, steps]) => {
         const reference = await run(sections, steps, ways[0]!)

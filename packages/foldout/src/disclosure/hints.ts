@@ -15,7 +15,7 @@ import type { DisclosureStrategy, DisclosureView, OpeningCall } from './strategy
 export interface HintSource {
   readonly view: DisclosureView
   readonly disclosure: DisclosureStrategy
-  /** Tools that are not offered yet, each with the path of the folded section that brings it. */
+  /** Tools that are not offered yet, each with the path of the folded section that contains it. */
   readonly toolsInFolds: ReadonlyMap<string, string>
 }
 

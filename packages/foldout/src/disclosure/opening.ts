@@ -4,8 +4,8 @@ import type { Opening } from '../tools/result.ts'
 import type { AnyTool } from '../tools/tool.ts'
 
 /**
- * How an opening is answered: `'in-place'` if the conversation goes on with the text as the call's result and with added
- * tools, `'restart'` if the prompt is rendered again.
+ * How an opening is answered: `'in-place'` if the conversation continues with the text as the call's result and with
+ * added tools, `'restart'` if the prompt is rendered again.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export function isApplied(session: Session, { paths }: Pick<Opening, 'paths'>): 
 }
 
 /**
- * Returns the tools that a view offers and a conversation does not have yet, in the view's order.
+ * Returns the tools that a view offers but a conversation does not have yet, in the view's order.
  *
  * @example
  * const added = getNewTools(bound.render({ session }), new Set(offered))
@@ -84,7 +84,7 @@ export function describeWaiting(keys: readonly string[]): string {
   return `Requested: ${keys.join(', ')}, which ${verb} as soon as you reply without opening more.`
 }
 
-/** The line below a section's text that names the tools to call; empty without tools. */
+/** Formats the line below a section's text that names the callable tools; empty if there are none. */
 export function describeCallable(tools: readonly AnyTool[]): string {
   return tools.length === 0 ? '' : `Callable now: ${tools.map(({ name }) => name).join(', ')}.`
 }

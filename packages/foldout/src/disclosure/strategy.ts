@@ -20,7 +20,7 @@ export interface FoldedSection {
 }
 
 /**
- * A render as a strategy sees it.
+ * A rendered prompt as a strategy sees it.
  *
  * @example
  * ```ts
@@ -33,25 +33,31 @@ export interface DisclosureView {
   readonly folded: readonly FoldedSection[]
   /** The tools offered, the strategy's own included. */
   readonly tools: readonly AnyTool[]
-  /** Paths of all enabled sections, shown or not. */
+  /** The paths of all enabled sections, open or folded. */
   readonly keys: readonly string[]
   /**
-   * `'full'` if the section is shown in full, `'folded'` if it is summarized or lies in a section that is, `undefined` if it
-   * does not exist or is disabled.
+   * `'full'` if the section is shown in full, `'folded'` if it or a section around it is folded, `undefined` if it does
+   * not exist or is disabled.
    */
   state(path: string): 'full' | 'folded' | undefined
   hasTools(path: string): boolean
-  /** The section and what is shown in it, by itself: from `# Title` on, without numbers. */
+  /** Returns the text of a section by itself, as far as it is open: it starts at `# Title` and has no numbers. */
   content(path: string): string
-  /** The path of a section by its path, its number, its title or its heading; `undefined` if none or several fit. */
+  /**
+   * Finds a section by its path, number, title or heading, and returns its path; `undefined` if no section or several
+   * sections match.
+   */
   resolve(key: string): string | undefined
-  /** A tool of any enabled section, open or folded, by its name. */
+  /** Finds a tool of any enabled section, open or folded, by its name. */
   findTool(name: string): AnyTool | undefined
   /** The tools of the open sections at or below a path. */
   toolsIn(path: string): readonly AnyTool[]
   /** Returns this view with some sections opened. */
   opened(paths: readonly string[]): DisclosureView
-  /** Returns the view as the session has it now: a strategy's tool may be called long after the render that offered it. */
+  /**
+   * Returns the view for the current state of a session: a strategy's tool may be called long after the render that
+   * offered it.
+   */
   at(session: SessionReader): DisclosureView
 }
 
@@ -88,8 +94,8 @@ export interface OpeningRequest {
 }
 
 /**
- * What a folded section says to the model, and what opening it does. Pass a built-in strategy, or write your own: nothing
- * outside a strategy knows its tools or their arguments.
+ * What a folded section says to the model, and what opening it does. Pass a built-in strategy, or write your own: no
+ * other code knows its tools or their arguments.
  *
  * @example
  * ```ts
@@ -117,17 +123,22 @@ export interface DisclosureStrategy {
   /** The tools to offer while sections are folded. */
   tools(view: DisclosureView): readonly AnyTool[]
   /**
-   * Returns one of the strategy's tools, even for a view that no longer needs it, because a tool that was once offered stays
-   * callable. Default: the tool of that name in `tools(view)`.
+   * Returns one of the strategy's tools, even if the view no longer needs it, because a tool that was offered once
+   * stays callable. Default: the tool of that name in `tools(view)`.
    */
   findTool?(name: string, view: DisclosureView): AnyTool | undefined
-  /** The calls with which a model opens sections. Without it, hints to the model only name the strategy's tools. */
+  /**
+   * Returns the calls with which a model opens sections. Without it, hints to the model only name the strategy's tools.
+   */
   getCalls?(view: DisclosureView, keys: readonly string[]): readonly OpeningCall[]
   /** Reads the keys and the reason from a call. Default: the keys that its result opens. */
   describeCall?(call: OpeningCall): OpeningRequest
 }
 
-/** Reads a call with a strategy's `describeCall`, safely: the arguments come from a model and may be anything. */
+/**
+ * Reads a call with a strategy's `describeCall`. Never throws, although the arguments come from a model and may be
+ * anything.
+ */
 export function readRequest(strategy: DisclosureStrategy, call: OpeningCall): OpeningRequest {
   try {
     const { keys = [], reason = '' } = strategy.describeCall?.(call) ?? {}
@@ -161,7 +172,10 @@ export interface StrategyOptions {
   readonly showCost?: boolean
 }
 
-/** Creates a strategy whose only option is `showCost`. Each setting is one value, so that caches recognize equal renders. */
+/**
+ * Creates a strategy whose only option is `showCost`. Each setting always returns the same strategy, so caches
+ * recognize equal renders.
+ */
 export function strategyWithCost(
   parts: Omit<DisclosureStrategy, 'showCost'>,
 ): (options?: StrategyOptions) => DisclosureStrategy {

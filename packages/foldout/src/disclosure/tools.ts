@@ -9,7 +9,7 @@ import type { DisclosureView, OpeningCall, OpeningRequest } from './strategy.ts'
 export const READ_SECTION = 'read_section'
 export const OPEN_SECTIONS = 'open_sections'
 
-/** Names that a prompt's own tools cannot use, whichever strategy is used. */
+/** The names that a prompt's own tools cannot have, whichever strategy is used. */
 export const DISCLOSURE_TOOL_NAMES: readonly string[] = Object.freeze([OPEN_SECTIONS, READ_SECTION])
 
 const readSectionParams = createParams<{ readonly section_key: string }>({
@@ -39,7 +39,9 @@ const openSectionsParams = createParams<{ readonly section_keys: readonly string
   needed: ['section_keys'],
 })
 
-/** A schema that shows the model every field as required, but accepts calls that have only the needed ones. */
+/**
+ * Creates a schema that shows the model every field as required, but accepts calls that only have the necessary ones.
+ */
 function createParams<T>(fields: {
   readonly properties: Readonly<Record<string, JsonSchema>>
   readonly needed: readonly string[]
@@ -74,7 +76,10 @@ function failWithoutPrompt(): ToolResult {
   return fail('This tool does not belong to a prompt.')
 }
 
-/** Answers with a section's text. The section's tools are added to the conversation, or the run restarts if they cannot be. */
+/**
+ * Answers with a section's text. The section's tools are added to the conversation, or the run restarts if that is not
+ * possible.
+ */
 export function readSectionTool(offered: DisclosureView): AnyTool {
   const execute: (typeof readSectionDefinition)['execute'] = ({ section_key: given }, context) => {
     const view = offered.at(context.session)
@@ -105,8 +110,8 @@ export function openSectionsTool(
 }
 
 /**
- * Creates a result with the text of the opened sections, so that the conversation goes on. It ends with the names of the tools
- * that can be called now.
+ * Creates a result with the text of the opened sections, so the conversation continues. It ends with the names of the
+ * tools that can be called now.
  *
  * @example
  * const execute = ({ key }: { key: string }, { session }: ToolContext): ToolResult => {
@@ -121,7 +126,7 @@ export function answerInPlace(view: DisclosureView, plan: OpeningPlan): ToolResu
 }
 
 /**
- * Creates a result that ends the turn, so that the prompt is rendered again with the sections open.
+ * Creates a result that ends the turn, so the prompt is rendered again with the sections open.
  *
  * @example
  * const execute = ({ key }: { key: string }, { session }: ToolContext): ToolResult => {

@@ -1,5 +1,5 @@
 /**
- * The parts of an adapter for another provider, and the errors of all adapters.
+ * Building blocks for an adapter to another provider, and the errors of all adapters.
  *
  * @module foldout/adapter
  */

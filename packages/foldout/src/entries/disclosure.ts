@@ -1,5 +1,5 @@
 /**
- * What a disclosure strategy of your own, or a loop of your own, is made of.
+ * Building blocks for your own disclosure strategy or your own loop.
  *
  * @module foldout/disclosure
  */

@@ -1,5 +1,6 @@
 /**
- * Filesystems that tools work on, the file tools, the section that offers them, and the regular expressions that search texts.
+ * Filesystems that tools work on, the file tools, the section that offers them, and regular expressions that run in
+ * linear time.
  *
  * @module foldout/files
  */

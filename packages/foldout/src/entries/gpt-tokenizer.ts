@@ -1,5 +1,5 @@
 /**
- * Exact token counts for models of OpenAI.
+ * Exact token counts for OpenAI models.
  *
  * @module foldout/gpt-tokenizer
  */

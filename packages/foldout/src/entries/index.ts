@@ -1,6 +1,6 @@
 /**
- * Prompts that fold, and the loop that runs them: what you need to write prompts and agents. Catalogs of tools, sessions in
- * depth, adapters and telemetry have entries of their own.
+ * Prompts that fold, and the loop that runs them: everything you need to write prompts and agents. Catalogs of tools,
+ * adapters, telemetry and the details of sessions have their own entries.
  *
  * @module foldout
  */

@@ -1,5 +1,5 @@
 /**
- * A sentence encoder for searches, on this machine: all-MiniLM-L6-v2.
+ * A sentence encoder for search that runs locally: all-MiniLM-L6-v2.
  *
  * @module foldout/minilm
  */

@@ -1,5 +1,5 @@
 /**
- * What needs Node.js: the host's directories, override files, recordings and vectors in files.
+ * Everything that needs Node.js: host folders, override files, recordings and vectors in files.
  *
  * @module foldout/node
  */

@@ -1,5 +1,5 @@
 /**
- * Models of OpenAI, and of every compatible endpoint: LiteLLM, vLLM, Ollama.
+ * OpenAI models, and every compatible endpoint: LiteLLM, vLLM, Ollama.
  *
  * @module foldout/openai
  */

@@ -1,5 +1,5 @@
 /**
- * Overrides of wording: what a prompt lets you change, and which changes were left out.
+ * Overrides of a prompt's wording, and the reasons why some of them do not apply.
  *
  * @module foldout/overrides
  */

@@ -1,5 +1,5 @@
 /**
- * Sessions in PostgreSQL, for several machines, and what else is kept there.
+ * Sessions in PostgreSQL for several machines, and other data that is stored there.
  *
  * @module foldout/postgres
  */

@@ -1,5 +1,5 @@
 /**
- * The parts of prompts and renders by name, for helpers that take or return them.
+ * The types of prompts and renders, for helpers that take or return them.
  *
  * @module foldout/prompt
  */

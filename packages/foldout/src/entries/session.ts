@@ -1,5 +1,5 @@
 /**
- * Sessions beyond `createSession`: slices and events of your own, logs, snapshots and stores.
+ * Sessions beyond `createSession`: your own slices and events, logs, snapshots and stores.
  *
  * @module foldout/session
  */

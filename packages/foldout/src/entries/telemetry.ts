@@ -1,5 +1,5 @@
 /**
- * What a run did and what it cost: recordings, counters, advice and simulation.
+ * What runs did and cost: recordings, counters, advice and simulation.
  *
  * @module foldout/telemetry
  */

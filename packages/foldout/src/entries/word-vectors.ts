@@ -1,5 +1,5 @@
 /**
- * The word vectors that search by meaning uses: an entry of their own, so that a bundle can leave them out.
+ * The word vectors for search by meaning. They have their own entry, so a bundle can leave them out.
  *
  * @module foldout/word-vectors
  */

@@ -10,7 +10,7 @@ import { createMemoryFilesystem } from './memory-filesystem.ts'
 const numbered = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')
 
 describe('fileTools', () => {
-  it('R19 has the usual tools, or only those that read', () => {
+  it('R19 has the usual tools, or only the read-only ones', () => {
     expect(fileTools().map((tool) => tool.name)).toEqual([
       'list_files',
       'read_file',
@@ -45,7 +45,7 @@ describe('fileTools', () => {
     ['glob', { pattern: '*' }],
     ['grep', { pattern: 'a' }],
     ['remove_file', { path: 'a' }],
-  ])('R19 %s says when there are no files', async (name, args) => {
+  ])('R19 %s reports a missing filesystem', async (name, args) => {
     expect(await call(undefined, name, args)).toBe('FAILED: No filesystem is available.')
   })
 
@@ -57,7 +57,7 @@ describe('fileTools', () => {
     ['glob', { pattern: '../x/*' }],
     ['grep', { pattern: 'a', path: '../x' }],
     ['remove_file', { path: '../x' }],
-  ])('R19 %s passes on why a path is refused', async (name, args) => {
+  ])('R19 %s passes on the reason why a path is rejected', async (name, args) => {
     expect(await call(createMemoryFilesystem(), name, args)).toMatch(
       /^FAILED: '\.\.\/x' has a '\.\.' in it\. Give the path from the root down\.$/,
     )
@@ -90,7 +90,7 @@ describe('list_files', () => {
     const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, '']))
     const lines = (await call(createMemoryFilesystem(many), 'list_files', {})).split('\n')
     expect(lines.length).toBe(1002)
-    expect(lines.slice(-2)).toEqual(['', '(The first 1000 of 1001. Use glob to find the others by their names.)'])
+    expect(lines.slice(-2)).toEqual(['', '(The first 1000 of 1001. Use glob to find the others by name.)'])
   })
 })
 
@@ -125,7 +125,7 @@ describe('read_file', () => {
     )
   })
 
-  it('R19 refuses lines that do not exist', async () => {
+  it('R19 rejects lines that do not exist', async () => {
     expect(await read({ path: 'a.txt', start_line: 4 })).toBe("FAILED: 'a.txt' has 3 lines; there is no line 4.")
     expect(await read({ path: 'break', start_line: 2 })).toBe("FAILED: 'break' has 1 line; there is no line 2.")
     expect(await read({ path: 'a.txt', start_line: 3, end_line: 2 })).toBe(
@@ -133,21 +133,23 @@ describe('read_file', () => {
     )
   })
 
-  it('R19 stops after 2000 lines and says how to read on', async () => {
+  it('R19 stops after 2000 lines and says how to continue', async () => {
     const first = (await read({ path: 'long' })).split('\n')
-    expect(first[0]).toBe('long (lines 1-2000 of 4500; read on with start_line 2001)')
+    expect(first[0]).toBe('long (lines 1-2000 of 4500; continue with start_line 2001)')
     expect(first.slice(1)).toEqual(numbered(2000).trimEnd().split('\n'))
     const second = (await read({ path: 'long', start_line: 2001, end_line: 4400 })).split('\n')
-    expect(second[0]).toBe('long (lines 2001-4000 of 4500; read on with start_line 4001)')
+    expect(second[0]).toBe('long (lines 2001-4000 of 4500; continue with start_line 4001)')
     const third = (await read({ path: 'long', start_line: 4001 })).split('\n')
     expect(third[0]).toBe('long (lines 4001-4500 of 4500)')
   })
 
   it('R19 stops after 100,000 characters, between lines if possible', async () => {
-    expect(await read({ path: 'wide' })).toBe(`wide (lines 1-1 of 3; read on with start_line 2)\n${'x'.repeat(60_000)}`)
+    expect(await read({ path: 'wide' })).toBe(
+      `wide (lines 1-1 of 3; continue with start_line 2)\n${'x'.repeat(60_000)}`,
+    )
     expect(await read({ path: 'wide', start_line: 2 })).toBe(`wide (lines 2-3 of 3)\n${'y'.repeat(60_000)}\nend`)
     expect(await read({ path: 'giant' })).toBe(
-      `giant (lines 1-1 of 2; line 1 is cut after 99999 of its 150001 characters; read on with start_line 2)\n${'x'.repeat(99_999)}`,
+      `giant (lines 1-1 of 2; line 1 is cut after 99999 of its 150001 characters; continue with start_line 2)\n${'x'.repeat(99_999)}`,
     )
     expect(await read({ path: 'giant', end_line: 1 })).toBe(
       `giant (lines 1-1 of 2; line 1 is cut after 99999 of its 150001 characters)\n${'x'.repeat(99_999)}`,
@@ -174,7 +176,7 @@ describe('read_file', () => {
               await call(filesystem, 'read_file', { path: 'f', start_line: start })
             ).split('\n')
             found.push(...rest)
-            const next: string | undefined = /read on with start_line (\d+)/.exec(header ?? '')?.[1]
+            const next: string | undefined = /continue with start_line (\d+)/.exec(header ?? '')?.[1]
             start = next === undefined ? undefined : Number(next)
           }
           expect(found).toEqual(lines)
@@ -210,7 +212,7 @@ describe('edit_file', () => {
     return [await call(files, 'edit_file', { path: 'f', ...args }), await files.read('f')]
   }
 
-  it('R19 replaces what occurs once', async () => {
+  it('R19 replaces text that occurs once', async () => {
     expect(await edit('a b c', { old_text: 'b', new_text: 'x' })).toEqual([
       "Edited 'f': replaced 1 occurrence.",
       'a x c',
@@ -218,7 +220,7 @@ describe('edit_file', () => {
     expect(await edit('a b c', { old_text: ' b', new_text: '' })).toEqual(["Edited 'f': replaced 1 occurrence.", 'a c'])
   })
 
-  it('R19 takes texts literally, not as patterns', async () => {
+  it('R19 treats texts literally, not as patterns', async () => {
     expect((await edit('a.c abc', { old_text: 'a.c', new_text: '$& $1 $$' }))[1]).toBe('$& $1 $$ abc')
   })
 
@@ -291,7 +293,7 @@ describe('remove_file', () => {
       "FAILED: 'd' does not exist. List the folder it should be in to see what is there.",
     )
     expect(await call(files, 'remove_file', { path: '.' })).toBe(
-      'FAILED: The root cannot be removed. Remove what is in it.',
+      'FAILED: The root cannot be removed. Remove its contents.',
     )
   })
 })

@@ -59,17 +59,14 @@ const listTool = defineFileTool<{ readonly path?: string }>({
           : `${showPath(entry.path)} (${formatCount(entry.size, 'byte')})`,
       )
     if (entries.length > MAX_LISTED_ENTRIES)
-      lines.push(
-        '',
-        `(The first ${MAX_LISTED_ENTRIES} of ${entries.length}. Use glob to find the others by their names.)`,
-      )
+      lines.push('', `(The first ${MAX_LISTED_ENTRIES} of ${entries.length}. Use glob to find the others by name.)`)
     return ok(lines.join('\n'), entries)
   },
 })
 
 const readTool = defineFileTool<{ readonly path: string; readonly start_line?: number; readonly end_line?: number }>({
   name: 'read_file',
-  description: `Reads a text file, or some of its lines. At most ${MAX_READ_LINES} lines or ${MAX_READ_CHARACTERS} characters come at once; the first line of the answer then says how to read on.`,
+  description: `Reads a text file, or some of its lines. At most ${MAX_READ_LINES} lines or ${MAX_READ_CHARACTERS} characters are returned at once; the first line of the answer then says how to continue.`,
   properties: {
     path: { type: 'string', description: "The file, relative to the root, as in 'src/index.ts'." },
     start_line: { type: 'integer', minimum: 1, description: 'The first line to read, counted from 1. Default: 1.' },
@@ -115,7 +112,7 @@ function showLines(path: string, text: string, start: number | undefined, end: n
   if (start === undefined && end === undefined && until === total && !isLineCut) return ok(text, text)
   const notes = [`lines ${first}-${until} of ${total}`]
   if (isLineCut) notes.push(`line ${first} is cut after ${shown[0]!.length} of its ${lineLength} characters`)
-  if (until < last) notes.push(`read on with start_line ${until + 1}`)
+  if (until < last) notes.push(`continue with start_line ${until + 1}`)
   const part = shown.join('\n')
   return ok(`${showPath(path)} (${notes.join('; ')})\n${part}`, part)
 }
@@ -130,7 +127,7 @@ function showExcerpt(path: string, first: number, end: number | undefined, excer
   const notes = [`lines ${first}-${until} of ${total}`]
   if (cutLineBytes !== undefined)
     notes.push(`line ${first} is cut after ${lines[0]?.length ?? 0} characters; it has ${cutLineBytes} bytes`)
-  if (until < last) notes.push(`read on with start_line ${until + 1}`)
+  if (until < last) notes.push(`continue with start_line ${until + 1}`)
   const part = lines.join('\n')
   return ok(`${showPath(path)} (${notes.join('; ')})\n${part}`, part)
 }
@@ -170,8 +167,7 @@ interface EditInput {
 
 const editTool = defineFileTool<EditInput>({
   name: 'edit_file',
-  description:
-    'Replaces a piece of text in a file by another. The piece must occur exactly once, unless replace_all is set.',
+  description: 'Replaces a piece of text in a file. The piece must occur exactly once, unless replace_all is set.',
   properties: {
     path: { type: 'string', description: "The file, relative to the root, as in 'src/index.ts'." },
     old_text: {
@@ -229,7 +225,9 @@ const removeTool = defineFileTool<{ readonly path: string }>({
 
 const edits = new WeakMap<Filesystem, Promise<unknown>>()
 
-/** Runs edits of the same files one after another: if two edits read the same text, the second would undo the first. */
+/**
+ * Runs edits of the same files one after another: if two edits read the same text, the second one would undo the first.
+ */
 function inTurn<Value>(files: Filesystem, work: () => Promise<Value>): Promise<Value> {
   const done = (edits.get(files) ?? Promise.resolve()).then(work)
   edits.set(

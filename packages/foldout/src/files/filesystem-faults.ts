@@ -1,7 +1,7 @@
 import { FilesystemError } from './filesystem.ts'
 import { showPath } from './show-path.ts'
 
-// Errors that all filesystems share, so that a model reads the same wording everywhere.
+// All filesystems share these errors, so a model reads the same wording everywhere.
 
 const namePath = (path: string): string => (path === '' ? 'The root' : `'${showPath(path)}'`)
 
@@ -40,7 +40,7 @@ export function belowFile(path: string, file: string): FilesystemError {
 }
 
 export function rootRemoved(): FilesystemError {
-  return new FilesystemError('The root cannot be removed. Remove what is in it.', { path: '', reason: 'invalid-path' })
+  return new FilesystemError('The root cannot be removed. Remove its contents.', { path: '', reason: 'invalid-path' })
 }
 
 /** An error of the operating system. */

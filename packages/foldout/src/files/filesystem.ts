@@ -16,7 +16,7 @@ export interface FileEntry {
   readonly kind: 'file' | 'folder'
   /** The size in bytes of UTF-8; 0 for folders. */
   readonly size: number
-  /** True if the path is a link. Searches do not enter folders that are links, so that they always end. */
+  /** True if the path is a link. Searches do not enter folders that are links, so they always end. */
   readonly link?: true
 }
 
@@ -34,7 +34,7 @@ export interface FileEntry {
  */
 export interface Filesystem {
   read(path: string): Promise<string>
-  /** Reads some lines without loading the whole file. Absent if files are always small enough to load. */
+  /** Reads some lines without loading the whole file. Absent if every file is small enough to load. */
   readLines?(path: string, range: LineRange): Promise<LineExcerpt>
   /** Replaces or creates a file, and creates missing parent folders. */
   write(path: string, text: string): Promise<void>
@@ -64,7 +64,10 @@ export interface LineRange {
   /** The last line, inclusive. Default: the last line of the file. */
   readonly last?: number
   readonly maxLines: number
-  /** The limit for all lines together, in bytes of UTF-8. The first line is cut at the limit; later lines are whole or absent. */
+  /**
+   * The limit for all lines together, in bytes of UTF-8. If the first line is longer, it is cut; later lines are either
+   * complete or left out.
+   */
   readonly maxBytes: number
 }
 
@@ -103,9 +106,9 @@ export interface LineExcerpt {
 export interface FilesystemTransaction {
   readonly filesystem: Filesystem
   /**
-   * Applies the changes to the outer filesystem. Throws a {@link FilesystemError} and changes nothing if a file that was
-   * read and changed in the transaction was also changed outside, or if a written path is no longer possible there; abandon
-   * the transaction then.
+   * Applies the changes to the outer filesystem. Throws a {@link FilesystemError} and changes nothing if a file that
+   * was read and changed in the transaction was also changed outside, or if a written path is no longer possible there.
+   * In that case, abandon the transaction.
    */
   commit(): void
   /** Discards the changes. */
@@ -140,8 +143,8 @@ export interface FilesystemErrorDetails {
 }
 
 /**
- * Thrown if a path cannot be used as requested. The message is safe for models: it reveals nothing of the host except the
- * requested path.
+ * Thrown if a path cannot be used as requested. The message is safe for models: it reveals nothing about the host
+ * except the requested path.
  *
  * @example
  * ```ts

@@ -47,14 +47,14 @@ describe('glob', () => {
     expect(await glob(pattern)).toBe(answer)
   })
 
-  it('R19 takes no part of a pattern for a regular expression', async () => {
+  it('R19 does not treat any part of a pattern as a regular expression', async () => {
     const trap = createMemoryFilesystem({ ['a'.repeat(28)]: '' })
     for (const pattern of ['(a+)+b', '\\\\(a+)+b', '+(a|aa)b']) {
       expect(await call(trap, 'glob', { pattern })).toBe(`No file matches '${pattern}'.`)
     }
   })
 
-  it('R19 is quick with patterns that expand to many', async () => {
+  it('R19 is quick with patterns that expand to many patterns', async () => {
     const trap = createMemoryFilesystem({ ['a'.repeat(100)]: '', [`${'a/'.repeat(100)}b`]: '' })
     const getCpuMs = startCpuClock()
     for (const part of ['{?,?}', '{*,*}', '*a', '**/', '?*', '[a-c]', '{a,{b,c}}', '(a|a)', '+(a)', '{1..9999}'])
@@ -69,16 +69,16 @@ describe('glob', () => {
       fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), fc.array(path, { minLength: 1 }), (parts, paths) => {
         const pattern = parts.join('')
         const plain = expandBraces(pattern)
-        // What stars beside others and slashes at either end mean differs between implementations.
+        // Implementations differ on stars next to other characters and on slashes at either end.
         const odd = /\*\*[^/]|[^/]\*\*|\*{3}|\/\/|^\/|\/$|(?:^|\/)\.{1,2}(?:\/|$)|^\.|\/\./
         fc.pre([pattern, ...plain].every((one) => !odd.test(one)) && !/\*\{|\}\*|\}\{/.test(pattern))
         const matches = createPathMatcher(pattern)
-        // picomatch lets a star inside braces match nothing, and the same star outside of them not: it is asked without braces.
+        // picomatch lets a star match nothing inside braces but not outside of them, so braces are expanded first.
         const others = plain.map((one) => picomatch(one, { dot: true, posix: true }))
         const expected = (one: string): boolean => others.some((other) => other(one))
         for (const segments of paths) {
           const one = segments.join('/')
-          // Others take 'a/**' to match a file 'a'.
+          // Other implementations let 'a/**' match a file 'a'.
           if (createPathMatcher(pattern.replace(/(?:\/\*\*)+$/, ''))?.(one) && pattern.endsWith('/**')) continue
           expect([pattern, one, matches?.(one)]).toEqual([pattern, one, expected(one)])
         }
@@ -144,7 +144,7 @@ describe('grep', () => {
     expect(await grep({ pattern: 'one', glob: '' })).toBe("FAILED: The pattern is empty. Use one such as '**/*.ts'.")
   })
 
-  it('R19 says what is wrong with the pattern or the path', async () => {
+  it('R19 explains what is wrong with the pattern or the path', async () => {
     expect(await grep({ pattern: 'f(' })).toBe(
       'FAILED: Invalid regular expression: /f(/: Unterminated group. Put a backslash before characters that should match literally.',
     )
@@ -202,7 +202,7 @@ describe('grep', () => {
     )
     const costly = createMemoryFilesystem({ a: 'ab'.repeat(4_000) })
     expect(await call(costly, 'grep', { pattern: '(.{1,3000}x)+y' })).toBe(
-      'No line matches.\n\n(Not searched: 1 line on which the pattern takes too long. Simplify it.)',
+      'No line matches.\n\n(Not searched: 1 line on which the pattern takes too long. Simplify the pattern.)',
     )
   })
 
@@ -215,7 +215,7 @@ describe('grep', () => {
     let longest = 0
     let last = process.cpuUsage()
     const watch = setInterval(() => {
-      // Of our own work, not of waiting for other processes.
+      // Only this process's work counts, not waiting for other processes.
       longest = Math.max(longest, process.cpuUsage(last).user / 1_000)
       last = process.cpuUsage()
     }, 1)
@@ -224,7 +224,7 @@ describe('grep', () => {
     const answer = await call(many, 'grep', { pattern: '(w+o+)+z' }, controller.signal)
     clearInterval(watch)
     expect(answer).toBe("FAILED: Tool 'grep' was cancelled.")
-    // Slices are of 8 ms; the rest is left to busy machines.
+    // A slice takes 8 ms; the margin is for busy machines.
     expect(longest).toBeLessThan(100)
   })
 
@@ -249,7 +249,7 @@ describe('grep', () => {
   })
 })
 
-/** The patterns without braces that a pattern stands for, where braces are not nested. */
+/** Lists the patterns without braces that a pattern expands to. Braces must not be nested. */
 function expandBraces(pattern: string): readonly string[] {
   const found = /\{([^{}]*)\}/.exec(pattern)
   if (!found) return [pattern]

@@ -22,12 +22,12 @@ import { showLine, showPath } from './show-path.ts'
 export const globTool = defineFileTool<{ readonly pattern: string }>({
   name: 'glob',
   description:
-    "Finds files by their paths. Gives the paths of all files that a pattern matches, sorted; '.hidden' ones too.",
+    "Finds files by their paths. Returns the sorted paths of all files that match a pattern, including '.hidden' ones.",
   properties: {
     pattern: {
       type: 'string',
       description:
-        "Matched against whole paths from the root: '*' and '?' stand for characters other than '/', '**' for any folders, '{a,b}' for either, '[a-z]' for one of some. '**/*.ts' finds every TypeScript file, '*.ts' only those in the root.",
+        "Matched against whole paths from the root: '*' and '?' match characters other than '/', '**' any folders, '{a,b}' either text, '[a-z]' one of these characters. '**/*.ts' finds every TypeScript file, '*.ts' only those in the root.",
     },
   },
   required: ['pattern'],
@@ -69,7 +69,7 @@ interface GrepMatch {
 
 export const grepTool = defineFileTool<GrepInput>({
   name: 'grep',
-  description: `Searches the lines of files for a regular expression. Gives 'path:line: text' for each line that matches, at most ${MAX_GREP_MATCHES}. Files that are not text are skipped.`,
+  description: `Searches the lines of files for a regular expression. Returns 'path:line: text' for each matching line, at most ${MAX_GREP_MATCHES}. Files that are not text are skipped.`,
   properties: {
     pattern: {
       type: 'string',
@@ -120,7 +120,7 @@ function describeUnusablePattern({
   return `The pattern ${message}, which grep does not support. Use a simpler pattern.`
 }
 
-/** Searches one file after another, in time slices, and counts what it leaves out. */
+/** Searches one file after another, in time slices, and counts the lines and files that it leaves out. */
 class LineSearch {
   readonly matches: GrepMatch[] = []
   /** Whether there are more matches than were kept. */
@@ -185,7 +185,7 @@ class LineSearch {
       notes.push(`(Not searched: ${formatCount(longLines, 'line')} longer than ${MAX_GREP_LINE} characters.)`)
     if (costlyLines > 0)
       notes.push(
-        `(Not searched: ${formatCount(costlyLines, 'line')} on which the pattern takes too long. Simplify it.)`,
+        `(Not searched: ${formatCount(costlyLines, 'line')} on which the pattern takes too long. Simplify the pattern.)`,
       )
     if (largeFiles > 0)
       notes.push(`(Not searched: ${formatCount(largeFiles, 'file')} larger than ${MAX_GREP_FILE_BYTES} bytes.)`)

@@ -5,8 +5,8 @@ import { MAX_GLOB_LENGTH } from './limits.ts'
 export type PathMatcher = (path: string) => boolean
 
 /**
- * Compiles a glob, or returns `undefined` if it is invalid. The glob becomes a regular expression that runs in linear time,
- * so that neither stars nor braces make it slow.
+ * Compiles a glob, or returns `undefined` if it is invalid. The glob becomes a regular expression that runs in linear
+ * time, so neither stars nor braces make it slow.
  */
 export function createPathMatcher(glob: string): PathMatcher | undefined {
   if (glob === '' || glob.length > MAX_GLOB_LENGTH) return undefined
@@ -89,7 +89,7 @@ function getClass(inside: string): string {
   return canBeSlash(members) ? `(?!/)[${members}]` : `[${members}]`
 }
 
-/** A range such as `+-9` contains the slash, which a class must not match. */
+/** Whether a range contains the slash, as `+-9` does. A class must not match it. */
 function canBeSlash(members: string): boolean {
   try {
     return new RegExp(`[${members}]`, 'u').test('/')

@@ -178,7 +178,7 @@ function decodeLine(path: string, bytes: Buffer, isCut: boolean): string {
 
 export const TEMPORARY_NAME = /^\.foldout-[0-9a-f-]{36}\.tmp$/
 
-/** Replaces a file atomically: readers see the old text or the new one, never a part. */
+/** Replaces a file atomically: readers see the old text or the new one, never a mix. */
 export async function replaceFile(place: HostPlace, text: string, mode: number | undefined): Promise<void> {
   const temporary = join(dirname(place.real), `.foldout-${randomUUID()}.tmp`)
   try {

@@ -32,7 +32,10 @@ interface Place {
   readonly root: string
   /** A folder beside the root that nothing may touch. It holds `secret.txt` and `deep/secret.txt`. */
   readonly beside: string
-  /** Holds both. So far below the temporary folder that a few `..` too many would still stay in it. */
+  /**
+   * Contains both folders, and is nested so deeply in the temporary folder that a few extra `..` would still stay
+   * inside it.
+   */
   readonly around: string
 }
 
@@ -51,7 +54,7 @@ async function createPlace(): Promise<Place> {
 
 const empty = async (): Promise<Filesystem> => (await createPlace()).files
 
-/** Everything below a folder, links as links. */
+/** Maps everything below a folder, without following links. */
 async function picture(folder: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -69,7 +72,7 @@ const SECRETS = { 'secret.txt': 'secret', deep: '/', 'deep/secret.txt': 'secret'
 filesystemSuite('hostFilesystem', empty)
 
 describe('hostFilesystem', () => {
-  it('R19 refuses a root that does not exist or is a file', async () => {
+  it('R19 rejects a root that does not exist or is a file', async () => {
     const { root, beside } = await createPlace()
     const missing = join(root, 'missing')
     expect(() => createHostFilesystem(missing)).toThrow(
@@ -82,7 +85,7 @@ describe('hostFilesystem', () => {
     expect(() => createHostFilesystem(file)).toThrow(FilesystemError)
   })
 
-  it('R19 says if the root was removed in the meantime', async () => {
+  it('R19 reports that the root was removed in the meantime', async () => {
     const { files, root } = await createPlace()
     await rm(root, { recursive: true })
     expect(await refusal(files.list(''))).toEqual([
@@ -91,7 +94,7 @@ describe('hostFilesystem', () => {
     ])
   })
 
-  it('R19 has no transactions, because others see host files at once', async () => {
+  it('R19 has no transactions, because other programs see host files at once', async () => {
     expect((await empty()).begin).toBeUndefined()
   })
 
@@ -140,7 +143,7 @@ describe('hostFilesystem', () => {
       'up/root-beside/new.txt',
     ]
 
-    it.each(leadingOut)('R19 does not read, write, list or stat %s', async (path) => {
+    it.each(leadingOut)('R19 are not read, written, listed or examined: %s', async (path) => {
       const { files, root, beside } = await withLinks()
       const before = await picture(root)
       const out = ['outside', `'${path}' leads out of the root through a link. Use a path inside the root.`]
@@ -152,13 +155,13 @@ describe('hostFilesystem', () => {
       expect(await picture(root)).toEqual(before)
     })
 
-    it('R19 follows a link that leads up and back in', async () => {
+    it('R19 are followed if they lead up and back in', async () => {
       const { files } = await withLinks()
       expect(await files.read('up/root/in/plain.txt')).toBe('plain')
     })
 
     it.each(leadingOut.filter((path) => path.includes('/') && path !== 'in/folder'))(
-      'R19 removes nothing at %s',
+      'R19 do not let a removal through: %s',
       async (path) => {
         const { files, beside } = await withLinks()
         expect((await refusal(files.remove(path)))[0]).toBe('outside')
@@ -167,7 +170,7 @@ describe('hostFilesystem', () => {
     )
 
     it.each(['folder', 'file', 'in/folder', 'dangling', 'dangling-folder', 'up'])(
-      'R19 removes the link %s and not its target',
+      'R19 are removed without their targets: %s',
       async (path) => {
         const { files, root, beside } = await withLinks()
         await files.remove(path)
@@ -176,7 +179,7 @@ describe('hostFilesystem', () => {
       },
     )
 
-    it('R19 removes links in a folder and not their targets', async () => {
+    it('R19 are removed with their folder, without their targets', async () => {
       const { files, root, beside } = await withLinks()
       await files.remove('in')
       await expect(lstat(join(root, 'in'))).rejects.toThrow('ENOENT')
@@ -191,7 +194,7 @@ describe('hostFilesystem', () => {
   })
 
   describe('links that stay inside', () => {
-    it('R19 follows them, says that they are links, and writes through them', async () => {
+    it('R19 are followed, marked as links, and written through', async () => {
       const { files, root } = await createPlace()
       await files.write('real/a.txt', 'one')
       await symlink('real', join(root, 'folder'))
@@ -215,7 +218,7 @@ describe('hostFilesystem', () => {
       })
     })
 
-    it('R19 removes the folder behind a link when the last file in it is removed', async () => {
+    it('R19 lead to a folder that is removed with its last file', async () => {
       const { files, root } = await createPlace()
       await files.write('real/a/f', '')
       await symlink('real/a', join(root, 'link'))
@@ -223,7 +226,7 @@ describe('hostFilesystem', () => {
       expect(await picture(root)).toEqual({ link: '-> real/a' })
     })
 
-    it('R19 writes the missing target of a link', async () => {
+    it('R19 are followed to create a missing target', async () => {
       const { files, root } = await createPlace()
       await symlink('not/yet.txt', join(root, 'link'))
       expect(await files.stat('link')).toBeUndefined()
@@ -235,7 +238,7 @@ describe('hostFilesystem', () => {
     it.each([
       ['self', 'self'],
       ['winding', 'missing/../winding'],
-    ])('R19 does not loop on a link to itself: %s', async (name, target) => {
+    ])('R19 do not loop if they lead to themselves: %s', async (name, target) => {
       const { files, root } = await createPlace()
       await symlink(target, join(root, name))
       expect(await refusal(files.read(name))).toEqual(['failed', `'${name}' could not be read (ELOOP).`])
@@ -284,7 +287,7 @@ describe('hostFilesystem', () => {
     expect((await stat(join(root, 'run.sh'))).mode & 0o777).toBe(0o751)
   })
 
-  it('R19 refuses to read binary files, so that no edit can corrupt them', async () => {
+  it('R19 rejects binary files, so no edit can corrupt them', async () => {
     const { files, root } = await createPlace()
     await writeFile(join(root, 'image.png'), new Uint8Array([0x89, 0x50, 0xff, 0xfe]))
     expect(await refusal(files.read('image.png'))).toEqual([
@@ -293,7 +296,7 @@ describe('hostFilesystem', () => {
     ])
   })
 
-  it.skipIf(process.platform === 'win32')('R19 refuses pipes, which would never end', async () => {
+  it.skipIf(process.platform === 'win32')('R19 rejects pipes, which would never end', async () => {
     const { files, root } = await createPlace()
     execFileSync('mkfifo', [join(root, 'pipe')])
     const sentence = ['failed', "'pipe' is neither a file nor a folder and cannot be used."]
@@ -323,7 +326,7 @@ type Operation =
   | { readonly do: 'write'; readonly path: string; readonly text: string }
   | { readonly do: 'read' | 'list' | 'stat' | 'remove'; readonly path: string }
 
-/** What an operation gives, or how it is refused. */
+/** The result of an operation, or how it was rejected. */
 async function outcome(files: Filesystem, operation: Operation): Promise<unknown> {
   try {
     if (operation.do === 'write') return await files.write(operation.path, operation.text)
@@ -335,7 +338,7 @@ async function outcome(files: Filesystem, operation: Operation): Promise<unknown
 }
 
 function operations(path: fc.Arbitrary<string>): fc.Arbitrary<Operation[]> {
-  // None is six bytes long, by which the secret is known.
+  // No text is six bytes long, so that length identifies the secret.
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 1 }), fc.constantFrom('\ufeff', 'a\r\nb', 'x\udc00'))
   return fc.array(
     fc.oneof(
@@ -408,7 +411,7 @@ describe('hostFilesystem under any operations', () => {
   }, 60_000)
 })
 
-describe('R19 large and odd files of a host', () => {
+describe('R19 large and odd host files', () => {
   it('R19 reads lines of a large file without loading it', async () => {
     const { files, root } = await createPlace()
     await writeFile(join(root, 'large.txt'), `first\n${'x'.repeat(60_000_000)}\r\nthird ü\n`)
@@ -452,12 +455,12 @@ describe('R19 large and odd files of a host', () => {
     )
   })
 
-  it('R19 does not follow a link that takes the place of a file, or of a folder on the way', async () => {
+  it('R19 does not follow a link that replaces a file or one of its parent folders', async () => {
     const { files, root, beside } = await createPlace()
     await mkdir(join(root, 'folder'))
     await writeFile(join(root, 'folder/secret.txt'), 'mine')
     const swapping = new AbortController()
-    // What is written meanwhile may be in the way.
+    // Files written in the meantime may be in the way.
     const swapOnce = async (): Promise<void> => {
       await rm(join(root, 'folder'), { recursive: true, force: true })
       await symlink(join(beside, 'deep'), join(root, 'folder'))

@@ -32,7 +32,7 @@ import { getAncestors, byPath, childPath, normalizePath } from './path.ts'
  * ```
  */
 export function createHostFilesystem(root: string): Filesystem {
-  // Checked now rather than at first use, so that the developer sees a setup mistake, not the model.
+  // Checked now rather than on first use, so a setup mistake reaches the developer and not the model.
   const host = new HostFolder(realFolder(root))
   return {
     read: (path) => runOnHost(path, 'read', async (at) => readWhole(await host.find(at))),
@@ -44,7 +44,7 @@ export function createHostFilesystem(root: string): Filesystem {
   }
 }
 
-/** How many entries of a folder are examined at once, so that a large folder does not occupy all file threads. */
+/** How many entries of a folder are examined at once, so a large folder does not occupy all file threads. */
 const LISTED_TOGETHER = 64
 
 /** A folder on this machine, accessed by normalized paths. */
@@ -154,7 +154,7 @@ class HostFolder {
     await this.removeEmptyFolders(dirname(at))
   }
 
-  /** Removes a folder and its parents, as far as they are empty. */
+  /** Removes a folder and its parents while they are empty. */
   private async removeEmptyFolders(folder: string): Promise<void> {
     for (let at = folder; at !== this.top && isWithin(this.top, at); at = dirname(at)) {
       try {
@@ -183,7 +183,7 @@ function realFolder(root: string): string {
   return real
 }
 
-// The same limit as in Linux.
+// The same limit as on Linux.
 const MOST_LINKS = 40
 
 /** Like `realpath`, but for paths whose end may not exist: the real path of the existing part, followed by the rest. */

@@ -37,8 +37,8 @@ export const MAX_GREP_LINE = 10_000
 /** The largest file that `grep` searches, in bytes. Larger files are left out and counted. */
 export const MAX_GREP_FILE_BYTES = 10_000_000
 
-/** How many bytes `grep` searches in one call. Files beyond it are left out and counted. */
+/** How many bytes `grep` searches in one call. Files beyond the limit are skipped and counted. */
 export const MAX_GREP_BYTES = 200_000_000
 
-/** How many steps `grep` takes for one line before it leaves the line out. */
+/** How many steps `grep` takes for one line before it skips the line. */
 export const MAX_GREP_LINE_STEPS = 200_000

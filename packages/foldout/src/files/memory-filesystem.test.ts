@@ -26,7 +26,7 @@ describe('memoryFilesystem', () => {
     expect(await contents(createMemoryFilesystem({ './a/b': 'x', c: 'y' }))).toEqual({ 'a/b': 'x', c: 'y' })
   })
 
-  it('R19 refuses files that cannot coexist', () => {
+  it('R19 rejects files that cannot coexist', () => {
     expect(() => createMemoryFilesystem({ a: '', 'a/b': '' })).toThrow(
       "'a/b' cannot be written: 'a' is a file, not a folder. Choose another path.",
     )
@@ -80,7 +80,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(await contents(files)).toEqual({ 'f/a': '1', 'f/c': '0', 'f/d': '2' })
   })
 
-  it('R20 removes from a folder only what was in it at the time', async () => {
+  it('R20 removes only the files that a folder had at the time', async () => {
     const files = createMemoryFilesystem({ 'f/a': '' })
     const one = begin(files)
     const two = begin(files)
@@ -169,7 +169,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(await contents(files)).toEqual({ a: '0', b: '1', c: '12' })
   })
 
-  it('R20 notices in the outer transaction what a nested one has read and changed', async () => {
+  it('R20 tracks in the outer transaction the files that a nested one has read and changed', async () => {
     const files = createMemoryFilesystem({ a: '0' })
     const outer = begin(files)
     const inner = begin(outer.filesystem)
@@ -194,7 +194,7 @@ describe('transactions of createMemoryFilesystem', () => {
     expect(() => transaction.commit()).toThrow('This transaction was already committed; it cannot be committed now.')
   })
 
-  it('R20 does the same by a commit as outside a transaction, and nothing when abandoned', async () => {
+  it('R20 has the same effect when committed as outside a transaction, and none when abandoned', async () => {
     const path = fc.constantFrom('a', 'b', 'a/b', 'a/c', 'a/b/c', 'd/e/f', 'd/e')
     const change = fc.record({ path, text: fc.option(fc.string({ maxLength: 3 }), { nil: undefined }) })
     const make = async (files: Filesystem, changes: readonly { path: string; text: string | undefined }[]) => {

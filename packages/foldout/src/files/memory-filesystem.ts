@@ -36,7 +36,7 @@ export function createMemoryFilesystem(initial: Readonly<Record<string, string>>
   })
 }
 
-/** The storage of a filesystem, which also tracks what is read and changed. */
+/** The storage of a filesystem, which also tracks reads and changes. */
 interface Holder {
   tree(): FileTree
   replace(tree: FileTree, changed: Iterable<string>): void
@@ -44,7 +44,7 @@ interface Holder {
 }
 
 function filesystemOver(holder: Holder): Filesystem {
-  // Async, so that an invalid path rejects, as it does with host files.
+  // Async, so an invalid path rejects, as with host files.
   return {
     async read(path) {
       const at = normalizePath(path)
@@ -103,7 +103,7 @@ function transactionOn(outer: Holder): FilesystemTransaction {
       for (const path of paths) changed.add(path)
     },
     read(path) {
-      // After a change in this transaction, reads return our own text, which others cannot have changed.
+      // After a change in this transaction, reads return its own text, which others cannot have changed.
       if (!changed.has(path)) read.add(path)
     },
   })
@@ -124,7 +124,7 @@ function transactionOn(outer: Holder): FilesystemTransaction {
   }
 }
 
-/** Applies only the changed paths to the outer files, so that changes by others stay. */
+/** Applies only the changed paths to the outer files, so changes by others are kept. */
 function mergeChanges(outside: FileTree, inside: FileTree, changed: ReadonlySet<string>): FileTree {
   let tree = outside
   const written: [string, FileNode][] = []

@@ -11,7 +11,7 @@ export function normalizePath(path: string): string {
   if (path === '') return ''
   if (path.length > MAX_PATH_LENGTH) throw invalid(`A path can have at most ${MAX_PATH_LENGTH} characters.`)
   if (path.includes('\0')) throw invalid('A path cannot contain a NUL character.')
-  // Hosts write a lone surrogate as another character, so two paths would lead to one file.
+  // Hosts write a lone surrogate as another character, so two paths would refer to the same file.
   if (/\p{Surrogate}/u.test(path)) throw invalid('A path must be well-formed Unicode.')
   if (path.includes('\\')) throw invalid(`'${showPath(path)}' has a backslash. Separate the parts of a path with '/'.`)
   if (path.startsWith('/') || /^[a-z]:/i.test(path))
@@ -28,7 +28,7 @@ export function getParts(path: string): string[] {
   return path === '' ? [] : path.split('/')
 }
 
-/** Joins a folder and a name. */
+/** Joins the path of a folder and a name. */
 export function childPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }

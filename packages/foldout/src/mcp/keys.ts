@@ -1,13 +1,16 @@
-/** Where a request's `_meta` has the key of a call: the same when the call is sent again, and no other call has it. */
+/**
+ * The `_meta` key of a request for the idempotency key of a call: the same when the call is sent again, and unique
+ * among calls.
+ */
 export const IDEMPOTENCY_KEY = 'foldout/idempotencyKey'
 
-/** Keys of `_meta` that begin with it are the protocol's own. */
+/** The prefix of the protocol's own `_meta` keys. */
 export const PROTOCOL_PREFIX = 'io.modelcontextprotocol/'
-/** Where a modern request has what its client can do. */
+/** The `_meta` key of a modern request for its client's capabilities. */
 export const CLIENT_CAPABILITIES = `${PROTOCOL_PREFIX}clientCapabilities`
-/** Where a modern request has the least severe logs that its client wants. */
+/** The `_meta` key of a modern request for the log level that its client wants. */
 export const LOG_LEVEL = `${PROTOCOL_PREFIX}logLevel`
-/** The extension by which a modern client says that it can wait for tasks. */
+/** The extension with which a modern client declares that it can wait for tasks. */
 export const TASKS = `${PROTOCOL_PREFIX}tasks`
-/** Where the result of a meta tool has the error that a server refused the call with. */
+/** The `_meta` key of a meta tool's result for the error with which a server rejected the call. */
 export const REFUSED_WITH = 'foldout/error'

@@ -6,20 +6,21 @@ const MINUTE = 60 * SECOND
 /** The longest time that a timer can wait. With a longer time, it would not wait at all. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
-// What a served client is given.
+// Limits on what a served client receives.
 
 /** How many tools or sections one page of a list has. Option `pageSize` of `serveMcp`. */
 export const PAGE_SIZE = 1_000
 /** How many bytes of JSON one page of a list has, unless its first item alone is larger. */
 export const PAGE_BYTES = 4 * MIB
-/** How long a client from MCP 2026-07-28 on may keep a list. Option `cache.ttlMs` of `serveMcp`. */
+/** How long a client of MCP 2026-07-28 or later may keep a list. Option `cache.ttlMs` of `serveMcp`. */
 export const LIST_TTL_MS = MINUTE
 /**
- * Bytes of JSON in one message over stdio or a transport of your own. Clients of both official SDKs close the connection at
- * 10 MiB, counting what they have read of the next message. Option `maxResultBytes` of `serveMcp`.
+ * The maximum number of bytes of JSON in one message over stdio or your own transport. Clients of both official SDKs
+ * close the connection at 10 MiB, including the part of the next message that they have read. Option `maxResultBytes`
+ * of `serveMcp`.
  */
 export const MAX_MESSAGE_BYTES = 10 * MIB - 256 * KIB
-/** Bytes of JSON in one result over HTTP. Option `maxResultBytes` of `serveMcp`. */
+/** The maximum number of bytes of JSON in one result over HTTP. Option `maxResultBytes` of `serveMcp`. */
 export const MAX_HTTP_RESULT_BYTES = 64 * MIB
 /** How deeply a result may be nested. `JSON.stringify` fails at a few thousand levels. */
 export const MAX_RESULT_DEPTH = 500
@@ -28,9 +29,9 @@ export const MAX_RESULT_DEPTH = 500
  */
 export const PROGRESS_PER_SECOND = 64
 
-// What a served client may ask for.
+// Limits on what a served client may request.
 
-/** Bytes of one request over HTTP. Option `maxBodyBytes` of `serveMcp`. */
+/** The maximum number of bytes of one request over HTTP. Option `maxBodyBytes` of `serveMcp`. */
 export const MAX_BODY_BYTES = 4 * MIB
 /** The longest request over stdio, in bytes. A longer one is answered with an error. */
 export const MAX_LINE_BYTES = 10 * MIB
@@ -44,11 +45,14 @@ export const STDIO_WAITING = 1_000
 /** How many bytes a stdio client may leave unread before the server stops taking requests. */
 export const STDIO_UNREAD_BYTES = 4 * MIB
 
-/** Sessions of clients before MCP 2026-07-28 over HTTP. Option `sessions.max` of `serveMcp`. */
+/** The maximum number of sessions of clients before MCP 2026-07-28 over HTTP. Option `sessions.max` of `serveMcp`. */
 export const MAX_SESSIONS = 2_000
-/** Sessions of one peer: a principal where there is `authorize`, otherwise an address. Option `sessions.perPeer` of `serveMcp`. */
+/**
+ * The maximum number of sessions of one peer: a principal if there is `authorize`, otherwise an address. Option
+ * `sessions.perPeer` of `serveMcp`.
+ */
 export const SESSIONS_PER_PEER = 500
-/** How long a call over HTTP may run before its client gets a stream of events in place of plain JSON. */
+/** How long a call over HTTP may run before its client gets an event stream instead of plain JSON. */
 export const JSON_ANSWER_MS = SECOND
 /** How long a session lives without requests and open streams. Option `sessions.idleMs` of `serveMcp`. */
 export const SESSION_IDLE_MS = 30 * MINUTE
@@ -74,9 +78,9 @@ export const FOLLOWED_PER_SECOND = 200
 export const SESSION_KEEP_MS = MINUTE
 /** How long a client may take from `initialize` to its next request before its session may make room for another one. */
 export const HANDSHAKE_MS = 30 * SECOND
-/** Open event streams (`GET`, `subscriptions/listen`). Option `streams.max` of `serveMcp`. */
+/** The maximum number of open event streams (`GET`, `subscriptions/listen`). Option `streams.max` of `serveMcp`. */
 export const MAX_STREAMS = 2_000
-/** Open event streams of one peer. Option `streams.perPeer` of `serveMcp`. */
+/** The maximum number of open event streams of one peer. Option `streams.perPeer` of `serveMcp`. */
 export const STREAMS_PER_PEER = 500
 /** How many requests over HTTP are answered at a time. */
 export const MAX_REQUESTS = 16_000
@@ -87,8 +91,8 @@ export const RETRY_AFTER_SECONDS = 5
 /** How many connections may wait to be accepted. The system may allow fewer. */
 export const LISTEN_BACKLOG = 4_096
 /**
- * How long a connection without a request stays open. A server that is busy for as long as this closes connections on which
- * requests are waiting, which their clients see as `fetch failed`.
+ * How long a connection without a request stays open. A server that is busy for this long closes connections with
+ * waiting requests, which clients see as `fetch failed`.
  */
 export const KEEP_ALIVE_MS = 2 * MINUTE
 
@@ -98,7 +102,7 @@ export const MAX_WATCHED = 1_000
 /** How long a client may take to answer a question of a tool. People answer some of these questions. */
 export const LONGEST_ANSWER_MS = 60 * MINUTE
 
-// What an upstream server may do.
+// Limits on what an upstream server may do.
 
 /** How long a call may go without an answer or progress. Option `timeoutMs` of `toolsFromMcp`. */
 export const CALL_SILENCE_MS = 10 * MINUTE

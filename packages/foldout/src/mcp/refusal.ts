@@ -1,4 +1,4 @@
-/** The error that a server refused a call with. */
+/** The error with which a server rejected a call. */
 export interface Refusal {
   readonly code: number
   readonly message: string
@@ -6,12 +6,12 @@ export interface Refusal {
 }
 
 /**
- * Where a result has the error that a server refused the call with. Models read the content beside it; clients that call the
- * tool by its own name get the error. It is never written, so no server can make it up.
+ * The key of a result for the error with which a server rejected the call. Models read the content next to it; clients
+ * that call the tool by its own name get the error. It is never serialized, so no server can forge it.
  */
 export const REFUSAL: unique symbol = Symbol('foldout/refusal')
 
-/** The refusal that a result stands for. */
+/** Returns the rejection that a result represents. */
 export function getRefusal(result: object): Refusal | undefined {
   return (result as { readonly [REFUSAL]?: Refusal })[REFUSAL]
 }

@@ -13,7 +13,7 @@ import {
 import { visibility } from '../entries/session.ts'
 import { getBound, shapes } from '../testing/sections.fixtures.ts'
 
-/** One token a word, so that figures can be checked by hand. */
+/** One token per word, so figures can be checked by hand. */
 const words: TokenCounter = { name: 'words', exact: true, count: (text) => text.split(/\s+/).filter(Boolean).length }
 const sentence = (n: number) => Array.from({ length: n }, (_, i) => `w${i}`).join(' ')
 const section = (key: string, size: number, options: { priority?: number; children?: AnySection[] } = {}) =>
@@ -27,7 +27,7 @@ const section = (key: string, size: number, options: { priority?: number; childr
 const bound = (...sections: AnySection[]) => definePrompt({ ns: 'test', key: 'p', sections, counter: words }).bind()
 
 describe('R41 tokens', () => {
-  it('R12 R41 every node and the prompt know their cost, and say who counted', () => {
+  it('R12 R41 every node and the prompt know their cost, and name the counter', () => {
     const look = defineTool({ name: 'look', description: 'Looks around.', execute: () => ok('') })
     const rendered = bound(
       defineSection({ key: 'a', title: 'A', template: 'one two three', tools: [look] }),
@@ -63,7 +63,7 @@ describe('R41 tokens', () => {
     })
   })
 
-  it('R41 tokensIfAllOpen leaves out what is disabled, and the disclosure tools', () => {
+  it('R41 tokensIfAllOpen leaves out disabled sections and the disclosure tools', () => {
     const rendered = bound(
       section('a', 10),
       defineSection({ key: 'off', title: 'Off', template: sentence(500), enabled: () => false }),
@@ -73,7 +73,7 @@ describe('R41 tokens', () => {
     expect(rendered.tokensIfAllOpen).toMatchObject({ text: 13, tools: 0 })
   })
 
-  it('R41 counts a text once', () => {
+  it('R41 counts each text once', () => {
     let counted = 0
     const counter: TokenCounter = { name: 'n', exact: false, count: () => ++counted }
     const rendered = definePrompt({ ns: 'test', key: 'p', sections: [section('a', 3)], counter })
@@ -85,7 +85,7 @@ describe('R41 tokens', () => {
     expect(counted).toBe(after)
   })
 
-  it('R41 a suffix can show what opening costs', () => {
+  it('R41 a suffix can show the cost of opening', () => {
     const child = defineSection({ key: 'c', title: 'C', template: 'x y z' })
     const b = bound(
       defineSection({
@@ -113,7 +113,7 @@ describe('R41 tokens', () => {
 })
 
 describe('R41 a budget', () => {
-  it('R41 folds the least important sections first, and says what and why', () => {
+  it('R41 folds the least important sections first, and records which and why', () => {
     const b = bound(section('keep', 100, { priority: 2 }), section('some', 100, { priority: 1 }), section('least', 100))
     expect(b.render({ budget: { tokens: 400 } }).summarized).toEqual([])
     const rendered = b.render({ budget: { tokens: 300 } })
@@ -131,7 +131,7 @@ describe('R41 a budget', () => {
     expect(b.render({ budget: { tokens: 200 } }).summarized).toEqual(['some', 'least'])
   })
 
-  it('R41 folds first what saves most among equal priorities, then what comes later', () => {
+  it('R41 among equal priorities, folds the section that saves most first, then the later one', () => {
     expect(
       bound(section('a', 100), section('b', 120), section('c', 100)).render({ budget: { tokens: 300 } }).summarized,
     ).toEqual(['b'])
@@ -157,7 +157,7 @@ describe('R41 a budget', () => {
     expect(b.render({ visibility: { other: 'full' }, budget: { tokens: 50 } }).summarized).toEqual(['outer'])
   })
 
-  it('R41 a section opened under a budget stays open', async () => {
+  it('R41 keeps a section open that was opened under a budget', async () => {
     const b = definePrompt({
       ns: 'test',
       key: 'p',

@@ -20,7 +20,7 @@ export interface TokenBudget {
 }
 
 /**
- * Records a section that the budget folded, or that nothing more could be folded.
+ * Records that the budget folded a section, or that nothing more could be folded.
  *
  * @example
  * ```ts
@@ -66,7 +66,7 @@ export function fitBudget(view: SectionsView, budget: TokenBudget): SectionsView
   let tokens = computeCost(view)
   let next = 0
   while (tokens > budget.tokens && next < candidates.length) {
-    // The sums are estimates: fold as many sections as they suggest, then count the actual result.
+    // The sums are estimates: fold as many sections as they suggest, then count the result.
     for (let forecast = tokens; forecast > budget.tokens && next < candidates.length; next++) {
       const { slot, priority, saving } = candidates[next]!
       if (getAncestors(slot.path).some((path) => folds.has(path))) continue
@@ -103,7 +103,7 @@ function computeSavedBelow(path: string, folds: ReadonlyMap<string, number>): nu
 function candidatesIn(view: SectionsView): Candidate[] {
   const { renderer, whole } = view
   const { registry, counter } = renderer.options
-  // Prefix sums over the slots, so that the cost of a subtree is a difference.
+  // Prefix sums over the slots make the cost of a subtree a difference.
   const before: number[] = [0]
   let total = 0
   for (const { index } of registry.slots) {

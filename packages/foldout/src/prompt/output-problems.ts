@@ -96,7 +96,7 @@ function collectFaults(place: Place, faults: FieldFaults): void {
   }
 }
 
-/** The fields that a shape does not name, and fields of other branches of a union that the library dropped. */
+/** Finds the fields that a shape does not name, and the fields of other union branches that the library dropped. */
 function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape: Shape): ReadonlySet<string> {
   if (takesOtherFields(shape)) return NONE
   const known = getKnownFields(shape)
@@ -105,7 +105,7 @@ function findUnknownFields(value: Record<string, unknown>, taken: unknown, shape
   if (!isPlainObject(taken)) return unknown
   const dropped = names.filter((name) => !Object.hasOwn(taken, name) && value[name] !== undefined)
   if (dropped.length === 0) return unknown
-  // If one branch names all fields, that branch accepted them: a field that is gone was renamed or omitted on purpose.
+  // If one branch names all fields, that branch accepted them, so a missing field was renamed or omitted on purpose.
   const branches = getBranchFields(shape, value)
   const own = getKnownFields({ ...shape, some: [] })
   if (!branches || branches.some((fields) => names.every((name) => fields.has(name) || own.has(name)))) return unknown
@@ -136,11 +136,11 @@ export function findProblems(checked: CheckedValue): Problems {
   const shape = rootShape(schema)
   const faults = findFieldFaults(checked)
   const placed = issues.slice(0, MAX_OUTPUT_PROBLEMS).map((issue) => locate(value, issue))
-  const told = new Set(placed.flatMap(fieldsNamed))
+  const reported = new Set(placed.flatMap(fieldsNamed))
   const missing = new Map<string, Sentence>()
   for (const fault of faults.missing) {
     // The JSON Schema may require a field that the schema itself does not.
-    if (told.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), describeMissingField(fault))
+    if (reported.has(fieldOfFault(fault))) missing.set(fieldOfFault(fault), describeMissingField(fault))
   }
   for (const { path, message } of placed.filter((issue) => issue.isAbsent)) {
     const field = getField(path)
@@ -163,7 +163,7 @@ function getProblemKind(isMissing: boolean, isExtra: boolean): ProblemKind {
   return isExtra ? 'extra-field' : 'invalid-value'
 }
 
-/** The place of an issue: its path, as far as the value reaches. */
+/** Locates an issue: follows its path as far as the value reaches. */
 function locate(value: unknown, { message, path = [] }: StandardSchemaV1.Issue): PlacedIssue {
   const keys: PropertyKey[] = []
   let at = value
@@ -177,7 +177,7 @@ function locate(value: unknown, { message, path = [] }: StandardSchemaV1.Issue):
   return { path: keys, isAbsent: false, message }
 }
 
-/** The fields that an issue may be about: the one at its path, or one inside it that the message names. */
+/** Lists the fields that an issue may be about: the one at its path, or one inside it that the message names. */
 function fieldsNamed({ path, message }: PlacedIssue): readonly string[] {
   const names = [/"([^"]*)"/g, /'([^']*)'/g].flatMap((quote) =>
     Array.from(message.matchAll(quote), ([, name = '']) => name),
@@ -189,15 +189,15 @@ function invalidValues(value: unknown, shape: Shape, issues: readonly PlacedIssu
   const byField = new Map<string, { readonly path: Path; readonly messages: string[] }>()
   for (const { path, message } of issues) {
     const field = getField(path)
-    const told = byField.get(field)
-    if (told) told.messages.push(message)
+    const known = byField.get(field)
+    if (known) known.messages.push(message)
     else byField.set(field, { path, messages: [message] })
   }
-  const isUnionToldOf = (path: Path): boolean => byField.has(getField(path)) && isUnion(shapeAt(shape, path))
+  const isReportedUnion = (path: Path): boolean => byField.has(getField(path)) && isUnion(shapeAt(shape, path))
   const sentences = new Map<string, Sentence>()
   for (const [field, { path, messages }] of byField) {
     // Missing fields of single branches do not help once the union itself is described.
-    if (path.some((_, depth) => isUnionToldOf(path.slice(0, depth)))) continue
+    if (path.some((_, depth) => isReportedUnion(path.slice(0, depth)))) continue
     sentences.set(field, () => describeInvalidValue(valueAt(value, path), shapeAt(shape, path), path, messages))
   }
   return sentences
@@ -214,10 +214,10 @@ function describeExtraField({ holder, holderShape, name }: FieldFault): Sentence
   return () => {
     const known = getKnownFields(holderShape)
     if (known.has(name)) {
-      // Another branch of a union has it: saying that only these fields are allowed would name it among them.
+      // Another branch of the union has the field, so a list of the allowed fields would include it.
       const expected = describeShape(holderShape)
       const must = expected === undefined ? '' : ` ${subject(holder)} must be ${expected}.`
-      return `${subject([...holder, name])} does not go with the other fields there.${must}`
+      return `${subject([...holder, name])} cannot be combined with the other fields there.${must}`
     }
     const allowed = known.size === 0 ? 'no field is' : `only ${quoteNames(known)} ${known.size === 1 ? 'is' : 'are'}`
     return `${subject([...holder, name])} is not allowed; ${allowed} allowed there.`
@@ -264,9 +264,9 @@ const MAX_CLAUSES = 3
 const MAX_QUOTED_LENGTH = 200
 
 function getErrorMessage(sentences: readonly Sentence[]): string {
-  const told = sentences.slice(0, MAX_SENTENCES).map((sentence) => sentence())
-  if (sentences.length > told.length) told.push('There are more problems like these.')
-  return told.join(' ')
+  const shown = sentences.slice(0, MAX_SENTENCES).map((sentence) => sentence())
+  if (sentences.length > shown.length) shown.push('There are more problems like these.')
+  return shown.join(' ')
 }
 
 /** Turns a library's message into a clause. */

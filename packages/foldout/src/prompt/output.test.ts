@@ -9,7 +9,7 @@ import { fromJsonSchema, type JsonSchema, type StandardSchemaV1, type ToolSchema
 import { OutputParseError, outputSpec, parseOutput } from './output.ts'
 import { startCpuClock } from '../core/cpu.fixtures.ts'
 
-/** The same output in every way it can be given. */
+/** The same output, defined in every supported way. */
 const REPORT: readonly (readonly [string, ToolSchema | JsonSchema])[] = [
   [
     'zod',
@@ -57,13 +57,13 @@ function failure(schema: ToolSchema | JsonSchema, text: string): OutputParseErro
   throw new Error('It was parsed.')
 }
 
-/** What of an error programs and models see. */
+/** The parts of an error that programs and models see. */
 function seen(schema: ToolSchema | JsonSchema, text: string): unknown {
   const { kind, fields, message } = failure(schema, text)
   return { kind, fields, message }
 }
 
-describe.each(REPORT)('R17 output by %s', (_, schema) => {
+describe.each(REPORT)('R17 output defined with %s', (_, schema) => {
   const good = { title: 'T', items: [{ name: 'a' }, { name: 'b', count: 2 }] }
 
   it.each([
@@ -96,7 +96,7 @@ describe.each(REPORT)('R17 output by %s', (_, schema) => {
     })
   })
 
-  it('R17 names the fields that are missing', () => {
+  it('R17 names missing fields', () => {
     expect(seen(schema, '{"title": "T", "items": [{"name": "a"}, {"count": 1}]}')).toEqual({
       kind: 'missing-field',
       fields: ['items[1].name'],
@@ -112,7 +112,7 @@ describe.each(REPORT)('R17 output by %s', (_, schema) => {
     })
   })
 
-  it('R17 names the fields whose values are wrong', () => {
+  it('R17 names fields with wrong values', () => {
     expect(seen(schema, '{"title": "T", "items": [{"name": 1, "count": "many"}, "b"]}')).toEqual({
       kind: 'invalid-value',
       fields: expect.toSatisfy((fields: string[]) =>
@@ -147,7 +147,7 @@ describe('R17 OutputParseError', () => {
     expect(error.message).toBe(`The field 'x' must be "a" or "b", but it is "${'long '.repeat(1000).slice(0, 199)}….`)
   })
 
-  it('R17 does not grow with the number of problems, but lists every field', () => {
+  it('R17 keeps the message short for many problems, but lists every field', () => {
     const { fields, message } = failure(z.array(z.string()), JSON.stringify(Array.from({ length: 50 }, (_, i) => i)))
     expect(fields).toHaveLength(50)
     expect(fields.at(-1)).toBe('[49]')
@@ -173,7 +173,7 @@ describe('R17 OutputParseError', () => {
       '['.repeat(200),
       "The JSON in the answer is nested more than 100 levels deep. Answer with a JSON object with the fields 'x' and 'y'.",
     ],
-  ])('R17 tells broken JSON from none: %j', (text, message) => {
+  ])('R17 distinguishes broken JSON from no JSON: %j', (text, message) => {
     expect(seen(Point, text)).toEqual({ kind: 'no-json', fields: [], message })
   })
 
@@ -248,7 +248,7 @@ describe('R17 extra fields', () => {
     ).toEqual({ a: { c: 1 }, b: 2 })
   })
 
-  it('R17 are found wherever the schema leads', () => {
+  it('R17 are found at any depth of the schema', () => {
     expect(extra(z.object({}), { a: 1 })).toEqual(['a'])
     expect(extra(z.strictObject({ a: z.number() }), { a: 1, b: 2, c: 3 })).toEqual(['b', 'c'])
     expect(extra(z.record(z.string(), Point), { p: { x: 1, y: 2, z: 3 } })).toEqual(['p.z'])
@@ -286,7 +286,7 @@ describe('R17 extra fields', () => {
     expect(extra(list, { next: { next: { other: 1 } } })).toEqual(['next.next.other'])
   })
 
-  it('R17 of parts that are merged are the fields that no part knows', () => {
+  it('R17 are, in merged parts, the fields that no part names', () => {
     const Both = toStandardJsonSchema(v.intersect([v.object({ a: v.number() }), v.object({ b: v.number() })]))
     expect(read(Both, { a: 1, b: 2 })).toEqual({ a: 1, b: 2 })
     expect(extra(Both, { a: 1, b: 2, c: 3 })).toEqual(['c'])
@@ -296,7 +296,7 @@ describe('R17 extra fields', () => {
     )
   })
 
-  it('R17 of alternatives are the fields that no branch knows', () => {
+  it('R17 are, in alternatives, the fields that no branch names', () => {
     const Shape = z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('circle'), r: z.number() }),
       z.object({ kind: z.literal('square'), side: z.number() }),
@@ -321,14 +321,14 @@ describe('R17 extra fields', () => {
     ).toEqual({ c: 1 })
   })
 
-  it('R17 are not looked for below a branch that takes anything', () => {
+  it('R17 are ignored below a branch that accepts anything', () => {
     for (const free of [{ type: 'object' }, { additionalProperties: true }, { properties: { a: true } }]) {
       const schema = { type: 'object', anyOf: [{ properties: { a: { properties: { x: {} } } } }, free] }
       expect(read(schema, { a: { y: 1 } })).toEqual({ a: { y: 1 } })
     }
   })
 
-  it('R17 are not looked for where a reference leads out of the schema', () => {
+  it('R17 are ignored where a reference leads out of the schema', () => {
     const opaque: ToolSchema = {
       '~standard': {
         version: 1,
@@ -346,7 +346,7 @@ describe('R17 extra fields', () => {
 })
 
 describe('R17 values', () => {
-  it('R17 come back as the schema makes them', () => {
+  it('R17 are returned as the schema transforms them', () => {
     const schema = z.object({ n: z.string().transform(Number), d: z.number().default(7) })
     expect(parseOutput(schema, '{"n": "12"}')).toEqual({ n: 12, d: 7 })
     expectTypeOf(outputSpec(schema).parse).returns.toEqualTypeOf<{ n: number; d: number }>()
@@ -432,18 +432,18 @@ describe('R17 values', () => {
     [
       z.union([z.object({ x: z.number() }), z.object({ y: z.string() })]),
       '{"x": 1, "y": "s"}',
-      "The field 'y' does not go with the other fields there. The answer must be an object with the field 'x' or an object with the field 'y'.",
+      "The field 'y' cannot be combined with the other fields there. The answer must be an object with the field 'x' or an object with the field 'y'.",
     ],
     [
       z.object({ a: z.number().int() }),
       '{"a": 1.5}',
       "The field 'a' is invalid: Invalid input: expected int, received number.",
     ],
-  ])('R17 that are wrong are reported with the expected form (%#)', (schema, text, message) => {
+  ])('R17 are reported with the expected form if they are wrong (%#)', (schema, text, message) => {
     expect(failure(schema, text).message).toBe(message)
   })
 
-  it('R17 are not missing where only the JSON Schema asks for them', () => {
+  it('R17 are not missing if only the JSON Schema requires them', () => {
     const required = { type: 'object', properties: { a: {}, n: {} }, required: ['a', 'n'] }
     const easy: ToolSchema = {
       '~standard': {
@@ -487,7 +487,7 @@ describe('R17 outputSpec', () => {
     expect(Reflect.ownKeys(raw.items)).toEqual(['type'])
   })
 
-  it('R17 leaves open what cannot be converted to JSON Schema', () => {
+  it('R17 accepts anything for parts that cannot be converted to JSON Schema', () => {
     expect(outputSpec(z.object({ when: z.date() })).jsonSchema['properties']).toEqual({ when: {} })
   })
 
@@ -510,7 +510,7 @@ describe('R17 outputSpec', () => {
     [{ const: null }, 'null'],
     [{}, 'anything'],
     [{ $ref: '#' }, 'anything'],
-  ])('R17 refuses schemas that are not an object or array at the top (%#)', (schema, what) => {
+  ])('R17 rejects schemas that are not an object or array at the top (%#)', (schema, what) => {
     expect(() => outputSpec(schema)).toThrow(
       new PromptValidationError(
         `The output must be an object or an array, but its schema says ${what}. Put it in a field of an object.`,
@@ -524,10 +524,10 @@ describe('R17 outputSpec', () => {
     ['object', 'a string'],
     [[Point], 'an array'],
     [() => Point, 'a function'],
-  ])('R17 refuses anything that is not a schema: %s', (schema, what) => {
+  ])('R17 rejects anything that is not a schema: %s', (schema, what) => {
     expect(() => outputSpec(schema as never)).toThrow(
       new PromptValidationError(
-        `The output is ${what}, not a schema. Use a schema of zod, valibot, arktype or a similar library, or a JSON Schema.`,
+        `The output is ${what}, not a schema. Use a schema from zod, valibot, arktype or a similar library, or a JSON Schema.`,
       ),
     )
   })
@@ -535,7 +535,7 @@ describe('R17 outputSpec', () => {
   it('R17 rejects a schema that cannot be converted to JSON Schema', () => {
     expect(() => outputSpec(v.object({ a: v.string() }) as never)).toThrow(
       new PromptValidationError(
-        'The output is a valibot schema that cannot be converted to JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.',
+        'The output is a valibot schema that cannot be converted to JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() from @valibot/to-json-schema.',
       ),
     )
     const silent: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) } }
@@ -553,7 +553,7 @@ describe('R17 outputSpec', () => {
     )
   })
 
-  it('R17 refuses a schema that validates asynchronously', () => {
+  it('R17 rejects a schema that validates asynchronously', () => {
     const message =
       'The output schema validates asynchronously, but answers are parsed synchronously. Remove its asynchronous checks, and run them on the parsed value.'
     const slow = z.object({ a: z.string().refine(async () => Promise.resolve(true)) })
@@ -588,7 +588,7 @@ describe('R17 for any value and any prose around it', () => {
   const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
   const text = fc.oneof(fc.string(), fc.constantFrom('{', '}]', '```json\n{}\n```', '"', '\\', '{"a":1}', '[1]', '~~~'))
 
-  it('R17 reads any object by a schema of its fields', () => {
+  it('R17 reads any object with a schema of its fields', () => {
     const object = fc.record(
       { title: text, items: fc.array(fc.record({ name: text, tags: fc.array(text) })), count: fc.integer() },
       { requiredKeys: ['title', 'items'] },
@@ -635,7 +635,7 @@ describe('R17 hostile answers', () => {
       expect(() => spec.parse(text)).toThrow(OutputParseError)
       expect(() => spec.parse(`x${text}x`)).toThrow(OutputParseError)
     }
-    // Linear work takes a small part of this; quadratic work minutes.
+    // Linear work takes a small part of this; quadratic work takes minutes.
     expect(getCpuMs()).toBeLessThan(6000)
   })
 
@@ -697,7 +697,7 @@ describe('a field of another branch of a union', () => {
     ],
   ]
 
-  it.each(SHAPES)('R17 is refused like any unknown field: %s', (_, schema) => {
+  it.each(SHAPES)('R17 is rejected like any unknown field: %s', (_, schema) => {
     const read = (value: unknown): unknown => parseOutput(schema, JSON.stringify(value))
     expect(read({ kind: 'circle', r: 1 })).toEqual({ kind: 'circle', r: 1 })
     expect(read({ kind: 'square', side: 1 })).toEqual({ kind: 'square', side: 1 })
@@ -707,7 +707,7 @@ describe('a field of another branch of a union', () => {
     expect(() => read({ kind: 'triangle', side: 2 })).toThrow(OutputParseError)
   })
 
-  it('R17 is refused in lists and fields, with its place and what is allowed there', () => {
+  it('R17 is rejected in lists and fields, with its location and the allowed fields', () => {
     const schema = z.object({ shapes: z.array(z.discriminatedUnion('kind', [zCircle, zSquare])) })
     const text = JSON.stringify({
       shapes: [
@@ -720,7 +720,7 @@ describe('a field of another branch of a union', () => {
     )
   })
 
-  it('R17 is refused if no field distinguishes the branches and the library picks one', () => {
+  it('R17 is rejected if no field distinguishes the branches and the library picks one', () => {
     const schema = z.union([z.object({ a: z.number() }), z.object({ b: z.number() })])
     expect(parseOutput(schema, '{"b":1}')).toEqual({ b: 1 })
     expect(() => parseOutput(schema, '{"a":1,"b":1}')).toThrow(

@@ -36,7 +36,7 @@ import { findProblems, hasExtraFields, type CheckedValue, type ProblemKind } fro
 export type OutputParseErrorKind = 'no-json' | 'wrong-container' | ProblemKind
 
 /**
- * Thrown when a model's answer does not fit the output schema. The message is written for the model, so that it can fix its
+ * Thrown when a model's answer does not fit the output schema. The message is written for the model, so it can fix its
  * answer.
  *
  * @example
@@ -130,19 +130,20 @@ function readSchema(schema: unknown): { readonly validator: ToolSchema; readonly
     return { validator: schema, jsonSchema: sayAsJson(() => inputSide(schema)) }
   }
   if (isPlainObject(schema)) {
-    // A copy, so that later changes to the given schema cannot make the validator differ from what the provider received.
+    // A copy, so later changes to the given schema cannot make the validator differ from the schema that the provider
+    // received.
     const validator = sayAsJson(() => fromJsonSchema(structuredClone(schema)))
     return { validator, jsonSchema: sayAsJson(() => inputSide(validator)) }
   }
   throw new PromptValidationError(
-    `The output is ${getName(schema)}, not a schema. Use a schema of zod, valibot, arktype or a similar library, or a JSON Schema.`,
+    `The output is ${getName(schema)}, not a schema. Use a schema from zod, valibot, arktype or a similar library, or a JSON Schema.`,
   )
 }
 
 function speechless(vendor: string): PromptValidationError {
   const advice =
     vendor === 'valibot'
-      ? 'Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.'
+      ? 'Wrap it in toStandardJsonSchema() from @valibot/to-json-schema.'
       : 'Pass the JSON Schema itself, or use fromJsonSchema().'
   return new PromptValidationError(
     `The output is a ${vendor} schema that cannot be converted to JSON Schema, which the model needs. ${advice}`,
@@ -218,7 +219,7 @@ function parse(text: string, { validator, jsonSchema, shape, container }: Readin
 function validate(schema: ToolSchema, value: unknown): StandardSchemaV1.Result<unknown> {
   const result = schema['~standard'].validate(value)
   if (!(result instanceof Promise)) return result
-  // Nothing awaits the promise, so its rejection must not end the process.
+  // Nothing awaits the promise, so its rejection must not crash the process.
   result.catch(() => {})
   throw new PromptValidationError(
     'The output schema validates asynchronously, but answers are parsed synchronously. Remove its asynchronous checks, and run them on the parsed value.',

@@ -133,9 +133,9 @@ export interface BoundPrompt<
   Spec = OutputSpec<Output> | undefined,
 > {
   readonly prompt: AnyPrompt
-  /** The same prompt with some values replaced. */
+  /** Returns the same prompt with some values replaced. */
   bind(values: Partial<Params>): BoundPrompt<Params, Keys, Output, Spec>
-  /** Renders the prompt as the model sees it, with the sections open that the session has opened. */
+  /** Renders the prompt as the model sees it, with the sections open that were opened in the session. */
   render(options?: RenderOptions<Keys>): RenderedPrompt<Keys, Output, Spec>
 }
 
@@ -155,7 +155,7 @@ export interface RenderOptions<Keys extends string = string> {
   readonly visibility?: { readonly [K in Keys]?: Visibility }
   /** Texts that replace those of the source. */
   readonly overrides?: PromptOverrides
-  /** A strategy to use in place of the prompt's own. */
+  /** A strategy to use instead of the prompt's own. */
   readonly disclosure?: DisclosureStrategy
   readonly counter?: TokenCounter
   readonly budget?: TokenBudget
@@ -232,7 +232,7 @@ export function getRegistry(prompt: AnyPrompt): Registry {
   return definition.registry
 }
 
-/** Returns what a prompt counts tokens with. */
+/** Returns the token counter of a prompt. */
 export function getCounter(prompt: AnyPrompt): TokenCounter {
   return definitions.get(prompt)?.counter ?? estimatedTokens
 }

@@ -19,7 +19,7 @@ const prompt = (...sections: AnySection[]) => definePrompt({ ns: 'test', key: 'p
 const tool = (name: string) => defineTool({ name, description: `Does ${name}.`, execute: () => ok('done') })
 
 describe('keys and paths', () => {
-  it.each(['Task', '_private', 'a.b', '', 'a b', 'é', 'a'.repeat(65), '-a'])('R3 refuses the key %j', (key) => {
+  it.each(['Task', '_private', 'a.b', '', 'a b', 'é', 'a'.repeat(65), '-a'])('R3 rejects the key %j', (key) => {
     expect(() => defineSection({ key, title: 'T' })).toThrow(PromptValidationError)
     expect(() => definePrompt({ ns: 'ok', key, sections: [] })).toThrow(PromptValidationError)
   })
@@ -32,7 +32,7 @@ describe('keys and paths', () => {
     ).toBe(key)
   })
 
-  it('R3 joins paths with dots and refuses two siblings with one key', () => {
+  it('R3 joins paths with dots and rejects two siblings with the same key', () => {
     const twice = () => [defineSection({ key: 'a', title: 'One' }), defineSection({ key: 'a', title: 'Two' })]
     expect(() => prompt(...twice())).toThrow("Two sections have the path 'a'.")
     expect(() => prompt(defineSection({ key: 'top', title: 'T', children: twice() }))).toThrow(
@@ -51,7 +51,7 @@ describe('keys and paths', () => {
     ).toEqual(['x', 'x.a', 'y', 'y.a'])
   })
 
-  it('R3 accepts 100 levels of sections and refuses more', () => {
+  it('R3 accepts 100 levels of sections and rejects more', () => {
     const nest = (levels: number): AnySection => {
       let section: AnySection = defineSection({ key: 's', title: 'T', template: 'The bottom.' })
       for (let i = 1; i < levels; i++) section = defineSection({ key: 's', title: 'T', children: [section] })
@@ -63,7 +63,7 @@ describe('keys and paths', () => {
     }
   })
 
-  it('R3 a prompt has ns, key and name, and nothing is lower-cased', () => {
+  it('R3 a prompt has ns, key and name, and keeps their case', () => {
     expect(definePrompt({ ns: 'agents/support', key: 'triage', sections: [] })).toMatchObject({
       ns: 'agents/support',
       key: 'triage',
@@ -102,7 +102,7 @@ describe('definitions', () => {
     expect(() => defineSection({ key: 'a', title: 'A', visibility: 'ful' as never })).toThrow("its visibility is 'ful'")
   })
 
-  it('R5 an unknown placeholder is refused with path and name when the prompt is defined', () => {
+  it('R5 an unknown placeholder is rejected with path and name when the prompt is defined', () => {
     const bad = defineSection({
       key: 'bad',
       title: 'Bad',
@@ -130,7 +130,7 @@ describe('definitions', () => {
     )
   })
 
-  it('R11 two tools with one name are refused, naming both paths', () => {
+  it('R11 two tools with the same name are rejected, naming both paths', () => {
     const one = defineSection({ key: 'one', title: 'One', tools: [tool('look')] })
     const two = defineSection({
       key: 'two',
@@ -160,7 +160,7 @@ describe('values', () => {
     }),
   }
   it.each(Object.entries(schemas))(
-    'R2 R8 params of %s are validated beside the values of other sections',
+    'R2 R8 params of %s are validated alongside the values of other sections',
     (name, params) => {
       const section = defineSection({
         key: 'a',
@@ -178,7 +178,7 @@ describe('values', () => {
     },
   )
 
-  it('R5 a missing value is an error of the render that needs it, with path and placeholder', () => {
+  it('R5 a missing value fails the render that needs it, with path and placeholder', () => {
     const declared = prompt(
       defineSection({ key: 'a', title: 'A', params: z.object({ n: z.number() }), template: '${n}' }),
     )
@@ -205,7 +205,7 @@ describe('values', () => {
     })
   })
 
-  it('R5 excess and mistyped values are refused at bind', () => {
+  it('R5 excess and mistyped values are rejected by bind', () => {
     const p = prompt(defineSection({ key: 'a', title: 'A', template: '${objective}' }))
     expect(() => p.bind({ objective: 'x', objectve: 'y' })).toThrow(
       "No section has a value 'objectve'. Did you mean 'objective'?",
@@ -228,7 +228,7 @@ describe('values', () => {
     expect(p.bind({ constructor: 'c', toString: 's' }).render().text).toBe('## 1 A\n\nc s')
   })
 
-  it('R8 sections share what they both name, and rebinding merges with the later winning', () => {
+  it('R8 sections share values with the same name, and rebinding merges: later values win', () => {
     const p = definePrompt({
       ns: 'test',
       key: 'p',
@@ -249,13 +249,13 @@ describe('values', () => {
     expect(bound.render().text).toBe('## 1 A\n\nada counts\n\n## 2 B\n\nADA')
   })
 
-  it('R2 a schema that validates asynchronously is refused', () => {
+  it('R2 a schema that validates asynchronously is rejected', () => {
     const params = z.object({ n: z.string().refine(async () => true) })
     const p = prompt(defineSection({ key: 'a', title: 'A', params, template: '${n}' } as never))
     expect(() => p.bind({ n: 'x' })).toThrow(/asynchronous/i)
   })
 
-  it('R4 R5 a template takes dates and lists only once formatted', () => {
+  it('R4 R5 a template accepts dates and lists only if they are formatted', () => {
     const params = z.object({ when: z.date(), name: z.string() })
     const p = prompt(
       defineSection({ key: 'a', title: 'A', params, render: ({ when, name }) => `${name} ${when.toISOString()}` }),
@@ -272,7 +272,7 @@ describe('values', () => {
   })
 })
 
-/** A text the compiler knows nothing of, as one read from a file. */
+/** A text that the compiler does not know, such as one read from a file. */
 function widened(text: string): string {
   return text
 }

@@ -161,13 +161,16 @@ export interface SectionOptions<
   readonly title: string
   /** The values that the section needs, as any Standard Schema. Default: the placeholders of the template and the summary. */
   readonly params?: Schema
-  /** The body: `${name}` stands for a value, `$${` for a literal `${`. Default: no body, only the heading. */
+  /** The body: `${name}` is replaced with a value, `$${` with a literal `${`. Default: no body, only the heading. */
   readonly template?: TemplateOption<Body, Schema>
-  /** Renders the body, in place of a template. */
+  /** Renders the body, instead of a template. */
   readonly render?: (params: OwnOutput<Schema, Body | Summary>, context: SelectorContext) => RenderedBody
   /** The text shown while the section is folded: a template over the same values. */
   readonly summary?: TemplateOption<Summary, Schema>
-  /** Replaces the line that tells the model how to open the section. `${section_key}` stands for the section's path. */
+  /**
+   * Replaces the line that tells the model how to open the section. `${section_key}` is replaced with the section's
+   * path.
+   */
   readonly summarySuffix?: string
   /** Whether the section starts open (`'full'`) or folded (`'summary'`). Default `'full'`. */
   readonly visibility?: Selector<OwnOutput<Schema, Body | Summary>, Visibility>
@@ -178,7 +181,7 @@ export interface SectionOptions<
   /** Tools offered one by one, once a tool of this section has opened them. */
   readonly toolsOnDemand?: ToolsOnDemand
   readonly children?: Children
-  /** Whether overrides can reword the section outside the source. Default true. */
+  /** Whether overrides can reword the section without changing the source. Default true. */
   readonly acceptsOverrides?: boolean
   /** Under a token budget, sections with a lower priority are folded first. Default 0. */
   readonly priority?: number
@@ -225,7 +228,7 @@ export function defineSection<
     invalid('it has both a template and a custom renderer. Use one of them.')
   if (options.params !== undefined && !isStandardSchema(options.params)) {
     invalid(
-      'its params are not a Standard Schema. Use a schema of zod, valibot, arktype or a similar library, or defineParams().',
+      'its params are not a Standard Schema. Use a schema from zod, valibot, arktype or a similar library, or defineParams().',
     )
   }
   if (typeof visibility !== 'function' && !isVisibility(visibility))

@@ -23,7 +23,7 @@ describe('types', () => {
     visibility: ({ n }) => (expectTypeOf(n).toEqualTypeOf<number>(), 'full'),
   })
 
-  it('R8 bind takes the values that all sections need, in the input form of their schemas', () => {
+  it('R8 bind takes the values that the sections need, in the input form of their schemas', () => {
     const prompt = definePrompt({
       ns: 't',
       key: 't',
@@ -32,7 +32,7 @@ describe('types', () => {
     expectTypeOf(prompt.bind)
       .parameter(0)
       .toEqualTypeOf<{ n: string; readonly a: Printable; readonly b: Printable; readonly c: Printable }>()
-    // Some values for a start, the others later.
+    // Binds some values first and the others later.
     expectTypeOf(prompt.bind({ n: '1', a: 1, b: 2, c: 3 }).bind).toBeCallableWith({ a: 2 })
   })
 

@@ -13,14 +13,14 @@ export interface BoundValues {
   readonly isComplete: boolean
   /** Returns the validated params of a section. Throws a {@link PromptRenderError} if some are missing. */
   of(slot: Slot): FlatValues
-  /** Like `of`, but returns what is bound: a section may be disabled because its values are missing. */
+  /** Like `of`, but returns whatever is bound: a section may be disabled because its values are missing. */
   asGiven(slot: Slot): FlatValues
 }
 
 type Parsed = { readonly values: FlatValues } | { readonly missing: string; readonly placeholder: string | undefined }
 
 /**
- * Validates the flat values with every section's schema. Values with a wrong type, and values that no section uses, are
+ * Validates the flat values with every section's schema. Values of the wrong type and values that no section uses are
  * rejected here. A missing value only matters when a section that needs it is rendered.
  */
 export function bindValues(registry: Registry, flat: FlatValues): BoundValues {

@@ -70,7 +70,7 @@ describe.each([
     ])
   })
 
-  it('is asked for by annotation, by the run and by the catalog, and not where the arguments are wrong', async () => {
+  it('needs approval by annotation, by the run or by the catalog, but not if the arguments are wrong', async () => {
     const byRun = createShop()
     const script = [use('wipe', { disk: 'a' }), says('Done.')]
     const seen: string[] = []
@@ -91,7 +91,7 @@ describe.each([
     expect([byRun.done, byCatalog.done]).toEqual([[], ['a']])
   })
 
-  it('that has changed meanwhile is not run', async () => {
+  it('is not run if it has changed in the meantime', async () => {
     const { catalog, done } = createShop({ needsApproval: () => true })
     const run = stage(catalog, [use('wipe', { disk: 'a' }), says('Done.')], expose)
     const { approvals } = await run({ input: 'Go.' })
@@ -106,7 +106,7 @@ describe.each([
 describe('R66 a call that cannot wait for a person', () => {
   const refusal = "Tool 'pay' was not run: a person has to approve it first, and this call cannot wait for that."
 
-  it('fails outside of a run, unless the catalog approves it', async () => {
+  it('fails outside a run, unless the catalog approves it', async () => {
     const { catalog, done } = createShop({ needsApproval: () => true })
     expect(await catalog.call('pay', { amount: 50 })).toMatchObject({ isError: true, content: [{ text: refusal }] })
     expect(await catalog.call('wipe', { disk: 'a' })).toMatchObject({ isError: true })
@@ -119,7 +119,7 @@ describe('R66 a call that cannot wait for a person', () => {
     expect(await open.catalog.call('wipe', { disk: 'a' })).toMatchObject({ isError: true })
   })
 
-  it('fails in a program of run_code, also where the program itself was approved', async () => {
+  it('fails in a program of run_code, even if the program itself was approved', async () => {
     const { catalog, done } = createShop()
     const exposure = code()
     const program = `

@@ -72,7 +72,7 @@ const answers = (messages: readonly { readonly role: string }[]): string[] =>
   messages.flatMap((message) => (message.role === 'tool' ? [(message as unknown as { text: string }).text] : []))
 
 describe('a catalog in a section', () => {
-  it('R44 lists what the exposure lists and explains the flow', () => {
+  it('R44 lists the same tools as the exposure and explains the flow', () => {
     const { bound } = setup([])
     const rendered = bound.render()
     expect(rendered.tools.map(({ name }) => name)).toEqual(['list_rooms', 'search_tools', 'use_tool'])
@@ -104,7 +104,7 @@ describe('a catalog in a section', () => {
     expect(answers(messages)[0]).toMatch(/^set_lamp\(id: string, brightness: int 0\.\.100\) — /)
   })
 
-  it('R46 takes arguments as a JSON string and refuses wrong ones before anything runs', async () => {
+  it('R46 takes arguments as a JSON string and rejects wrong ones before anything runs', async () => {
     const { run, session } = setup([
       calls('use_tool', { name: 'set_lamp', arguments: '{"id":"hall","brightness":7}' }),
       calls('use_tool', { name: 'set_lamp', arguments: { id: 'attic', brightness: 700 } }),
@@ -115,7 +115,7 @@ describe('a catalog in a section', () => {
     expect(session.get(lamps)).toEqual({ hall: 7 })
   })
 
-  it('R20 R46 undoes what a failed tool did to the session', async () => {
+  it("R20 R46 undoes a failed tool's changes to the session", async () => {
     const step = calls('use_tool', { name: 'set_lamp', arguments: { id: 'broken', brightness: 1 } })
     const { run, session } = setup([step, says('Done.')])
     expect(answers((await run()).messages)).toEqual(['This lamp is broken.'])
@@ -135,7 +135,7 @@ describe('a catalog in a section', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'tool/invoked', name: 'use_tool', target }))
   })
 
-  it('R44 R35 adds a tool after its definition was returned, if the adapter can', async () => {
+  it('R44 R35 adds a tool after its definition was returned, if the adapter can add tools', async () => {
     const { run, adapter, events, session, bound } = setup(
       [
         calls('get_tool_definition', { name: 'set_lamp' }),
@@ -150,7 +150,7 @@ describe('a catalog in a section', () => {
     expect(adapter.requests[1]!.system).toBe(adapter.requests[0]!.system)
     expect(events).toContainEqual({ type: 'tools/injected', names: ['set_lamp'], keys: ['tools.set_lamp'] })
     expect(session.get(lamps)).toEqual({ a: 1 })
-    // A later render of the same session goes on from there.
+    // A later render of the same session continues from there.
     const rendered = bound.render({ session })
     expect(rendered.tools.at(-1)!.name).toBe('set_lamp')
     expect(rendered.trace).toEqual([])
@@ -188,7 +188,7 @@ describe('a catalog in a section', () => {
     const steps = [1, 2, 3, 4, 5].map((number) => calls('use_tool', { name: `measure_${number}` }))
     const { run, adapter } = setup([...steps, says('.')], { catalog, expose: auto() })
     await run()
-    // For the prompt, for the session, and when it turned out that tools can be added to its list.
+    // Once for the prompt, once for the session, and once when it turned out that tools can be added.
     expect(chosen).toHaveLength(3)
     expect(chosen[2]).toContain('lists again when it is notified')
     expect(adapter.requests.at(-1)!.tools.slice(-5)).toEqual([1, 2, 3, 4, 5].map((number) => `measure_${number}`))
@@ -212,7 +212,7 @@ describe('a catalog in a section', () => {
     expect(bound.render().text).toBe('## 1 Tools')
   })
 
-  it('R44 is folded with a summary, and its tools come with its opening', async () => {
+  it('R44 is folded with a summary, and opening it adds its tools', async () => {
     const catalog = createCatalog([setLamp, listRooms, ...others])
     const section = catalogSection(catalog, { expose: hybrid(), summary: 'Tools for the house.' })
     const bound = definePrompt({ ns: 't', key: 't', sections: [section] }).bind()

@@ -72,7 +72,7 @@ interface Shelf {
   readonly key: string
   /** The catalog as the prompt first shows it. */
   readonly shown: ExposedCatalog
-  /** The catalog as each session sees it, because an exposure may track what its client does. */
+  /** The catalog as each session sees it, because an exposure may track the actions of its client. */
   readonly conversations: WeakMap<object, Conversation>
 }
 
@@ -108,7 +108,7 @@ function getConversation(shelf: Shelf, path: string, { session }: ToolContext): 
   return conversation
 }
 
-/** Whether a session has only moved forward since the last call. After a restore it has not. */
+/** Whether a session has only moved forward since the last call. A restore moves it back. */
 function goesOn({ exposed, joined: before }: Conversation, joined: ReadonlySet<string>): boolean {
   const listed = new Set(exposed.list().map(({ name }) => name))
   return [...before].every((name) => joined.has(name)) && [...joined].every((name) => listed.has(name))

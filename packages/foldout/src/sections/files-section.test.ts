@@ -4,7 +4,7 @@ import { definePrompt } from '../prompt/prompt.ts'
 import type { KeysOf } from '../prompt/section.ts'
 
 describe('filesSection', () => {
-  it('R19 tells the model how to use the files, and gives it the tools', () => {
+  it('R19 tells the model how to use the files, and offers the tools', () => {
     const rendered = definePrompt({ ns: 'test', key: 'files', sections: [filesSection()] })
       .bind({})
       .render()
@@ -14,9 +14,9 @@ describe('filesSection', () => {
 You have text files. Their paths are relative to the root, with \`/\` between the parts, as in \`src/index.ts\`.
 
 - Find them with \`list_files\` (one folder), \`glob\` (by path) and \`grep\` (by content).
-- Read them with \`read_file\`; of a long file, read only the lines you need.
+- Read them with \`read_file\`; from a long file, read only the lines you need.
 - Read a file before you change it. Change parts with \`edit_file\`; use \`write_file\` for new files and for whole rewrites.
-- \`remove_file\` removes a file, or a folder with all in it.`,
+- \`remove_file\` removes a file, or a folder with everything in it.`,
     )
     expect(rendered.tools.map((tool) => tool.name)).toEqual([
       'list_files',
@@ -40,7 +40,7 @@ You have text files. Their paths are relative to the root, with \`/\` between th
 You have text files. Their paths are relative to the root, with \`/\` between the parts, as in \`src/index.ts\`.
 
 - Find them with \`list_files\` (one folder), \`glob\` (by path) and \`grep\` (by content).
-- Read them with \`read_file\`; of a long file, read only the lines you need.`,
+- Read them with \`read_file\`; from a long file, read only the lines you need.`,
     )
     expect(rendered.tools.map((tool) => tool.name)).toEqual(['list_files', 'read_file', 'glob', 'grep'])
   })

@@ -41,8 +41,8 @@ const READING: string = `
 You have text files. Their paths are relative to the root, with \`/\` between the parts, as in \`src/index.ts\`.
 
 - Find them with \`list_files\` (one folder), \`glob\` (by path) and \`grep\` (by content).
-- Read them with \`read_file\`; of a long file, read only the lines you need.`.trim()
+- Read them with \`read_file\`; from a long file, read only the lines you need.`.trim()
 
 const CHANGING: string = `
 - Read a file before you change it. Change parts with \`edit_file\`; use \`write_file\` for new files and for whole rewrites.
-- \`remove_file\` removes a file, or a folder with all in it.`.trim()
+- \`remove_file\` removes a file, or a folder with everything in it.`.trim()

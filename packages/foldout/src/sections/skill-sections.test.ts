@@ -91,7 +91,7 @@ describe('skills', () => {
     ['a bad name', '---\nname: My Skill\ndescription: d\n---\n', "its front matter needs a 'name'"],
     ['no description', '---\nname: x\n---\n', "its front matter needs a 'description'"],
     ['a name that is taken', '---\nname: pdf-forms\ndescription: d\n---\n', 'has the same name'],
-  ])('R50 say what is wrong with a broken one, and keep the others: %s', async (_, text, fault) => {
+  ])('R50 report a broken skill, and keep the others: %s', async (_, text, fault) => {
     const filesystem = files({ 'skills/z/SKILL.md': text })
     await expect(skillSections(filesystem, { folder: 'skills' })).rejects.toThrow(`skills/z/SKILL.md: `)
     const broken: FoldoutError[] = []
@@ -100,13 +100,13 @@ describe('skills', () => {
     expect(broken.map(({ message }) => message)).toEqual([expect.stringContaining(fault)])
   })
 
-  it('R50 distinguish files whose names give the same key', async () => {
+  it('R50 distinguish files whose names result in the same key', async () => {
     const bound = await getPrompt({ 'skills/pdf-forms/a.b': '1', 'skills/pdf-forms/a-b': '2' })
     const { nodes } = bound.render({ visibility: { 'pdf-forms': 'full' } })
     expect(nodes.map(({ path }) => path)).toContain('pdf-forms.a-b-2')
   })
 
-  it('R50 without text show their description when they are open', async () => {
+  it('R50 show their description when they are open and have no text', async () => {
     const bound = await getPrompt({ 'skills/z/SKILL.md': '---\nname: bare\ndescription: Only this.\n---\n' })
     const { text } = bound.render({ visibility: { bare: 'full' } })
     expect(text).toContain('bare\n\nOnly this.')
@@ -119,7 +119,7 @@ describe('skills', () => {
     ['aliases', (n: number) => `a: &a [x]\n${Array.from({ length: n }, (_, i) => `k${i}: *a`).join('\n')}`],
     ['blank lines', (n: number) => '\n \n'.repeat(n)],
     ['dashes', (n: number) => `k: ${'-'.repeat(n)}\n---x\n-- -`],
-  ])('R50 with 16,000 %s in the front matter are read or refused quickly', async (_, make) => {
+  ])('R50 are read or rejected quickly with 16,000 %s in the front matter', async (_, make) => {
     const getCpuMs = startCpuClock()
     const text = `---\nname: x\ndescription: d\n${make(16_000)}\n---\nBody.`
     const read = await readSkill(text, 'SKILL.md').catch((error: FoldoutError) => error.code)
@@ -127,7 +127,7 @@ describe('skills', () => {
     expect(getCpuMs()).toBeLessThan(5_000)
   })
 
-  it('R50 are refused if the front matter or a file is too long, or if there are too many files', async () => {
+  it('R50 are rejected if the front matter or a file is too long, or if there are too many files', async () => {
     const long = `---\nname: x\ndescription: d\nk: ${'v'.repeat(300_000)}\n---\n`
     await expect(readSkill(long, 'SKILL.md')).rejects.toThrow('its front matter is longer than 262,144 characters')
     const huge = files({ 'skills/pdf-forms/SKILL.md': `${SKILL}${'x'.repeat(2_000_000)}` })

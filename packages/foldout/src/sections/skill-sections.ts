@@ -49,7 +49,7 @@ export async function skillSections(
       if (file.size > MAX_SKILL_BYTES) {
         throw new FoldoutError(
           'skill-invalid',
-          `${path}: it has ${file.size} bytes; at most ${MAX_SKILL_BYTES} are read. Move parts of it to files beside it.`,
+          `${path}: it has ${file.size} bytes; at most ${MAX_SKILL_BYTES} are read. Move parts of it to other files next to it.`,
         )
       }
       const section = await skillSection(filesystem, entry.path)
@@ -90,7 +90,7 @@ async function skillSection(filesystem: Filesystem, folder: string): Promise<Sec
   })
 }
 
-/** Lists all files in a folder and its subfolders, in order. Iterative, so that deep folders cannot exhaust the stack. */
+/** Lists all files in a folder and its subfolders, in order. Iterative, so deep folders cannot exhaust the stack. */
 async function listFilesBelow(filesystem: Filesystem, folder: string): Promise<readonly FileEntry[]> {
   const files: FileEntry[] = []
   const waiting = (await filesystem.list(folder)).toReversed()
@@ -100,7 +100,7 @@ async function listFilesBelow(filesystem: Filesystem, folder: string): Promise<r
     if (files.length > MAX_SKILL_FILES) {
       throw new FoldoutError(
         'skill-invalid',
-        `${folder}: it has more than ${MAX_SKILL_FILES} files. Move files that the model need not read elsewhere.`,
+        `${folder}: it has more than ${MAX_SKILL_FILES} files. Move files that the model does not need elsewhere.`,
       )
     }
   }

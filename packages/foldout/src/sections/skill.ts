@@ -39,7 +39,7 @@ export async function readSkill(text: string, path: string): Promise<Skill> {
     throw invalid("it does not begin with front matter. Put 'name' and 'description' between two lines of ---.")
   if (front.length > MAX_FRONT_MATTER) {
     const limit = MAX_FRONT_MATTER.toLocaleString('en')
-    throw invalid(`its front matter is longer than ${limit} characters. Move what is not metadata below it.`)
+    throw invalid(`its front matter is longer than ${limit} characters. Move everything that is not metadata below it.`)
   }
   let fields: ReadonlyMap<unknown, unknown>
   try {
@@ -54,7 +54,7 @@ export async function readSkill(text: string, path: string): Promise<Skill> {
     throw invalid("its front matter needs a 'name' of 1 to 64 lowercase letters, digits, hyphens and underscores.")
   if (typeof description !== 'string' || description.trim() === '')
     throw invalid("its front matter needs a 'description': what the skill does and when to use it.")
-  // Who reviews a skill must see all that the model reads.
+  // A reviewer of a skill must see everything that the model reads.
   return { name, description: toVisibleText(description).trim(), body: toVisibleText(body).trim() }
 }
 

@@ -47,7 +47,7 @@ export function checkAnswered(event: Event, answers: readonly Answer[] | undefin
   }
 }
 
-/** Whether `dispatch` would accept an event from a journal. */
+/** Whether `dispatch` would accept an event read from a journal. */
 export function isTaken(event: Event, answers: readonly Answer[]): boolean {
   return answers.every(({ check }) => check?.(event.payload) === undefined)
 }

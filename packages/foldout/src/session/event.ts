@@ -1,5 +1,5 @@
 /**
- * Something that happened, as plain data, so that a session can be stored and resumed.
+ * Something that happened, as plain data, so a session can be stored and resumed.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 /**
- * Freezes the parts of a value that it does not share with the previous one, and returns the value. A reducer that mutated
- * the old state would also change snapshots, transactions and other sessions; with frozen state it throws instead. The
- * function is iterative, so that deeply nested state cannot exhaust the stack.
+ * Freezes the parts of a value that it does not share with the previous one, and returns the value. A reducer that
+ * mutated the old state would also change snapshots, transactions and other sessions; with frozen state it throws
+ * instead. The function is iterative, so deeply nested state cannot exhaust the stack.
  */
 export function freezeChanges<T>(value: T, before?: unknown): T {
   if (value === before || !isFreezable(value)) return value

@@ -16,14 +16,14 @@ import {
 import type { AnySlice, Slice } from './slice.ts'
 import { readSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 
-/** What a session and its transactions share. */
+/** The parts that a session and its transactions share. */
 interface Definition {
   readonly slices: ReadonlyMap<string, AnySlice>
   readonly answers: Answers
   reducing: boolean
 }
 
-/** A session, with the operations reserved for its owner. */
+/** A session together with the operations reserved for its owner. */
 export interface OwnedSession {
   readonly session: Session
   /** Applies an event from a journal, without notifying listeners or recording it again. */
@@ -36,7 +36,10 @@ type States = Map<string, unknown>
 
 const identities = new WeakMap<SessionReader, object>()
 
-/** An object that a session shares with its transactions: a key for data that is not part of the session's state. */
+/**
+ * Returns an object that a session shares with its transactions. Use it as a key for data that is not part of the
+ * session's state.
+ */
 export function getSessionIdentity(session: SessionReader): object {
   return identities.get(session) ?? session
 }
@@ -132,7 +135,7 @@ interface Listeners {
 }
 
 function createListeners(): Listeners {
-  // Replaced, never mutated, so that a listener can subscribe or unsubscribe during delivery.
+  // Replaced, never mutated, so a listener can subscribe or unsubscribe during delivery.
   let listeners: readonly Listener[] = []
   const waiting: Event[] = []
   let notifying = false

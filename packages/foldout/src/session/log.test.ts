@@ -19,7 +19,7 @@ describe('Log', () => {
     expect([log.at(5000), log.at(-5001), Log.of([]).at(0)]).toEqual([undefined, undefined, undefined])
   })
 
-  it('R24 never changes: logs that grow from one another are independent, like copied arrays', () => {
+  it('R24 never changes: logs that continue the same log are independent, like copied arrays', () => {
     const operations = fc.array(fc.record({ from: fc.nat(), count: fc.constantFrom(1, 2, 1023, 1024) }), {
       minLength: 1,
       maxLength: 12,
@@ -46,7 +46,7 @@ describe('Log', () => {
     )
   })
 
-  it('R24 knows what it continues', () => {
+  it('R24 knows which log it continues', () => {
     const log = Log.of([{ a: 1 }, { a: 2 }])
     expect(log.append({ a: 3 }).continues(log)).toBe(true)
     expect(Log.of([{ a: 1 }, { a: 2 }]).continues(log)).toBe(true)
@@ -66,7 +66,7 @@ describe('Log', () => {
     const short = Log.of<number>([])
     const long = Log.of(Array.from({ length: 1_000_000 }, (_, i) => i))
     takeFastest(short)
-    // A copy for each entry would take some thousand times as long.
+    // Copying the log for each entry would take about a thousand times as long.
     expect(takeFastest(long)).toBeLessThan(10 * takeFastest(short) + 20)
   })
 })

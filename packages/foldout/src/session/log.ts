@@ -37,7 +37,7 @@ export class Log<Entry> implements Iterable<Entry> {
   /** Returns a log with one more entry; this log stays unchanged. */
   append(entry: Entry): Log<Entry> {
     if (this.#lastLength === CHUNK) return new Log([...this.#full, this.#last], [entry], 1)
-    // Another log may have grown from this one and written past our end. Then this one continues on a copy.
+    // Another log may have continued this one and written past its end. In that case, this one continues on a copy.
     const last = this.#last.length === this.#lastLength ? this.#last : this.#last.slice(0, this.#lastLength)
     last.push(entry)
     return new Log(this.#full, last, this.#lastLength + 1)
@@ -53,7 +53,7 @@ export class Log<Entry> implements Iterable<Entry> {
 
   *[Symbol.iterator](): Iterator<Entry> {
     for (const chunk of this.#full) yield* chunk
-    // A log that has grown from this one may have written past this one's end.
+    // Another log may have continued this one and written past its end.
     yield* this.#last.slice(0, this.#lastLength)
   }
 

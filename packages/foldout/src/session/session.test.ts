@@ -98,7 +98,7 @@ describe('dispatch', () => {
     expect(error.message).toContain("slice 'also' failed on the event 'test/pinged': a text; slice 'fragile' failed")
   })
 
-  it('R21 a reducer cannot change the old state in place: that fails and the state stays', () => {
+  it('R21 stops a reducer from changing the old state in place: the reducer fails and the state stays', () => {
     const sloppy = defineSlice({
       name: 'sloppy',
       initial: { list: [{ n: 1 }] },
@@ -125,7 +125,7 @@ describe('dispatch', () => {
     expect(session.get(sloppy)).toEqual({ list: [{ n: 3 }, { n: 4 }] })
   })
 
-  it('R21 does not freeze what only looks like plain data', () => {
+  it('R21 does not freeze objects that only look like plain data', () => {
     const odd = defineSlice({
       name: 'odd',
       initial: { bytes: new Uint8Array(2), seen: new Map<string, number>() },
@@ -156,7 +156,7 @@ describe('dispatch', () => {
 })
 
 describe('dispatch inside a reducer', () => {
-  /** A slice whose reducer does what it must not, once. */
+  /** A slice whose reducer does something forbidden, once. */
   function meddling(meddle: () => void, swallows = false) {
     return defineSlice({
       name: 'meddling',
@@ -291,7 +291,7 @@ describe('subscribe', () => {
     expect([...session.get(pings)].map((entry) => entry.payload)).toEqual([0, 1, 2])
   })
 
-  it('R21 shows a listener the state after what it dispatched', () => {
+  it('R21 shows a listener the state after its own event', () => {
     const session = createSession({ slices: all })
     let after: number | undefined
     session.subscribe((event) => {
@@ -384,7 +384,7 @@ describe('createSession', () => {
     )
   })
 
-  it('R21 keeps sessions apart', () => {
+  it('R21 keeps sessions independent', () => {
     const [one, two] = [createSession({ slices: all }), createSession({ slices: all })]
     one.dispatch(pinged(1))
     expect(two.get(sum)).toBe(0)
@@ -433,7 +433,7 @@ describe('a reducer or listener that is async', () => {
     initial: { n: 1 },
     reducers: {
       failing: () => Promise.reject(new Error('late')) as never,
-      // oxlint-disable-next-line unicorn/no-thenable -- what the test is about
+      // oxlint-disable-next-line unicorn/no-thenable -- the test is about thenables
       thenable: () => ({ then: (_: unknown, no: () => void) => no() }) as never,
     },
   })
@@ -451,7 +451,7 @@ describe('a reducer or listener that is async', () => {
     await settle()
   })
 
-  it('R21 turns the rejection of a listener into a warning and does not end the process', async () => {
+  it('R21 turns the rejection of a listener into a warning and does not crash the process', async () => {
     const warnings: Error[] = []
     const onWarning = (warning: Error): void => void warnings.push(warning)
     process.on('warning', onWarning)

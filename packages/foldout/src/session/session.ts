@@ -61,7 +61,9 @@ export function createJournaledSession(options: SessionOptions, journal?: Journa
 
 const builtIn = new Map<string, AnySlice>([[visibility.name, visibility]])
 
-/** Makes a slice part of every session from now on, as `visibility` is. For slices of rooms that this one cannot import. */
+/**
+ * Adds a slice to every session from now on, like `visibility`. Use it for slices of rooms that this one cannot import.
+ */
 export function includeInSessions<S extends AnySlice>(slice: S): S {
   builtIn.set(slice.name, slice)
   return slice

@@ -86,7 +86,7 @@ describe('defineSlice', () => {
     )
   })
 
-  it.each(['', 'a/b', '1st', 'a b', '__proto__'])('R21 refuses the name %j', (name) => {
+  it.each(['', 'a/b', '1st', 'a b', '__proto__'])('R21 rejects the name %j', (name) => {
     expect(() => defineSlice({ name, initial: 0, reducers: {} })).toThrow(
       expect.objectContaining({ code: 'slice-invalid' }),
     )

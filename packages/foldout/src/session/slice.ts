@@ -126,12 +126,13 @@ export interface SliceOptions<Name extends string, State, R> {
   readonly checks?: { readonly [K in keyof R]?: PayloadCheck }
   /** The version of the state's shape. Default 1. */
   readonly version?: number
-  /** Reads the state from a snapshot and throws if it is invalid. By default the state is used as it is. */
+  /** Reads the state from a snapshot and throws if it is invalid. By default, the state is used unchanged. */
   readonly fromJson?: (json: unknown) => State
 }
 
 /**
- * Defines a part of a session's state and how it handles events: its own (`reducers`) and those of others (`reactions`).
+ * Defines a part of a session's state and how it handles events: its own (`reducers`) and those of other slices
+ * (`reactions`).
  *
  * @example
  * ```ts

@@ -76,7 +76,7 @@ describe('a snapshot', () => {
     )
   })
 
-  it('R23 R24 restores the state from any later one, and logs keep everything', () => {
+  it('R23 R24 can be restored at any later point, and logs keep everything', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 20 }), fc.array(event, { maxLength: 20 }), (before, after) => {
         const session = open()
@@ -127,7 +127,7 @@ describe('a snapshot', () => {
     expect(session.get(tree).ticks).toBe(1)
   })
 
-  it('R23 restored states are frozen', () => {
+  it('R23 freezes restored states', () => {
     const session = open(
       json(createSession({ slices: [tree.seed({ nodes: [{ id: 'a', tags: [] }], ticks: 0 })] }).snapshot()),
     )
@@ -217,7 +217,7 @@ describe('a snapshot that does not fit', () => {
     expect(session.snapshot()).toEqual(before)
   })
 
-  it.each(misfits.slice(0, -1))('R23 begins no session for $case', ({ snapshot, code, message }) => {
+  it.each(misfits.slice(0, -1))('R23 does not start a session for $case', ({ snapshot, code, message }) => {
     expect(() => createSession({ slices, snapshot: snapshot as Snapshot })).toThrow(
       expect.objectContaining({ code, message }),
     )
@@ -255,7 +255,7 @@ describe('state that JSON cannot represent', () => {
     [new Map(), 'a Map at .item'],
     [() => 0, 'a function at .item'],
     [10n, 'a bigint at .item'],
-  ])('R23 is refused by snapshot(), with its place', (item, place) => {
+  ])('R23 is rejected by snapshot(), with its location', (item, place) => {
     const session = createSession({ slices: [bag] })
     session.dispatch(bag.events.put(item))
     expect(() => session.snapshot()).toThrow(
@@ -276,7 +276,7 @@ describe('state that JSON cannot represent', () => {
 })
 
 describe('logs and restores', () => {
-  it('R24 logs survive a restore; state rolls back', () => {
+  it('R24 roll back the state and keep the logs', () => {
     const session = open()
     session.dispatch(words.events.said('a'))
     const snapshot = session.snapshot()
@@ -287,7 +287,7 @@ describe('logs and restores', () => {
     expect([...session.get(history)].map((entry) => entry.payload)).toEqual(['a', 'b', 'c'])
   })
 
-  it('R24 a log is replaced by a longer one that continues it', () => {
+  it('R24 replace a log with a longer one that continues it', () => {
     const session = open()
     session.dispatch(words.events.said('a'))
     const copy = open(session.snapshot())
@@ -296,7 +296,7 @@ describe('logs and restores', () => {
     expect([...copy.get(history)].map((entry) => entry.payload)).toEqual(['a', 'b'])
   })
 
-  it('R24 a log never loses entries to another session’s snapshot, however long', () => {
+  it('R24 never remove entries because of another session’s snapshot, however long it is', () => {
     const [one, two] = [open(), open()]
     one.dispatch(words.events.said('mine'))
     two.dispatch(words.events.said('theirs'))
@@ -351,7 +351,7 @@ describe('deeply nested state', () => {
     expect(session.snapshot()).toEqual(before)
   })
 
-  it('R23 is not too deep at a thousand levels', () => {
+  it('R23 may have a thousand levels', () => {
     const session = createSession({ slices: [holder, held] })
     session.dispatch(holder.events.held(nest(900)))
     const restored = createSession({ slices: [holder, held], snapshot: session.snapshot() })

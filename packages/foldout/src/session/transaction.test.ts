@@ -34,7 +34,7 @@ describe('a transaction', () => {
     expect(logged(session)).toEqual([2])
   })
 
-  it('R20 R24 leaves nothing when it is abandoned, except what logs keep', () => {
+  it('R20 R24 leaves nothing behind when it is abandoned, except log entries', () => {
     const session = open()
     session.dispatch(sum.events.added(1))
     const heard: string[] = []

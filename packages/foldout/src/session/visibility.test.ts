@@ -71,7 +71,7 @@ describe('visibility', () => {
     expect(session.get(visibility)).toBe(before)
   })
 
-  it('R22 accepts paths that are named like properties of objects', () => {
+  it('R22 accepts paths that are also properties of Object.prototype', () => {
     const session = createSession()
     session.dispatch(visibility.events.set({ path: 'constructor', visibility: 'full' }))
     session.dispatch(visibility.events.set({ path: '__proto__', visibility: 'summary' }))
@@ -83,7 +83,7 @@ describe('visibility', () => {
   })
 
   it.each([[[]], [{ context: 'open' }], [{ context: true }], ['full'], [null]])(
-    'R22 R23 refuses %j from a snapshot',
+    'R22 R23 rejects %j from a snapshot',
     (state) => {
       const session = createSession({ slices: [visibility.seed({ context: 'full' })] })
       expect(() => session.restore({ version: 1, slices: { visibility: { version: 1, state } } })).toThrow(
@@ -113,7 +113,7 @@ describe('an invalid payload', () => {
     },
     { case: 'no payload', payload: undefined, fault: 'its payload is not an object' },
     { case: 'a list', payload: [], fault: 'its payload is not an object' },
-  ])('R22 is refused before anything happens: $case', ({ payload, fault }) => {
+  ])('R22 is rejected before anything happens: $case', ({ payload, fault }) => {
     const log = defineLog({ name: 'openings', of: [visibility.events.set] })
     const session = createSession({ slices: [log] })
     session.dispatch(visibility.events.set({ path: 'a', visibility: 'summary' }))
@@ -124,7 +124,7 @@ describe('an invalid payload', () => {
     expect(session.snapshot()).toEqual(before)
   })
 
-  it('R22 is rejected when something is cleared, too', () => {
+  it('R22 is rejected by visibility/cleared too', () => {
     const session = createSession()
     expect(() => session.dispatch({ type: 'visibility/cleared', payload: null })).toThrow(
       'its payload is not an object',

@@ -27,7 +27,8 @@ export type VisibilityOverrides = Readonly<Record<string, Visibility>>
 const NONE: VisibilityOverrides = {}
 
 /**
- * The slice that keeps which sections the model has opened. Every session has it; seed it to start with sections open.
+ * The slice that records which sections the model has opened. Every session has it; seed it to start with sections
+ * open.
  *
  * @example
  * ```ts

@@ -6,7 +6,7 @@ import { createRecorder } from './recorder.ts'
 import type { RecordedRun, Recording } from './recording.ts'
 import { runShop, shop as smallShop, words, type ShopRun } from './shop.fixtures.ts'
 
-/** With rules so long that folding them pays. */
+/** A shop with rules that are long enough for folding to pay off. */
 const shop = (options: Parameters<typeof smallShop>[0] = {}) =>
   smallShop({ rulesText: 'rule '.repeat(1000), ...options })
 
@@ -35,7 +35,7 @@ const adviceOn = (recording: Recording, type: string, bound: BoundPrompt<{}> = s
   advise([recording], { prompt: bound }).filter((advice) => advice.type === type)
 
 describe('advice', () => {
-  // Two tools of the section are called, so that it does not suffice to offer one of them.
+  // Two tools of the section are called, so offering one of them is not enough.
   const both = callsAll(['add', {}], ['clear', {}])
   const opening = [read('cart'), both, done]
   const without = [both, done]
@@ -45,7 +45,7 @@ describe('advice', () => {
   it.each([
     ['without restarts', {}],
     ['with restarts', restarting],
-  ])('R40 computes exactly what showing a section that most runs open would have saved, %s', async (_how, options) => {
+  ])('R40 computes the exact saving of showing a section that most runs open, %s', async (_how, options) => {
     const before = await record([opening, opening, idle, opening], options)
     const after = await record([without, without, idle, without], { ...options, bound: shop({ cart: 'full' }) })
     const tokens = getTotal(before.runs) - getTotal(after.runs)
@@ -74,7 +74,7 @@ describe('advice', () => {
     expect(adviceOn(before, 'show-section')).toMatchObject([{ saved: { tokens, requests: 0, restarts: 0 } }])
   })
 
-  it('R40 says so if fewer requests would have cost more tokens', async () => {
+  it('R40 reports that fewer requests would have cost more tokens', async () => {
     const cartText = 'word '.repeat(600)
     const before = await record([opening, opening, opening, [...idle.slice(0, 1), ...idle]], {
       bound: shop({ cartText }),
@@ -107,7 +107,7 @@ describe('advice', () => {
         }),
       ],
     ],
-  ])('R40 counts the opening tool as saved only where nothing is left to open: %s', async (_which, type, children) => {
+  ])('R40 counts the opening tool as saved only if nothing is left to open: %s', async (_which, type, children) => {
     const only = (how: 'full' | 'summary') =>
       definePrompt({
         ns: 'shops',
@@ -159,7 +159,7 @@ describe('advice', () => {
     expect(advise([recording], { prompt: other })).toEqual([])
   })
 
-  it('R40 computes exactly what folding a section that no run needed would have saved', async () => {
+  it('R40 computes the exact saving of folding a section that no run needed', async () => {
     const cartText = 'word '.repeat(100)
     const bound = shop({ cart: 'full', cartText })
     const unused = [[calls('look'), done], [done], [calls('look'), done]]
@@ -196,7 +196,7 @@ describe('advice', () => {
     expect(advise([recording], { prompt: bound }).map(({ path }) => path)).toEqual(['outer'])
   })
 
-  it('R40 asks for a summary of a large section without one, and says what it cannot know', async () => {
+  it('R40 suggests a summary for a large section without one, and says what it cannot know', async () => {
     const long = 'word '.repeat(600)
     const bound = definePrompt({
       ns: 'shops',
@@ -227,12 +227,12 @@ describe('advice', () => {
     expect(advise([before], { prompt: bound, largeTokens: 604 }).map(({ path }) => path)).toEqual(['story'])
   })
 
-  it('R40 computes what offering a tool would have saved if most runs open its section only for the tool', async () => {
+  it('R40 computes the saving of offering a tool if most runs open its section only for the tool', async () => {
     const before = await record([forOneTool, forOneTool, forOneTool, idle], restarting)
     const [advice] = adviceOn(before, 'offer-tool')
     const tool = before.runs[0]!.sections[1]!.tools[0]!.tokens
-    // The same runs with the section folded and the tool offered in each of their 8 requests. Here the tool is not offered,
-    // so its calls are answered with other words.
+    // The same runs with the section folded and the tool offered in each of their 8 requests. Here the tool is not
+    // offered, so its calls get a different answer.
     const withoutOpening = [calls('add'), done]
     const folded = await record([withoutOpening, withoutOpening, withoutOpening, idle])
     const answers = folded.runs
@@ -297,7 +297,7 @@ describe('advice', () => {
     expect(others).toEqual([])
   })
 
-  it('R40 does not advise to show everything if folding pays, nothing is folded, or there are too few runs', async () => {
+  it('R40 does not advise to show everything if folding pays off, nothing is folded, or there are too few runs', async () => {
     const script = [read('cart'), both, done]
     const paying = await record([script, idle, idle])
     expect(adviceOn(paying, 'show-all')).toEqual([])
@@ -330,7 +330,7 @@ describe('advice', () => {
     const ask = [calls('open_sections', { section_keys: ['cart', 'rules'], reason: '' }), both, done]
     const recording = await record([ask, ask, ask], { disclosure: openSections() })
     const shown = adviceOn(recording, 'show-section')
-    // Showing one of two that are opened together spares no restart.
+    // Showing one of two sections that are opened together does not avoid a restart.
     expect(shown.filter(({ saved }) => saved.restarts + saved.requests > 0)).toEqual([])
     const alone = [calls('open_sections', { section_keys: ['cart'], reason: '' }), both, done]
     const single = await record([alone, alone, alone], { disclosure: openSections() })

@@ -21,7 +21,7 @@ export interface Advice {
   readonly runs: number
   /** The number of those runs in which the section was opened or the tool was called; for `show-all`, any section. */
   readonly used: number
-  /** What the change would have saved over these runs; below zero if it would have cost more. */
+  /** The saving of the change over these runs; negative if it would have cost more. */
   readonly saved: Saving
   readonly message: string
 }
@@ -37,7 +37,7 @@ export interface Advice {
 export interface AdviseOptions {
   /** The prompt as it is now. Advice that it already follows is left out. */
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** The fewest runs that advice may be based on. Default 3. */
+  /** The minimum number of runs that advice may be based on. Default 3. */
   readonly minRuns?: number
   /** The size in tokens from which a section without a summary deserves one. Default 500. */
   readonly largeTokens?: number
@@ -107,7 +107,7 @@ function compareAdvice(one: Advice, other: Advice): number {
   )
 }
 
-/** Advice to fold nothing, if the runs would have cost less with everything in full from the start. */
+/** Advises to fold nothing, if the runs would have cost less with every section open from the start. */
 function adviseToShowAll(all: readonly RecordedRun[], minRuns: number): Advice | undefined {
   const runs = all.filter(({ renders }) => renders[0]?.sections.some(({ visibility }) => visibility === 'summary'))
   const saved = addSavings(runs.map((run) => replay(run, showAll(run))))
@@ -174,7 +174,7 @@ function adviseToOffer(
   return [{ type: 'offer-tool', path, tool: name, runs: runs.length, used, saved, message }]
 }
 
-/** Every tool of the recorded sections, with the section that had it last. */
+/** Lists every tool of the recorded sections, with the last section that had it. */
 function getTools(runs: readonly RecordedRun[]): { readonly name: string; readonly path: string }[] {
   const places = new Map<string, string>()
   for (const { sections } of runs)

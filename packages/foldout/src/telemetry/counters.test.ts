@@ -25,7 +25,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 do not count an opening that leads to a restart as dynamic; one beside it may be', async () => {
+  it('R40 do not count an opening that leads to a restart as dynamic; another one next to it may be', async () => {
     const both = callsAll(['read_section', { section_key: 'rules' }], ['read_section', { section_key: 'cart' }])
     expect(await counted([both, says('Done.')], { scripted: { supportsDynamicTools: false } })).toMatchObject({
       'foldout.tools.injected': 0,
@@ -93,7 +93,7 @@ describe('counters', () => {
     })
   })
 
-  it('R40 include runs that are still going on and runs that failed', async () => {
+  it('R40 include running and failed runs', async () => {
     const counters = createCounters()
     const seen: (number | undefined)[] = []
     const failing = runShop([read('rules'), { throws: new Error('down') }], {

@@ -19,7 +19,7 @@ const TOOL_FAILURES = 'foldout.tools.failures'
  * ```
  */
 export interface Counters {
-  /** Pass it to `runAgent`. Runs that overlap each need counters of their own. */
+  /** Pass it to `runAgent`. Overlapping runs each need their own counters. */
   onEvent(event: AgentEvent): void
   /**
    * The counts, by name:

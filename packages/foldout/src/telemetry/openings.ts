@@ -18,7 +18,7 @@ export interface AskedOpening {
 
 export interface OpeningWatch {
   onEvent(event: AgentEvent): void
-  /** The run has ended, so openings that still wait for a restart do not get one. */
+  /** Called when the run has ended: openings that still wait for a restart do not get one. */
   settle(): void
 }
 

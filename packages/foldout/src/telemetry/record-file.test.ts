@@ -45,7 +45,7 @@ describe('recordings in a file', () => {
     for (const recording of recordings) expect(recording).toEqual(recordings[0])
   })
 
-  it('R40 are refused with file and line if a line is malformed', async () => {
+  it('R40 are rejected with file and line if a line is malformed', async () => {
     const path = join(folder, 'runs.jsonl')
     const bound = shop()
     await runShop(script, { bound, onEvent: createFileRecorder(path, { prompt: bound }).onEvent })
@@ -70,7 +70,7 @@ describe('recordings in a file', () => {
     expect(await readRecordingFile(path)).toHaveLength(1)
   })
 
-  it('R40 report a file that cannot be written without changing the run', async () => {
+  it('R40 report an unwritable file without changing the run', async () => {
     const bound = shop()
     const plain = await runShop(script, { bound })
     const recorder = createFileRecorder(folder, { prompt: bound })

@@ -7,7 +7,7 @@ import { readRecording, type Recording } from './recording.ts'
 import type { RunListener } from './runs.ts'
 
 /**
- * Writes each run to its file when the run ends. Runs that overlap each need a recorder of their own.
+ * Writes each run to its file when the run ends. Overlapping runs each need their own recorder.
  *
  * @example
  * ```ts
@@ -22,7 +22,8 @@ export interface FileRecorder extends RunListener {
 }
 
 /**
- * Records runs to a file, one line of JSON for each run that has ended. Several processes may write to the same file.
+ * Creates a recorder that writes runs to a file, one line of JSON for each run that has ended. Several processes may
+ * write to the same file.
  *
  * @example
  * ```ts
@@ -50,7 +51,7 @@ export function createFileRecorder(path: string, options: RecorderOptions): File
   }
 }
 
-/** Appends a line in a single write, so that lines of several processes do not mix. */
+/** Appends a line in a single write, so lines of several processes do not mix. */
 export function appendLine(path: string, line: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const file = openSync(path, 'a+')
@@ -60,7 +61,7 @@ export function appendLine(path: string, line: string): void {
     const isTorn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString('latin1') !== '\n'
     // A process that was killed while writing may have left half a line, which must not spoil this one.
     const bytes = Buffer.from(`${isTorn ? '\n' : ''}${line}\n`)
-    if (writeSync(file, bytes) !== bytes.length) throw new Error('only a part of it could be written')
+    if (writeSync(file, bytes) !== bytes.length) throw new Error('only part of it could be written')
   } finally {
     closeSync(file)
   }

@@ -25,7 +25,7 @@ const bound = definePrompt({ ns: 'test', key: 'recorded', sections: [section] })
 const createScript = () => scriptedAdapter([calls('read_section', { section_key: 'guide' }), says('Done.')])
 
 describe('R59 recordRun', () => {
-  it('writes what a run tells to a file, with texts, one line at a time', async () => {
+  it('writes the events of a run to a file, with texts, one line at a time', async () => {
     const file = join(folder, 'runs.jsonl')
     const recorder = recordRun({ to: file })
     for (const input of ['One.', 'Two.'])
@@ -43,13 +43,13 @@ describe('R59 recordRun', () => {
     expect(statSync(file).size).toBeGreaterThan(1_000)
   })
 
-  it('does not change a run when nothing can be written, and says so when asked', async () => {
+  it('does not change a run when nothing can be written, and reports it through saved()', async () => {
     const recorder = recordRun({ to: folder })
     expect((await runAgent(bound, { adapter: createScript(), onEvent: recorder.onEvent })).text).toBe('Done.')
     await expect(recorder.saved()).rejects.toMatchObject({ code: 'recording-file' })
   })
 
-  it('refuses an inspector on another machine', () => {
+  it('rejects an inspector on another machine', () => {
     expect(() => recordRun({ to: 'http://example.com/token/' })).toThrow(/not to 'example.com'/)
     expect(() => recordRun({ to: 'http://127.0.0.1.example.com/' })).toThrow(/on this machine/)
   })
@@ -84,7 +84,7 @@ describe('R59 recordRun', () => {
     expect(events.at(-1)?.event.type).toBe('run/finished')
   })
 
-  it('says that an inspector refused or is gone', async () => {
+  it('reports that an inspector rejected the run or is gone', async () => {
     const refused = recordRun({ to: await listen(404, []) })
     await runAgent(bound, { adapter: createScript(), onEvent: refused.onEvent })
     await expect(refused.saved()).rejects.toThrow('answered with 404')

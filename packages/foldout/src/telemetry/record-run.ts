@@ -5,7 +5,7 @@ import { appendLine } from './record-file.ts'
 import type { RunListener } from './runs.ts'
 
 /**
- * Where runs are recorded.
+ * Options of {@link recordRun}.
  *
  * @example
  * ```ts
@@ -18,7 +18,7 @@ export interface RecordRunOptions {
 }
 
 /**
- * One line of a recorded run: something that happened, as the run told it.
+ * One line of a recorded run: one event of the run.
  *
  * @example
  * ```ts
@@ -30,15 +30,15 @@ export interface RecordRunOptions {
  */
 export interface RunLine {
   readonly version: 1
-  /** Tells runs in one file apart. */
+  /** Distinguishes runs in one file. */
   readonly run: string
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly at: number
   readonly event: AgentEvent
 }
 
 /**
- * Records what runs tell, with all texts. Runs that overlap each need a recorder of their own.
+ * Records the events of runs, with all texts. Overlapping runs each need their own recorder.
  *
  * @example
  * ```ts
@@ -48,16 +48,19 @@ export interface RunLine {
  * ```
  */
 export interface RunRecorder extends RunListener {
-  /** Resolves when everything so far is written; rejects if something could not be. The run itself does not fail. */
+  /**
+   * Resolves when everything so far is written; rejects if something could not be written. The run itself does not
+   * fail.
+   */
   saved(): Promise<void>
 }
 
-/** Parts of texts as they arrive: the whole text follows in another event. */
+/** Events with parts of texts as they arrive; the whole text follows in another event. */
 const PARTS: ReadonlySet<AgentEvent['type']> = new Set(['text/delta', 'reasoning/delta', 'call/delta'])
 
 /**
- * Records a run to a file or to the inspector, which shows it while it goes on. Unlike `createFileRecorder`, whose recordings are
- * numbers and names, it keeps what was said: the file is as secret as the conversation.
+ * Records a run to a file or to the inspector, which shows it live. Unlike `createFileRecorder`, which records only
+ * numbers and names, it keeps all texts, so the file is as secret as the conversation.
  *
  * @example
  * ```ts
@@ -101,10 +104,10 @@ function openFile(path: string): Target {
   return { write: (line) => appendLine(path, line), settled: () => Promise.resolve() }
 }
 
-/** Sends lines in the order in which they come, as many at a time as have waited. */
+/** Sends lines in order, with all waiting lines in one request. */
 function openInspector(address: string): Target {
   const url = new URL('api/runs/record', address)
-  // A conversation is not sent to another machine by a mistake in an address.
+  // A mistake in an address must not send a conversation to another machine.
   if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname))
     throw new FoldoutError(
       'recording-file',

@@ -30,7 +30,7 @@ async function recorded(script: readonly ScriptStep[], options: ShopRun = {}): P
   return runs[0]!
 }
 
-/** What the tools of the shop cost, found without the recorder. */
+/** The cost of the shop's tools, computed without the recorder. */
 const price = (() => {
   const bound = shop()
   const everything = bound.render({ visibility: { cart: 'full' } as never })
@@ -39,7 +39,7 @@ const price = (() => {
 })()
 
 describe('a recording', () => {
-  it('R40 contains what each section costs open and folded, including nested sections', async () => {
+  it('R40 contains the cost of each section open and folded, including nested sections', async () => {
     const { sections, disclosureTools, prompt, counter } = await recorded([says('Done.')])
     expect({ prompt, counter }).toEqual({
       prompt: { ns: 'shops', key: 'shop' },
@@ -64,7 +64,7 @@ describe('a recording', () => {
     expect(disclosureTools).toEqual([tool('read_section')])
   })
 
-  it('R40 contains what the system text, tools, conversation and reply of each request cost, and what was added', async () => {
+  it('R40 contains the cost of the system text, tools, conversation and reply of each request, and of additions', async () => {
     const run = await recorded([read('cart'), calls('add'), says('It is done now.')])
     const { text } = shop().render({ counter: words })
     const initial = price('look', 'spoil', 'read_section')
@@ -130,7 +130,7 @@ describe('a recording', () => {
     })
   })
 
-  it('R40 contains each render with the sections it shows, and each restart with what it opened', async () => {
+  it('R40 contains each render with its sections, and each restart with the sections it opened', async () => {
     const script = [callsAll(['look', {}], ['open_sections', { section_keys: ['cart'], reason: 'x' }]), says('Done.')]
     const run = await recorded(script, { disclosure: openSections() })
     expect(run.renders.map(({ sections }) => sections.map(({ path, visibility }) => `${path} ${visibility}`))).toEqual([
@@ -155,7 +155,7 @@ describe('a recording', () => {
     expect(run.requests.map(({ conversationTokens }) => conversationTokens)).toEqual([4, 24])
   })
 
-  it('R40 contains how each run ended: stopped, failed, abandoned, or still going on', async () => {
+  it('R40 contains how each run ended: stopped, failed, abandoned, or still running', async () => {
     const bound = shop()
     const recorder = createRecorder({ prompt: bound })
     const { onEvent } = recorder
@@ -186,7 +186,7 @@ describe('a recording', () => {
     expect(JSON.stringify(runs)).not.toContain('secret')
   })
 
-  it('R40 R66 tells what came of asking a person, and ends a run that waits', async () => {
+  it('R40 R66 contains the outcome of an approval, and ends a run that waits', async () => {
     const bound = shop()
     const session = createSession()
     const recorder = createRecorder({ prompt: bound })
@@ -238,7 +238,7 @@ describe('a recording', () => {
     expect(runs[0]!.requests.map(({ addedTokens }) => addedTokens)).toEqual([0, 3 + words.count(refusal)])
   })
 
-  it('R40 does not change after it was handed out while the run goes on', async () => {
+  it('R40 does not change after it was returned, while the run continues', async () => {
     const bound = shop()
     const recorder = createRecorder({ prompt: bound })
     const given: [Recording, string][] = []
@@ -308,7 +308,7 @@ describe('a recording', () => {
       }
   })
 
-  it('R40 survives JSON unchanged; anything else is refused with the place of the fault', async () => {
+  it('R40 survives JSON unchanged; anything else is rejected with the location of the fault', async () => {
     const run = await recorded([read('cart'), says('Done.')])
     const recording = { version: 1, runs: [run] } as const
     const json = (): { runs: Record<string, unknown[]>[] } => JSON.parse(JSON.stringify(recording))

@@ -9,7 +9,7 @@ import { draftRun, type RunDraft } from './run-draft.ts'
 import { watchRuns, type RunListener } from './runs.ts'
 
 /**
- * What the recorder counts tokens with. Pass what you pass to the run.
+ * Options of a recorder. Pass the same prompt and options as to the run.
  *
  * @example
  * ```ts
@@ -27,7 +27,7 @@ export interface RecorderOptions {
 }
 
 /**
- * Records runs, one after the other. Runs that overlap each need a recorder of their own.
+ * Records runs, one after another. Overlapping runs each need their own recorder.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export interface Recorder extends RunListener {
 }
 
 /**
- * Creates a recorder in memory. It only listens: the run is the same without it.
+ * Creates a recorder in memory. It only listens, so it does not change the run.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ interface RunRecorder extends RunListener {
   current(): RecordedRun | undefined
 }
 
-/** Records runs and hands each to `onRun` as soon as it has ended. */
+/** Records runs and passes each one to `onRun` as soon as it has ended. */
 export function recordRuns(options: RecorderOptions, onRun: (run: RecordedRun) => void): RunRecorder {
   let draft: RunDraft | undefined
   const listener = watchRuns({

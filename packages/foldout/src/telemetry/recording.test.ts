@@ -36,7 +36,7 @@ describe('a recording from a file', () => {
     ['a missing render', () => ({ version: 1, runs: [{ ...run, renders: [] }] })],
     ['a missing request', () => ({ version: 1, runs: [{ ...run, requests: [] }] })],
     ['a negative count', () => ({ version: 1, runs: [{ ...run, usage: { ...run.usage, inputTokens: -1 } }] })],
-  ])('R40 is refused with what is wrong if it is %s', (_what, create) => {
+  ])('R40 is rejected with the reason if it is %s', (_what, create) => {
     const read = (): unknown => readRecording(create())
     expect(read).toThrow(
       expect.objectContaining({

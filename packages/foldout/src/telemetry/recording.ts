@@ -10,7 +10,7 @@ import type { RunEnd } from './runs.ts'
 import type { SectionCost, ToolCost } from './section-costs.ts'
 
 /**
- * What happened in some runs, in numbers and names. It contains no text of the prompt or the conversation. Plain JSON.
+ * A record of runs, in numbers and names. It contains no text of the prompt or the conversation. Plain JSON.
  *
  * @example
  * ```ts
@@ -33,14 +33,14 @@ export interface Recording {
  */
 export interface RecordedRun {
   readonly prompt: { readonly ns: string; readonly key: string }
-  /** What counted all tokens except those of `usage`. */
+  /** The counter of all tokens except those of `usage`. */
   readonly counter: { readonly name: string; readonly exact: boolean }
   readonly status: RunEnd['status']
   /** The code or the name of the error that a failed run threw. */
   readonly errorType: string | null
   /** The usage as the provider bills it. */
   readonly usage: Usage
-  /** What each section cost when the run began, in the order of the prompt. */
+  /** The cost of each section when the run began, in the order of the prompt. */
   readonly sections: readonly SectionCost[]
   /** The cost of the tools that open sections. */
   readonly disclosureTools: readonly ToolCost[]
@@ -140,9 +140,9 @@ export interface RecordedRestart {
 export interface RecordedToolCall {
   readonly callId: string
   readonly name: string
-  /** The tool that ran in the end, if the called tool runs others. */
+  /** The tool that ran, if the called tool runs other tools. */
   readonly target?: string
-  /** What came of asking a person, if one was asked: `'waiting'` if the run ended before there was an answer. */
+  /** The outcome of the approval, if a person was asked: `'waiting'` if the run ended before there was an answer. */
   readonly approval?: 'waiting' | 'approved' | 'denied'
   /** Whether it succeeded; null if it was not executed. */
   readonly ok: boolean | null
@@ -153,7 +153,7 @@ export interface RecordedToolCall {
   readonly resultTokens: number
 }
 
-/** Longest description of a fault, in characters: it may quote what is in the file. */
+/** The maximum length of a fault's description, which may quote the file. */
 const MAX_FAULT = 300
 
 const text: JsonSchema = { type: 'string' }
@@ -246,7 +246,7 @@ const recordingSchema = fromJsonSchema<Pick<Recording, 'version'> & { readonly r
 const runSchema = fromJsonSchema<RecordedRun>(run)
 
 /**
- * Checks a recording that was written as JSON, and returns it. Throws `recording-invalid` if it is not one.
+ * Checks a recording that was stored as JSON, and returns it. Throws `recording-invalid` if it is not valid.
  *
  * @example
  * ```ts
@@ -255,7 +255,7 @@ const runSchema = fromJsonSchema<RecordedRun>(run)
  */
 export function readRecording(json: unknown): Recording {
   const { runs } = check(recordingSchema, json, [])
-  // One by one, so that reading stops at the first fault.
+  // One by one, so reading stops at the first fault.
   return { version: 1, runs: runs.map((each, at) => readRun(each, at)) }
 }
 

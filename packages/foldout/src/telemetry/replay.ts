@@ -3,7 +3,7 @@ import type { RecordedRender, RecordedRun } from './recording.ts'
 import type { SectionCost, ToolCost } from './section-costs.ts'
 
 /**
- * What a change would have saved; below zero if it would have cost more.
+ * The saving of a change; negative if it would have cost more.
  *
  * @example
  * ```ts
@@ -13,7 +13,7 @@ import type { SectionCost, ToolCost } from './section-costs.ts'
  * ```
  */
 export interface Saving {
-  /** Input and output of all requests. */
+  /** Input and output tokens of all requests. */
   readonly tokens: number
   readonly requests: number
   readonly restarts: number
@@ -28,7 +28,7 @@ export interface Change {
 }
 
 interface RenderChange {
-  /** Tokens that the text would have gained. */
+  /** The number of tokens that the text would have gained. */
   readonly text: number
   readonly adds: readonly ToolCost[]
   readonly removes: readonly ToolCost[]
@@ -36,7 +36,7 @@ interface RenderChange {
 
 const UNCHANGED: RenderChange = { text: 0, adds: [], removes: [] }
 
-/** Computes what a change would have saved in a run: the same requests, except those that only made unnecessary openings. */
+/** Computes the saving of a change in a run: the same requests, except those that only made unnecessary openings. */
 export function replay(run: RecordedRun, change: Change): Saving {
   const spared = run.openings.filter((opening) => opening.answeredBy !== 'none' && change.spares(opening))
   const isSpared = new Set(spared.map(({ callId }) => callId))
@@ -44,7 +44,7 @@ export function replay(run: RecordedRun, change: Change): Saving {
   const sparedBy = groupByRequest(spared)
   let tokens = 0
   let requests = 0
-  // Tokens of unnecessary openings in earlier requests, whose calls and results later requests would not carry.
+  // Tokens of unnecessary openings in earlier requests, whose calls and results later requests would not contain.
   let earlier = sum(sparedBy.get(-1) ?? [])
   for (const [at, request] of run.requests.entries()) {
     const made = calls.get(at) ?? []
@@ -89,7 +89,7 @@ export function addSavings(savings: readonly Saving[]): Saving {
   )
 }
 
-/** Every section is shown in full from the start, so nothing is opened. */
+/** Creates the change that opens every section from the start, so nothing has to be opened. */
 export function showAll(run: RecordedRun): Change {
   const text = run.sections.reduce((total, { fullTokens }) => total + fullTokens, 0)
   const tools = run.sections.flatMap((section) => section.tools)
@@ -99,7 +99,7 @@ export function showAll(run: RecordedRun): Change {
   }
 }
 
-/** A section is shown in full from the start. */
+/** Creates the change that opens a section from the start. */
 export function showSection(run: RecordedRun, path: string): Change {
   const shown = getShownSections(run, path)
   const open = shown.filter(({ how }) => how === 'full')
@@ -121,12 +121,14 @@ export function showSection(run: RecordedRun, path: string): Change {
   }
 }
 
-/** A section is folded from the start. A summary that is not written yet costs nothing. */
+/** Creates the change that folds a section from the start. A summary that is not written yet costs nothing. */
 export function foldSection(run: RecordedRun, path: string): Change {
   return { spares: () => false, render: (render) => foldIn(run, render, path, []) }
 }
 
-/** A tool is offered from the start, and its section is not opened if it was opened only for the tool. */
+/**
+ * Creates the change that offers a tool from the start; its section is not opened if it was opened only for the tool.
+ */
 export function offerTool(run: RecordedRun, tool: ToolCost, path: string): Change {
   const asked = new Set([...getAncestors(path), path])
   const [root = path] = path.split('.')
@@ -168,7 +170,10 @@ function foldIn(run: RecordedRun, render: RecordedRender, path: string, keeps: r
   }
 }
 
-/** The sections shown when a section is open: the section itself, and those inside it as they are by default. */
+/**
+ * Lists the sections shown when a section is open: the section itself, and those inside it with their default
+ * visibility.
+ */
 function getShownSections(
   run: RecordedRun,
   path: string,

@@ -26,10 +26,10 @@ import {
   type ToolCost,
 } from './section-costs.ts'
 
-/** The record of a run that is still going on. */
+/** The record of a run in progress. */
 export interface RunDraft {
   onEvent(event: AgentEvent): void
-  /** The record as it is now, with the status `'unfinished'`. */
+  /** Returns the record so far, with the status `'unfinished'`. */
   preview(): RecordedRun
   finish(end: RunEnd): RecordedRun
 }
@@ -44,7 +44,7 @@ interface DraftState {
   readonly openings: Mutable<RecordedOpening>[]
   readonly restarts: RecordedRestart[]
   readonly toolCalls: Mutable<RecordedToolCall>[]
-  /** What people said to calls, by call. */
+  /** The outcomes of approvals, by call. */
   readonly answers: Map<string, NonNullable<RecordedToolCall['approval']>>
   conversationTokens: number
   /** The sum of the replies. */
@@ -195,12 +195,12 @@ function addResult(state: DraftState, event: EventOf<'tool/invoked'>): void {
 interface RenderLog {
   readonly entries: readonly RecordedRender[]
   add(full: readonly string[], summarized: readonly string[]): void
-  /** What each section cost when the run began, and the tools that open sections. */
+  /** Returns the cost of each section when the run began, and of the tools that open sections. */
   getCosts(): { readonly sections: readonly SectionCost[]; readonly disclosureTools: readonly ToolCost[] }
   getToolTokens(name: string): number
 }
 
-/** Renders the prompt each time the run does, to learn what its sections and tools cost. */
+/** Renders the prompt each time the run does, to measure the cost of its sections and tools. */
 function logRenders(options: CostOptions): RenderLog {
   const { counter } = options
   const entries: RecordedRender[] = []
@@ -231,7 +231,7 @@ function logRenders(options: CostOptions): RenderLog {
     getToolTokens(name) {
       const known = tokensByTool.get(name)
       if (known !== undefined) return known
-      // No section lists it: a section offers it on demand, as a catalog's section does.
+      // No section lists the tool: a section offers it on demand, like the section of a catalog.
       const tool = latest?.findToolOnDemand(name)
       const tokens = tool ? toolTokens(tool, counter) : 0
       tokensByTool.set(name, tokens)

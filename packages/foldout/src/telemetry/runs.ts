@@ -14,7 +14,7 @@ export interface RunHandlers {
 }
 
 /**
- * Listens to runs, one after the other. Runs that overlap each need a listener of their own.
+ * Listens to runs, one after another. Overlapping runs each need their own listener.
  *
  * @example
  * ```ts

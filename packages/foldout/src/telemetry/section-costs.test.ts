@@ -21,7 +21,7 @@ const outer = defineSection({
 const bound = definePrompt({ ns: 'test', key: 'measured', sections: [outer], counter: words }).bind()
 
 describe('R41 measurePrompt', () => {
-  it('counts every section as the prompt does, open and folded, whatever is open', () => {
+  it('counts every section like the prompt does, open and folded, whatever is open', () => {
     const { sections, disclosureTools } = measurePrompt(bound)
     expect(sections.map(({ path, visibility, fullTokens }) => [path, visibility, fullTokens])).toEqual([
       ['outer', 'summary', words.count('## 1 Outer one two three four')],

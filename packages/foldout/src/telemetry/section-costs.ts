@@ -21,7 +21,7 @@ export interface ToolCost {
 }
 
 /**
- * What a section costs when it is open and when it is folded, without the sections inside it.
+ * The cost of a section when it is open and when it is folded, without the sections inside it.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export interface SectionCost {
   /** How it is shown by default once the sections around it are open. */
   readonly visibility: Visibility
   readonly fullTokens: number
-  /** Null if it has no summary. */
+  /** The cost of its summary; null if it has none. */
   readonly summaryTokens: number | null
   /** Its own tools. */
   readonly tools: readonly ToolCost[]
@@ -41,7 +41,7 @@ export interface SectionCost {
 
 export interface CostOptions {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** Selectors read it; the sections opened in it are ignored. */
+  /** The session that selectors read; the sections opened in it are ignored. */
   readonly session?: SessionReader | undefined
   readonly disclosure?: DisclosureStrategy | undefined
   readonly overrides?: PromptOverrides | undefined
@@ -50,7 +50,7 @@ export interface CostOptions {
 
 const NO_BUDGET = { tokens: Number.POSITIVE_INFINITY }
 
-/** Renders a prompt with the given visibilities, regardless of what the session opened and of any budget. */
+/** Renders a prompt with the given visibilities, ignoring the session's openings and any budget. */
 export function renderAsked(options: CostOptions, asked: Readonly<Record<string, Visibility>>): RenderedPrompt {
   const { prompt: bound, session, disclosure, overrides, counter } = options
   const given: RenderOptions = {
@@ -75,7 +75,7 @@ export const toolCosts = (tools: readonly AnyTool[], counter: TokenCounter): Too
   tools.map((tool) => ({ name: tool.name, tokens: toolTokens(tool, counter) }))
 
 /**
- * What the parts of a prompt cost.
+ * The costs of the parts of a prompt.
  *
  * @example
  * ```ts
@@ -91,7 +91,7 @@ export interface PromptCosts {
 }
 
 /**
- * How {@link measurePrompt} renders and counts.
+ * Options of {@link measurePrompt}.
  *
  * @example
  * ```ts
@@ -99,17 +99,17 @@ export interface PromptCosts {
  * ```
  */
 export interface MeasureOptions {
-  /** Selectors read it; the sections opened in it are ignored. */
+  /** The session that selectors read; the sections opened in it are ignored. */
   readonly session?: SessionReader
   /** The strategy that opens sections. Default: the prompt's own. */
   readonly disclosure?: DisclosureStrategy
   readonly overrides?: PromptOverrides
-  /** Counts tokens. Default: what the prompt counts with. */
+  /** The token counter. Default: the prompt's own. */
   readonly counter?: TokenCounter
 }
 
 /**
- * Measures what every section of a prompt costs, open and folded, before anything has run.
+ * Measures the cost of every section of a prompt, open and folded, without a run.
  *
  * @example
  * ```ts
@@ -141,7 +141,7 @@ export function promptCosts(options: CostOptions): PromptCosts {
   const summaries = new Map<string, number>()
   const disclosureTools = new Map<string, ToolCost>()
   const own = new Set(open.flatMap((node) => node.tools.map(({ name }) => name)))
-  // One render per depth: the sections above are open, since otherwise the sections of this depth would not be shown.
+  // One render per depth: the sections above are open; otherwise, the sections of this depth would not be shown.
   for (let depth = 0; open.some((node) => node.depth === depth); depth++) {
     const above = fullUpTo(depth)
     for (const node of renderAsked(options, above).nodes)

@@ -8,7 +8,7 @@ import { scriptedAdapter, type ScriptStep, type ScriptedOptions } from '../testi
 import { fail, ok } from '../tools/result.ts'
 import { defineTool } from '../tools/tool.ts'
 
-/** A word is a token, so that a text costs what its parts cost. */
+/** One token per word, so a text costs as much as its parts. */
 export const words: TokenCounter = {
   name: 'words',
   exact: true,
@@ -20,11 +20,11 @@ const spoil = defineTool({ name: 'spoil', description: 'Spoils.', execute: () =>
 const add = defineTool({ name: 'add', description: 'Adds to the cart.', execute: () => ok('Added to it.') })
 const clear = defineTool({ name: 'clear', description: 'Clears.', execute: () => ok('Empty now.') })
 
-/** A shop with a folded cart that has tools, folded rules, and a history that is shown in full. */
+/** A shop with a folded cart that has tools, folded rules, and an open history. */
 export function shop(
   options: {
     readonly cart?: Visibility
-    /** Of the coupons in the cart, and of the rules. */
+    /** The visibility of the coupons in the cart, and of the rules. */
     readonly others?: Visibility
     readonly cartText?: string
     readonly rulesText?: string

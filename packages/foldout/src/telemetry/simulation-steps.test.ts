@@ -15,7 +15,7 @@ describe('the steps of a recorded run', () => {
     says('Done.'),
   ]
 
-  it('R40 contain what the model opened, called and answered', async () => {
+  it("R40 contain the model's openings, calls and answer", async () => {
     const bound = shop()
     const recorder = createRecorder({ prompt: bound, input, counter: words })
     await runShop(script, { bound, onEvent: recorder.onEvent })
@@ -31,7 +31,7 @@ describe('the steps of a recorded run', () => {
     ])
   })
 
-  it("R40 cost what was recorded when simulated with the run's own strategy and adapter", async () => {
+  it("R40 cost the recorded amount when simulated with the run's own strategy and adapter", async () => {
     const runs = [
       { strategy: readSection(), adapter: 'dynamic' },
       { strategy: readSection(), adapter: 'restart' },

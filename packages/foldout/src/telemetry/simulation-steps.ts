@@ -3,7 +3,8 @@ import { groupByRequest } from './replay.ts'
 import type { SimulationStep } from './simulate/simulate.ts'
 
 /**
- * Turns a recorded run into steps for {@link simulate}, which computes what the run costs with another strategy or adapter.
+ * Turns a recorded run into steps for {@link simulate}, which computes the cost of the run with another strategy or
+ * adapter.
  *
  * @example
  * ```ts

@@ -98,7 +98,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'failing tool',
-    'R37 goes on after tools that fail and throw',
+    'R37 continues after tools that fail and throw',
     [{ calls: [{ name: 'refuse' }, { name: 'explode' }] }, done],
     async ({ peer, run }) => {
       const result = await run()
@@ -116,7 +116,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'bad arguments',
-    'R37 answers wrong arguments with what is wrong, so that the model can correct them',
+    'R37 answers wrong arguments with the reason, so the model can correct them',
     [calls('forecast', { city: 5 }), calls('forecast', { city: 'Rome' }), done],
     async ({ peer, run }) => {
       const [bad, good] = toolTexts(await run())
@@ -128,7 +128,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'malformed call',
-    'R37 answers a call whose arguments are not valid JSON, and the conversation goes on',
+    'R37 answers a call whose arguments are not valid JSON, and the conversation continues',
     [{ calls: [{ name: 'forecast', malformed: '{"city": "Ro' }] }, calls('forecast', { city: 'Rome' }), done],
     async ({ peer, run }) => {
       const [bad, good] = toolTexts(await run())
@@ -144,7 +144,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'hidden tool',
-    'R36 answers a call of a tool in a folded section with how to open the section',
+    'R36 answers a call of a tool in a folded section with instructions to open the section',
     [calls('measure_rain', { city: 'Rome' }), done],
     async ({ peer, run }) => {
       const result = await run()
@@ -286,7 +286,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
 
   test(
     'returned usage',
-    'R33 R38 returns the usage of an evaluation, so that it counts even if no event reported it',
+    'R33 R38 returns the usage of an evaluation, so it counts even if no event reported it',
     [
       { ...calls('forecast', { city: 'Rome' }), usage: { inputTokens: 100, outputTokens: 10 } },
       { says: 'Done.', usage: { inputTokens: 200, outputTokens: 20 } },
@@ -319,7 +319,7 @@ export function conversationCases<Request>(test: TestCase<Request>, options: Ada
   )
 }
 
-/** The parts of requests that do not begin with what they were in the request before. */
+/** Finds the parts of requests that do not begin with the same part of the previous request. */
 function findChanges(prefixes: readonly (readonly string[])[]): readonly unknown[] {
   return prefixes.slice(1).flatMap((parts, index) =>
     parts.flatMap((part, at) => {

@@ -15,7 +15,7 @@ import {
   type TestCase,
 } from './adapter-stage.ts'
 
-/** How many runs are given more and more time. */
+/** How many runs are tried, each with more time. */
 const MAX_DEADLINES = 3
 
 /** Cases for limits, cancellation, and failures of the provider or the connection. The codes are listed at `adapterSuite`. */
@@ -49,7 +49,7 @@ export function failureCases<Request>(
       const running = catchError(run({ signal: controller.signal }))
       await vi.waitFor(() => expect(deltas(events)).not.toEqual([]), { timeout: 20_000, interval: 5 })
       controller.abort(reason)
-      // The reply never ends by itself.
+      // The reply never ends on its own.
       const error = await running
       expect(error).toBeInstanceOf(RunAbortedError)
       expect((error as Error).cause).toBe(reason)
@@ -61,13 +61,13 @@ export function failureCases<Request>(
   test(
     'deadline',
     'R38 ends at the deadline during a reply, and aborts the request',
-    // On a busy machine the first text may be late. Then there is another run, with more time.
+    // On a busy machine, the first text may be late. In that case, there is another run with more time.
     Array.from({ length: MAX_DEADLINES }, () => ({ says: LONG_TEXT, ends: { how: 'stalled', where: 'in text' } })),
     async ({ peer, events, run }) => {
       let runs = 0
       while (deltas(events).length === 0 && runs < MAX_DEADLINES) {
         const deadline = new Date(Date.now() + firstTextMs * 4 ** runs++)
-        // The reply never ends by itself.
+        // The reply never ends on its own.
         const error = await catchError(run({ deadline, session: createSession() }))
         expect(error).toBeInstanceOf(LimitReachedError)
         expect(error).toMatchObject({ kind: 'deadline' })
@@ -81,7 +81,7 @@ export function failureCases<Request>(
 
   test(
     'rate limit',
-    'R34 retries a request after 429, when the provider says so',
+    'R34 retries a request after 429, at the time that the provider sets',
     [{ refuses: 429, message: 'Slow down.', headers: { 'retry-after': '1' } }, { says: LONG_TEXT }],
     async ({ peer, events, run }) => {
       const started = performance.now()
@@ -120,7 +120,7 @@ export function failureCases<Request>(
   for (const status of [400, 401, 403, 404, 422]) {
     test(
       'refusal',
-      `R34 does not retry a request after ${status}, and says why it was refused`,
+      `R34 does not retry a request after ${status}, and says why it was rejected`,
       [{ refuses: status, message: 'This will not do.' }, done],
       async ({ peer, events, run }) => {
         const error = await catchError(run())

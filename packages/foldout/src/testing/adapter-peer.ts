@@ -12,7 +12,7 @@ import type { ProviderAdapter, Usage } from '../adapters/contract.ts'
 export type StepUsage = Pick<Usage, 'inputTokens' | 'outputTokens'>
 
 /**
- * A call that a scripted model makes; `malformed` is sent verbatim in place of the arguments.
+ * A call that a scripted model makes; `malformed` is sent verbatim instead of the arguments.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export interface EarlyEnd {
 }
 
 /**
- * What a provider does with one request.
+ * A provider's response to one request.
  *
  * @example
  * ```ts
@@ -125,7 +125,7 @@ export type AdapterCase =
   | 'resume'
 
 /**
- * What {@link adapterSuite} needs to know about an adapter.
+ * Options of {@link adapterSuite}: what it needs to know about an adapter.
  *
  * @example
  * ```ts
@@ -144,25 +144,28 @@ export interface AdapterSuiteOptions<Request> {
   /** The value that the adapter must have. */
   readonly supportsDynamicTools: boolean
   /**
-   * Whether the SDK or program behind the adapter retries failed requests itself. If so, its reasons, and its delays unless
-   * the provider asks for whole seconds, are not checked. Default false.
+   * Whether the SDK or program behind the adapter retries failed requests itself. If so, its reasons are not checked,
+   * and its delays only if the provider asks for whole seconds. Default false.
    */
   readonly hasForeignRetries?: boolean
   /** How long the first text of a reply may take, in milliseconds. An adapter that starts a program needs more. Default 2,000. */
   readonly firstTextMs?: number
-  /** Whether what the adapter drives has the model fix an answer itself, so that a run only sees the fixed one. Default false. */
+  /**
+   * Whether the program behind the adapter lets the model fix an answer itself, so a run sees only the fixed one.
+   * Default false.
+   */
   readonly hasForeignRepairs?: boolean
-  /** Names of the tools that a request offers, wherever in the request they are. */
+  /** Returns the names of the tools that a request offers, wherever they are in the request. */
   getTools(request: Request): readonly string[]
-  /** Texts of the tool results in a request, in order. */
+  /** Returns the texts of the tool results in a request, in order. */
   getResults(request: Request): readonly string[]
   /**
-   * The parts of a request that the provider caches, in order. Each part must begin with the same part of the previous
-   * request. Return one part if tools can be added without changing what comes before them; otherwise return the tool list
-   * and the rest as two parts.
+   * Returns the parts of a request that the provider caches, in order. Each part must begin with the same part of the
+   * previous request. Return one part if tools can be added without changing the text before them; otherwise return the
+   * tool list and the rest as two parts.
    */
   getPrefixes(request: Request): readonly string[]
-  /** The output schema that a request contains. Leave this out if the provider does not accept one. */
+  /** Returns the output schema that a request contains. Leave this out if the provider does not accept one. */
   getOutputSchema?(request: Request): unknown
   /**
    * Which requests must contain the output schema. `always`: every one. `without tools`: those that offer no tools and those

@@ -10,7 +10,7 @@ const params = {
   additionalProperties: false,
 } as const
 
-/** Slower for the city that is called first, so that results come out of order unless somebody sees to it. */
+/** Slower for the first city, so results come out of order unless the adapter sorts them. */
 const forecast = defineTool({
   name: 'forecast',
   description: 'Tells the weather of tomorrow.',
@@ -33,7 +33,7 @@ const explode = defineTool({
   },
 })
 
-/** With a schema as servers on the internet have them, and as no provider accepts it: a union, and gaps. */
+/** Has a schema that real servers use but no provider accepts: a union, and gaps. */
 const note = defineTool({
   name: 'note',
   description: 'Keeps a note.',

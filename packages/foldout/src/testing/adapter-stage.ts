@@ -6,7 +6,7 @@ import { createSession, type Session } from '../session/session.ts'
 import type { AdapterCase, AdapterSuiteOptions, ModelPeer, ModelStep } from './adapter-peer.ts'
 import { weatherPrompt, weatherPromptWithOutput } from './adapter-prompt.ts'
 
-/** What a case works with: an adapter, its provider, and a way to run a prompt on them. */
+/** The setup of a case: an adapter, its provider, and functions to run a prompt on them. */
 export interface Stage<Request> {
   readonly peer: ModelPeer<Request>
   readonly session: Session
@@ -59,7 +59,7 @@ function getStage<Request>(peer: ModelPeer<Request>): Stage<Request> {
   }
 }
 
-/** Long enough to be streamed in several parts, with characters that are easy to split wrongly. */
+/** Long enough to be streamed in several parts, with characters that are easy to split incorrectly. */
 export const LONG_TEXT =
   'Tomorrow there is sun in “Oslo” – 21 °C, light wind from the west,\nand 👩‍👩‍👧 everywhere outside.'
 
@@ -83,14 +83,14 @@ export function toolTexts({ messages }: AgentResult): readonly ToolText[] {
   )
 }
 
-/** The request with this index, counted from the end if negative. */
+/** Returns the request with this index, counted from the end if negative. */
 export function getRequest<Request>(peer: ModelPeer<Request>, index: number): Request {
   const request = peer.requests().at(index)
   if (request === undefined) throw new Error(`The provider received no request ${index}.`)
   return request
 }
 
-/** The error that a promise rejects with. */
+/** Returns the error that a promise rejects with. */
 export function catchError(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => expect.unreachable('The run did not fail.'),

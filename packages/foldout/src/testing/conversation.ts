@@ -30,7 +30,7 @@ export interface ConversationOptions {
 }
 
 /**
- * A conversation without a model: you call the tools, and openings take effect as they would in a run.
+ * A conversation without a model: you call the tools, and openings take effect as in a run.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export interface Conversation {
   /** How often the prompt was rendered again. */
   readonly restarts: number
   call(name: string, args: unknown): Promise<ToolResult>
-  /** Opens sections with the calls from the strategy's `getCalls`, one after the other. */
+  /** Opens sections with the calls from the strategy's `getCalls`, one after another. */
   open(keys: readonly string[]): Promise<readonly ToolResult[]>
 }
 

@@ -11,8 +11,8 @@ import { defineTool } from '../tools/tool.ts'
 import { createConversation, type Conversation } from './conversation.ts'
 
 /**
- * What {@link disclosureSuite} needs to know about a strategy: the ways in which strategies differ on purpose. The calls come
- * from the strategy's `getCalls`. Of its texts, only the last lines of summaries are compared.
+ * Options of {@link disclosureSuite}: the ways in which strategies differ on purpose. The calls come from the
+ * strategy's `getCalls`. Only the last lines of its summaries are compared.
  *
  * @example
  * ```ts
@@ -115,7 +115,8 @@ const prompt = definePrompt({
 })
 
 /**
- * Tests what every disclosure strategy must do, on vitest. The strategy needs `getCalls` and `describeCall`.
+ * Tests the required behavior of every disclosure strategy, on vitest. The strategy needs `getCalls` and
+ * `describeCall`.
  *
  * @example
  * ```ts
@@ -290,7 +291,7 @@ export function disclosureSuite(disclosure: DisclosureStrategy, expected: Disclo
       await expectUnchanged()
     })
 
-    it('R29 answers or refuses a call for a section that is already open', async () => {
+    it('R29 answers or rejects a call for a section that is already open', async () => {
       const result = await open('intro')
       expect(result.ok).toBe(expected.alreadyFull.content === 'answered')
       if (result.ok) expect(result.message).toContain('# Intro\n\nRead me first.')

@@ -5,8 +5,8 @@ const DONE: RunEnd = { status: 'done', outcome: 'completed' }
 const PATIENCE = { timeout: 15_000, interval: 20 }
 
 /**
- * Tests what every engine of durable runs must do, on vitest. `create` returns an engine that serves, each time with other
- * runs or none.
+ * Tests the required behavior of every engine of durable runs, on vitest. `create` returns a serving engine, each time
+ * with other runs or none.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       delivered.length = 0
     })
 
-    it('R63 starts a run once, and says what came of it', async () => {
+    it('R63 starts a run once, and reports its outcome', async () => {
       define((flow) => flow.step('work', async () => DONE))
       expect(await engine.getStatus(at('one'))).toBeUndefined()
       await Promise.all([engine.start(at('one')), engine.start(at('one'))])
@@ -46,7 +46,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       expect(delivered).toEqual([undefined])
     })
 
-    it('R63 lets a run wait, and wakes it with what it is signaled', async () => {
+    it("R63 lets a run wait, and wakes it with the signal's value", async () => {
       define(async (flow) => (flow.wokenBy ? DONE : flow.wait('approval')))
       await engine.start(at('one'))
       await becomes('one', 'waiting')
@@ -55,7 +55,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       expect(delivered).toEqual([undefined, { topic: 'approval', key: 'a', value: { deep: [1, null, 'ä'] } }])
     })
 
-    it('R63 takes the first of ten signals with one key', async () => {
+    it('R63 accepts the first of ten signals with the same key', async () => {
       define(async (flow) => flow.wait('approval'))
       await engine.start(at('one'))
       await becomes('one', 'waiting')
@@ -67,7 +67,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       expect(delivered).toHaveLength(2)
     })
 
-    it('R63 does the work of a run one piece at a time, and of several runs side by side', async () => {
+    it('R63 does the work of one run piece by piece, and of several runs concurrently', async () => {
       const under = new Map<string, number>()
       let most = 0
       let together = 0
@@ -92,7 +92,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       expect(together).toBeGreaterThan(1)
     })
 
-    it('R63 says why a run failed, and lets it go on', async () => {
+    it('R63 says why a run failed, and lets it continue', async () => {
       let isBroken = true
       define(async (flow) => {
         await flow.step('work', async () => {
@@ -108,7 +108,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       await becomes('one', 'done')
     })
 
-    it('R63 cancels a run that works, aborts what it does, and wakes it no more', async () => {
+    it('R63 cancels a working run, aborts its work, and does not wake it again', async () => {
       const aborted: unknown[] = []
       define(async (flow) => {
         await flow.step('work', (signal) => waitForAbort(signal, aborted))
@@ -135,7 +135,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       expect((await engine.getStatus(at('ends')))?.status).toBe('done')
     })
 
-    it('R63 refuses signals to runs that do not exist', async () => {
+    it('R63 rejects signals to runs that do not exist', async () => {
       define(async () => DONE)
       await expect(send('nobody', 'a')).rejects.toMatchObject({ code: 'run-unknown' })
       await expect(engine.cancel(at('nobody'))).rejects.toMatchObject({ code: 'run-unknown' })
@@ -152,7 +152,7 @@ export function engineSuite(name: string, create: () => Promise<RunEngine>): voi
       expect([...first, ...rest].map(({ status }) => status)).toEqual(ids.map(() => 'done'))
     })
 
-    it('R63 starts a run later, if it is asked to', async () => {
+    it('R63 starts a run later on request', async () => {
       define(async () => DONE)
       await engine.start(at('later'), { delaySeconds: 1 })
       expect((await engine.getStatus(at('later')))?.status).toBe('active')

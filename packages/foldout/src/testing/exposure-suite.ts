@@ -22,7 +22,7 @@ export interface ClientCall {
 }
 
 /**
- * How a client that knows only the list finds and runs tools.
+ * How a client that only knows the list finds and runs tools.
  *
  * @example
  * ```ts
@@ -33,14 +33,14 @@ export interface ClientCall {
  * ```
  */
 export interface ExposureDriver {
-  /** The call that searches for tools; undefined if every tool is listed. */
+  /** Returns the call that searches for tools; undefined if every tool is listed. */
   toFind(query: string, listed: readonly ListedTool[]): ClientCall | undefined
-  /** The call that runs a tool by the name under which it was found. */
+  /** Returns the call that runs a tool by the name under which it was found. */
   toRun(tool: string, args: Readonly<Record<string, unknown>>, listed: readonly ListedTool[]): ClientCall
 }
 
 /**
- * What {@link exposureSuite} needs to know about an exposure: the ways in which exposures differ on purpose.
+ * Options of {@link exposureSuite}: the ways in which exposures differ on purpose.
  *
  * @example
  * ```ts
@@ -48,12 +48,12 @@ export interface ExposureDriver {
  * ```
  */
 export interface ExposureExpectations {
-  /** Default: listed tools are called directly, and the others through the listed meta tools. */
+  /** Finds and runs tools. Default: listed tools are called directly, and the others through the listed meta tools. */
   readonly driver?: ExposureDriver
   /**
-   * Whether the exposure returns a tool's result unchanged, and passes on its failure, progress and target. Default true. Set
-   * it to false for an exposure that runs tools inside something else, such as code, and returns a result of its own; that
-   * result must contain the tool's text.
+   * Whether the exposure returns a tool's result unchanged, and passes on its failure, progress and target. Default
+   * true. Set it to false for an exposure that runs tools inside something else, such as code, and returns its own
+   * result; that result must contain the tool's text.
    */
   readonly lossless?: boolean
   /** Counts the tokens of the instructions. Default: a quick estimate. */
@@ -100,7 +100,7 @@ const echo =
   (name: string): NonNullable<RawTool['call']> =>
   async (args) => ({ content: [{ type: 'text', text: `${name} got ${String(args['text'])}` }] })
 
-/** No two descriptions share a word, so that a search for one finds it. */
+/** No two descriptions share a word, so a search for one finds it. */
 const plain = [
   ['mail', 'send_letter', 'Sends a letter by post.'],
   ['mail', 'archive', 'Archives correspondence.'],
@@ -174,7 +174,7 @@ function getTools(size: 'small' | 'large'): readonly CatalogInput[] {
 }
 
 /**
- * Tests what every exposure must do, on vitest.
+ * Tests the required behavior of every exposure, on vitest.
  *
  * @example
  * ```ts
@@ -232,7 +232,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
         expect(listText()).toContain(named)
     })
 
-    it('R44 lets a client that knows only the list find and run every tool', async () => {
+    it('R44 lets a client that only knows the list find and run every tool', async () => {
       expect(catalog.broken).toHaveLength(1)
       for (const tool of catalog.tools) {
         if (tool.declared === 'hibernate') continue
@@ -319,7 +319,7 @@ export function exposureSuite(name: string, makeExposure: () => Exposure, expect
       })
     }
 
-    it('R48 reports which tools a client was given', async () => {
+    it('R48 reports the tools that a client received', async () => {
       exposed.listed()
       const told = events.find(({ type }) => type === 'tools/listed')
       expect(told).toMatchObject({ client: 'a client', tools: exposed.list().map((tool) => tool.name) })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FilesystemError, type Filesystem, type FilesystemErrorReason } from '../files/filesystem.ts'
 
-/** The reason and the message with which a filesystem refused something. */
+/** Returns the reason and the message with which a filesystem rejected something. */
 export async function refusal(work: Promise<unknown>): Promise<readonly [FilesystemErrorReason, string]> {
   try {
     await work
@@ -9,11 +9,11 @@ export async function refusal(work: Promise<unknown>): Promise<readonly [Filesys
     if (error instanceof FilesystemError) return [error.reason, error.message]
     throw error
   }
-  throw new Error('The filesystem did not refuse it.')
+  throw new Error('The filesystem did not reject it.')
 }
 
 /**
- * Tests what every filesystem must do, on vitest. `create` returns an empty filesystem each time.
+ * Tests the required behavior of every filesystem, on vitest. `create` returns an empty filesystem each time.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export async function refusal(work: Promise<unknown>): Promise<readonly [Filesys
  */
 export function filesystemSuite(name: string, create: () => Filesystem | Promise<Filesystem>): void {
   describe(`R19 ${name} as a filesystem`, () => {
-    it('R19 returns what was written, character for character', async () => {
+    it('R19 returns written text unchanged', async () => {
       const files = await create()
       const texts = ['', 'plain\n', 'a\r\nb', '\ufeffmark', 'ünï – 👩‍👩‍👧', '\0', '${x} $& $1']
       for (const [index, text] of texts.entries()) await files.write(`${index}.txt`, text)
@@ -35,7 +35,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       expect(await files.read('a')).toBe('x\ufffd')
     })
 
-    it('R19 replaces a file, and creates the folders on the way', async () => {
+    it('R19 replaces a file, and creates missing parent folders', async () => {
       const files = await create()
       await files.write('a/b/c.txt', 'one')
       await files.write('a/b/c.txt', 'two')
@@ -137,7 +137,7 @@ export function filesystemSuite(name: string, create: () => Filesystem | Promise
       for (const path of ['', '.']) {
         expect(await refusal(files.remove(path))).toEqual([
           'invalid-path',
-          'The root cannot be removed. Remove what is in it.',
+          'The root cannot be removed. Remove its contents.',
         ])
       }
       expect(await files.read('a')).toBe('')

@@ -3,7 +3,7 @@ import type { Message, ProviderAdapter, ToolCall, Usage } from '../adapters/cont
 import { FoldoutError } from '../core/errors.ts'
 
 /**
- * What a scripted model does in reply to one request.
+ * A scripted model's reply to one request.
  *
  * @example
  * ```ts
@@ -95,7 +95,7 @@ export interface ScriptedOptions {
 }
 
 /**
- * Creates an adapter whose model follows a script and remembers its requests, for tests without a provider.
+ * Creates an adapter whose model follows a script and records its requests, for tests without a provider.
  *
  * @example
  * const adapter = scriptedAdapter([calls('look'), says('Done.')])
@@ -109,7 +109,7 @@ export function scriptedAdapter(script: readonly ScriptStep[], options: Scripted
     name: 'scripted',
     model: 'script',
     ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
-    // Tests of an application should not depend on what a real model can be given.
+    // Tests of an application should not depend on the input that a real model accepts.
     refuseInput: () => undefined,
     async complete({ system, messages, tools, addedTools, signal, emit }): Promise<ChatReply> {
       signal.throwIfAborted()

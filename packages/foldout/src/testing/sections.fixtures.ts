@@ -26,7 +26,9 @@ const shapeAt = (depth: number): fc.Arbitrary<Shape> =>
 
 export const shapes: fc.Arbitrary<readonly Shape[]> = fc.array(shapeAt(3), { minLength: 1, maxLength: 4 })
 
-/** Sections of some shapes. A body says `body of a.b.`, a summary `summary of a.b.`, so that texts can be told apart. */
+/**
+ * Creates sections from shapes. A body says `body of a.b.`, a summary `summary of a.b.`, so texts can be distinguished.
+ */
 export function getSections(shapes: readonly Shape[], parent = ''): AnySection[] {
   return shapes.map((shape, i) => {
     const key = String.fromCharCode(97 + i)
@@ -51,7 +53,7 @@ export function getSections(shapes: readonly Shape[], parent = ''): AnySection[]
   })
 }
 
-/** A prompt of some shapes, with the value they need. */
+/** Creates a prompt from shapes, with the value they need. */
 export function getBound(shapes: readonly Shape[]): BoundPrompt<AnyValues> {
   const needsValue = (list: readonly Shape[]): boolean =>
     list.some(({ params, children }) => params || needsValue(children))
@@ -59,7 +61,7 @@ export function getBound(shapes: readonly Shape[]): BoundPrompt<AnyValues> {
   return prompt.bind(needsValue(shapes) ? { value: 'v' } : {})
 }
 
-/** Every path in some shapes, disabled ones included. */
+/** Lists every path in some shapes, including disabled ones. */
 export function getPaths(shapes: readonly Shape[], parent = ''): string[] {
   return shapes.flatMap((shape, i) => {
     const key = String.fromCharCode(97 + i)
@@ -68,7 +70,7 @@ export function getPaths(shapes: readonly Shape[], parent = ''): string[] {
   })
 }
 
-/** Some shapes, and the keys that a model asks for, turn by turn. */
+/** Some shapes, and the keys that a model opens, turn by turn. */
 export const shapesAndOpenings: fc.Arbitrary<readonly [readonly Shape[], readonly (readonly string[])[]]> =
   shapes.chain((sections) => {
     const keys = fc.array(fc.constantFrom(...getPaths(sections)), { minLength: 1, maxLength: 3 })

@@ -23,8 +23,8 @@ const stored = (sequence: number, payload: unknown = sequence): StoredEvent => (
 })
 
 /**
- * Tests what every session store must do, on vitest. `create` returns an empty store each time. Errors are recognized by their
- * codes: `store-conflict`, `event-lossy` and `session-invalid`.
+ * Tests the required behavior of every session store, on vitest. `create` returns an empty store each time. Errors are
+ * recognized by their codes: `store-conflict`, `event-lossy` and `session-invalid`.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
     afterEach(() => store.close())
 
     describe('as a journal', () => {
-      it('R25 has no record of a session that was never written', async () => {
+      it('R25 does not know a session that was never written', async () => {
         expect(await store.load('one')).toBeUndefined()
         expect(await store.list()).toEqual([])
         await store.delete('one')
@@ -102,7 +102,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect((await store.load('one'))?.events[0]?.event.payload).toEqual({ list: [1] })
       })
 
-      it('R25 refuses a second writer and keeps what the first wrote', async () => {
+      it("R25 rejects a second writer and keeps the first writer's events", async () => {
         await store.append('one', [stored(1, 'first'), stored(2, 'first')])
         await expect(store.append('one', [stored(2, 'second')])).rejects.toMatchObject({ code: 'store-conflict' })
         expect((await store.load('one'))?.events).toEqual([stored(1, 'first'), stored(2, 'first')])
@@ -112,20 +112,20 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         { case: 'a gap before', events: [stored(3)] },
         { case: 'a gap inside', events: [stored(2), stored(4)] },
         { case: 'a number twice', events: [stored(2), stored(2)] },
-      ])('R25 refuses events with $case and writes none of them', async ({ events }) => {
+      ])('R25 rejects events with $case and writes none of them', async ({ events }) => {
         await store.append('one', [stored(1)])
         await expect(store.append('one', events)).rejects.toMatchObject({ code: 'store-conflict' })
         expect(await sequences()).toEqual([1])
       })
 
-      it('R25 does not create a session for events that are refused', async () => {
+      it('R25 does not create a session for rejected events', async () => {
         await expect(store.append('one', [stored(2)])).rejects.toMatchObject({ code: 'store-conflict' })
         await expect(store.save('one', createSession().snapshot(), 1)).rejects.toMatchObject({ code: 'store-conflict' })
         expect(await store.list()).toEqual([])
         expect(await store.load('one')).toBeUndefined()
       })
 
-      it('R25 refuses values that JSON would lose, and writes nothing of the batch', async () => {
+      it('R25 rejects values that JSON would lose, and writes nothing of the batch', async () => {
         await store.append('one', [stored(1)])
         await expect(store.append('one', [stored(2), stored(3, { when: new Date(0) })])).rejects.toMatchObject({
           code: 'event-lossy',
@@ -143,7 +143,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await store.load('one')).toEqual({ snapshot, sequence: 2, events: [stored(3)] })
       })
 
-      it('R25 goes on counting after a snapshot of everything', async () => {
+      it('R25 continues counting after a snapshot of everything', async () => {
         await store.append('one', [stored(1), stored(2)])
         await store.save('one', snapshot, 2)
         await expect(store.append('one', [stored(1)])).rejects.toMatchObject({ code: 'store-conflict' })
@@ -151,13 +151,13 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await store.load('one')).toEqual({ snapshot, sequence: 2, events: [stored(3)] })
       })
 
-      it('R25 begins a session with a snapshot of nothing', async () => {
+      it('R25 starts a session with an empty snapshot', async () => {
         await store.save('one', snapshot, 0)
         expect(await store.load('one')).toEqual({ snapshot, sequence: 0, events: [] })
         expect(await store.list()).toEqual(['one'])
       })
 
-      it('R25 refuses a snapshot older than the one it has, and one of events it does not have', async () => {
+      it('R25 rejects a snapshot that is older than the stored one, or that includes unknown events', async () => {
         await store.append('one', [stored(1), stored(2), stored(3)])
         await store.save('one', snapshot, 2)
         await expect(store.save('one', snapshot, 1)).rejects.toMatchObject({ code: 'store-conflict' })
@@ -199,7 +199,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect((await store.load('one'))?.events).toEqual([stored(1, 'again')])
       })
 
-      it.each(['', 'a\0b', '\ud800', 'a\nb'])('R25 refuses the id %j', async (id) => {
+      it.each(['', 'a\0b', '\ud800', 'a\nb'])('R25 rejects the id %j', async (id) => {
         await expect(store.append(id, [stored(1)])).rejects.toMatchObject({ code: 'session-invalid' })
         await expect(openSession({ store, id })).rejects.toMatchObject({ code: 'session-invalid' })
         expect(await store.list()).toEqual([])
@@ -207,7 +207,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
     })
 
     describe('for openSession', () => {
-      /** Closes the book on a session and opens it again, as another process would. */
+      /** Waits until a session is saved and opens it again, as another process would. */
       async function reopened(session: KeptSession): Promise<KeptSession> {
         await session.saved()
         const again = await open(session.id)
@@ -236,7 +236,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(await sequences()).toEqual([1, 2, 3, 4, 5])
       })
 
-      it('R25 writes nothing for a session in which nothing happened', async () => {
+      it('R25 writes nothing for a session without events', async () => {
         await (await open()).saved()
         expect(await store.list()).toEqual([])
       })
@@ -269,7 +269,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect(third.get(notes).length).toBe(2)
       })
 
-      it('R24 R25 keeps a committed transaction, and of an abandoned one only the events in logs', async () => {
+      it('R24 R25 keeps a committed transaction, and only the log entries of an abandoned one', async () => {
         const first = await open()
         const kept = first.begin()
         const dropped = first.begin()
@@ -312,7 +312,7 @@ export function sessionStoreSuite(name: string, create: () => Promise<SessionSto
         expect((await reopened(second)).get(total).sum).toBe(116)
       })
 
-      it('R25 refuses the events of a second writer; the first continues', async () => {
+      it('R25 rejects the events of a second writer; the first continues', async () => {
         const [first, second] = [await open(), await open()]
         first.dispatch(total.events.added(1))
         await first.saved()

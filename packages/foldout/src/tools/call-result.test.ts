@@ -5,7 +5,7 @@ import { fail, ok } from './result.ts'
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }
 
 describe('the answer of a catalog in a conversation', () => {
-  it('R46 is its text, with images beside it and the whole answer as its value', () => {
+  it('R46 has its text, its images, and the whole answer as its value', () => {
     const answer = { content: [{ type: 'text', text: 'A chart.' }, image], _meta: { a: 1 } }
     expect(toToolResult(answer)).toEqual({
       ok: true,
@@ -24,7 +24,7 @@ describe('the answer of a catalog in a conversation', () => {
     [{ type: 'resource', resource: { uri: 'file:///a.txt', text: 'Inside.' } }, 'Inside.'],
     [{ type: 'resource', resource: { uri: 'file:///a.bin', blob: 'AA==' } }, '[resource file:///a.bin]'],
     [{ type: 'audio', mimeType: 'audio/wav', data: 'AAAA' }, '[audio audio/wav, 1 KB]'],
-  ])('R46 names what is not text: %j', (content, text) => {
+  ])('R46 names content that is not text: %j', (content, text) => {
     expect(toToolResult({ content: [content] }).message).toBe(text)
   })
 
@@ -33,7 +33,7 @@ describe('the answer of a catalog in a conversation', () => {
     expect(toToolResult({ content: [] }).message).toBe('Done.')
   })
 
-  it('R46 ignores what is not content', () => {
+  it('R46 ignores invalid content', () => {
     const answer = { content: [null, 5, {}, { type: 'text', text: 'Here.' }] } as unknown as CallResult
     expect(toToolResult(answer)).toMatchObject({ ok: true, message: 'Here.', answer })
   })

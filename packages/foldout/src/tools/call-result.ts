@@ -56,7 +56,10 @@ export function toToolResult(answer: CallResult): ToolResult {
   return { ...ok(message, answer), ...(images.length > 0 ? { images } : {}), answer }
 }
 
-/** Turns a result into an answer in the MCP format. `isStructured` tells that the tool declares the schema of its values. */
+/**
+ * Turns a result into an answer in the MCP format. `isStructured` says whether the tool declares a schema for its
+ * values.
+ */
 export function toCallResult(result: ToolResult, options: { readonly isStructured?: boolean } = {}): CallResult {
   if (result.answer) return result.answer
   if (!result.ok) return createErrorResult(result.message)

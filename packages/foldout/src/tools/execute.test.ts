@@ -28,7 +28,7 @@ function createContext(filesystem: Filesystem = createMemoryFilesystem({ 'kept.t
   } satisfies ToolContext
 }
 
-/** A tool that changes everything there is to change, under the name of an item, and then ends as told. */
+/** A tool that changes everything it can reach, under the name of an item, and then ends as requested. */
 function changing(item: string, end: (context: ToolContext) => ToolResult | Promise<ToolResult>) {
   return defineTool({
     name: `change_${item}`,
@@ -42,7 +42,7 @@ function changing(item: string, end: (context: ToolContext) => ToolResult | Prom
   })
 }
 
-/** What is in the session and the files. */
+/** The contents of the session and the files. */
 async function getState({ session, filesystem }: ReturnType<typeof createContext>) {
   return {
     cart: session.get(cart),
@@ -51,7 +51,7 @@ async function getState({ session, filesystem }: ReturnType<typeof createContext
   }
 }
 
-/** A promise, and how to fulfill it. */
+/** A promise and the function that fulfills it. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = (): void => undefined
   const passed = new Promise<void>((resolve) => (open = resolve))
@@ -64,7 +64,7 @@ describe('executeTool', () => {
     const heard: string[] = []
     context.session.subscribe((event) => heard.push(event.type))
     const tool = changing('a', async ({ session, filesystem }) => {
-      // Inside the call its own changes show; outside nothing does yet.
+      // Its own changes are visible inside the call, but not outside yet.
       expect(session.get(cart)).toEqual(['a'])
       expect(await filesystem!.read('a/new.txt')).toBe('a')
       expect(await getState(context)).toEqual({ cart: [], notes: [], files: ['kept.txt'] })
@@ -86,7 +86,7 @@ describe('executeTool', () => {
       "Tool 'change_a' failed: it did not return a result. Its execute() must return ok(…) or fail(…).",
     ],
   ] satisfies [string, () => ToolResult | Promise<ToolResult>, string][])(
-    'R20 R24 leaves state and files as before, and logs with their entries, when a tool %s',
+    'R20 R24 restores state and files, and keeps log entries, when a tool %s',
     async (_, end, message) => {
       const context = createContext()
       const tool = changing('a', async ({ filesystem }) => {
@@ -226,7 +226,7 @@ describe('executeTool', () => {
     })
   })
 
-  it('R20 refuses changes by a tool after its call has ended', async () => {
+  it('R20 rejects changes by a tool after its call has ended', async () => {
     const context = createContext()
     const late = gate()
     let finished: Promise<void> | undefined
@@ -259,7 +259,7 @@ describe('executeTool', () => {
   })
 })
 
-describe('R37 what a tool returns', () => {
+describe('R37 the return value of a tool', () => {
   const bytes = new Uint8Array([1, 2])
   it.each<[string, object, string]>([
     ['pictures as bytes', { images: [{ mimeType: 'image/png', data: bytes }] }, 'its images are not a list of'],
@@ -268,7 +268,7 @@ describe('R37 what a tool returns', () => {
     ['a text as pictures', { images: 'AAAA' }, 'its images are not a list of'],
     ['an opening without lists', { opening: { keys: 'a' } }, 'its opening does not have the lists'],
     ['an opening of numbers', { opening: { keys: [1], paths: [], tools: [] } }, 'its opening does not have the lists'],
-  ])('is a failure to read if it has %s, and nothing has changed', async (_, odd, message) => {
+  ])('becomes a readable failure if it has %s, and nothing changes', async (_, odd, message) => {
     const context = createContext()
     const tool = changing('odd', () => ({ ...ok('Done.'), ...odd }))
     const result = await executeTool(tool, {}, context)
@@ -276,7 +276,7 @@ describe('R37 what a tool returns', () => {
     expect(context.session.get(cart)).toEqual([])
   })
 
-  it('is a failure to read if the signal aborts with something that cannot be looked at', async () => {
+  it('becomes a readable failure if the signal aborts with an unreadable reason', async () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     const controller = new AbortController()
     const waiting = defineTool({

@@ -19,15 +19,15 @@ import type { AnyTool, ToolContext } from './tool.ts'
 export interface ExecuteOptions {
   /** The tool's name in messages. Default: its own name. */
   readonly name?: string
-  /** Called synchronously with the commit of the call, so that a store writes both or neither. */
+  /** Called synchronously when the call commits, so a store writes both or neither. */
   readonly onSettled?: (result: ToolResult) => void
   /** Formats the message about invalid arguments. Default: each issue, and the whole schema. */
   readonly describeFault?: (issues: readonly StandardSchemaV1.Issue[]) => string
   /** Called with valid arguments before the tool runs. Returning a failure ends the call. */
   readonly approve?: () => Promise<ToolFailure | undefined>
   /**
-   * Whether the call may run although the tool needs approval: a person has approved it, or it was found not to need that.
-   * Default: whether it is the call that `context.clearedCall` stands for.
+   * Whether the call may run although the tool needs approval: because a person has approved it, or because it turned
+   * out not to need approval. Default: whether it is the call of `context.clearedCall`.
    */
   readonly isCleared?: boolean
 }
@@ -66,7 +66,7 @@ export async function executeTool(
   })
   if (result.ok) {
     try {
-      // Rejected if another call has changed a file that this call read and changed.
+      // Throws if another call has changed a file that this call read and changed.
       files?.commit()
     } catch (error) {
       result = fail(`Tool '${name}' failed: ${getErrorMessage(error)}`)
@@ -82,16 +82,18 @@ export async function executeTool(
   return result
 }
 
-/** Checks arguments against a tool's schema. Issues that its JSON Schema finds have the same wording for every library. */
+/**
+ * Checks arguments against a tool's schema. Issues found by its JSON Schema have the same wording for every library.
+ */
 export async function checkArguments(tool: AnyTool, args: unknown): Promise<StandardSchemaV1.Result<unknown>> {
   const { vendor, validate } = tool.params['~standard']
   const checked = await validate(args)
   if (!checked.issues || vendor === 'json-schema') return checked
-  const told = checkByJsonSchema(tool.inputSchema, args)
-  return told.length > 0 ? { issues: told } : checked
+  const issues = checkByJsonSchema(tool.inputSchema, args)
+  return issues.length > 0 ? { issues } : checked
 }
 
-/** The parts of one call. */
+/** The steps of one call. */
 export interface CallSteps {
   readonly name: string
   readonly signal: AbortSignal | undefined
@@ -131,13 +133,16 @@ async function checkAndRun(steps: CallSteps): Promise<ToolResult> {
   return fault === undefined ? (result as ToolResult) : fail(`Tool '${name}' failed: ${fault}`)
 }
 
-/** Says what is wrong with what a tool returned. It becomes part of a conversation, which has to be kept and sent. */
+/**
+ * Describes the fault of a tool's return value. The value becomes part of a conversation, so it must be possible to
+ * store and send it.
+ */
 function findResultFault(result: unknown): string | undefined {
   if (!isToolResult(result)) return 'it did not return a result. Its execute() must return ok(…) or fail(…).'
   if (!result.ok) return undefined
   const { images, opening } = result as { readonly images?: unknown; readonly opening?: unknown }
   if (images !== undefined && !(Array.isArray(images) && images.every(isImage)))
-    return 'its images are not a list of { mimeType, data } with data as a text in Base64.'
+    return 'its images are not a list of { mimeType, data } with data as a Base64 string.'
   if (opening !== undefined && opening !== null && !isOpening(opening))
     return 'its opening does not have the lists keys, paths and tools.'
   return undefined

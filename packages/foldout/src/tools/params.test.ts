@@ -18,8 +18,8 @@ const context = {
   prompt: undefined,
 }
 
-describe('R18 params of tools, as all providers accept them', () => {
-  it('shows a union of objects as one object, and checks by the union', async () => {
+describe('R18 params of tools, in a form that all providers accept', () => {
+  it('shows a union of objects as one object, and checks against the union', async () => {
     const params = z.union([z.object({ id: z.string() }), z.object({ name: z.string(), size: z.number().optional() })])
     expect(shown(params)).toEqual({
       type: 'object',
@@ -63,7 +63,7 @@ describe('R18 params of tools, as all providers accept them', () => {
     })
   })
 
-  it('has no alternatives at the top level, whatever is given', () => {
+  it('never has alternatives at the top level', () => {
     const $defs = { a: { anyOf: [{ $ref: '#/$defs/a' }, { required: ['x'] }] } }
     const schemas: readonly JsonSchema[] = [
       { type: 'object', properties: { a: {}, b: {} }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },

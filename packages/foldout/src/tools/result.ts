@@ -28,8 +28,9 @@ export interface ToolSuccess<Value = unknown> {
   /** Images for the model, if its provider accepts images in tool results. */
   readonly images?: readonly ToolImage[]
   /**
-   * The sections and tools that the call opens. Only disclosure tools restart a run for an opening. Where tools cannot be
-   * added to a conversation, the openings of other tools are skipped, because the model has another way to reach them.
+   * The sections and tools that the call opens. Only disclosure tools restart a run for an opening. If tools cannot be
+   * added to a conversation, the openings of other tools are skipped, because the model has another way to reach those
+   * tools.
    */
   readonly opening?: Opening
   /** The whole answer in the MCP format, if it has more than text and images. Catalogs and MCP clients get it unchanged. */

@@ -33,7 +33,7 @@ describe('R18 tools', () => {
     ),
   }
   it.each(Object.entries(schemas))(
-    'R18 accept params of %s, and the field descriptions reach the schema',
+    'R18 accept params of %s, and keep the field descriptions in the schema',
     async (_, params) => {
       const tool = defineTool({
         name: 'forecast',
@@ -65,7 +65,7 @@ describe('R18 tools', () => {
     ['a number as description', { description: 5 }, 'has no description.'],
     ['a number as params', { params: 5 }, 'has params that are a number.'],
     ['a text as params', { params: 'city' }, 'has params that are a string.'],
-  ])('R18 are refused with %s', (_, wrong, message) => {
+  ])('R18 are rejected with %s', (_, wrong, message) => {
     const options = { name: 'odd', description: 'Odd.', execute: () => ok('Done.'), ...wrong }
     expect(() => defineTool(options as never)).toThrow(`The tool 'odd' ${message}`)
   })
@@ -104,11 +104,11 @@ describe('R18 tools', () => {
     expect(() => defineTool({ name, description: '', execute: () => ok('') })).toThrow(`'${name}' cannot name a tool.`)
   })
 
-  it('R18 say if a library cannot produce JSON Schema', () => {
+  it('R18 report a library that cannot produce JSON Schema', () => {
     const define = (params: unknown) => () =>
       defineTool({ name: 't', description: '', params: params as never, execute: () => ok('') })
     expect(define(v.object({ a: v.string() }))).toThrow(
-      "The params of tool 't' are a valibot schema that cannot be converted to JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.",
+      "The params of tool 't' are a valibot schema that cannot be converted to JSON Schema, which the model needs. Wrap it in toStandardJsonSchema() from @valibot/to-json-schema.",
     )
     expect(define(z.object({ when: z.date() }))).toThrow(
       "The params of tool 't' cannot be converted to JSON Schema: Date cannot be represented in JSON Schema.",
@@ -133,7 +133,7 @@ describe('R18 tools', () => {
     expect(seen[0]!.session.snapshot()).toEqual(given.session.snapshot())
   })
 
-  it('R18 R20 a tool that throws or returns no result gives a failure', async () => {
+  it('R18 R20 turn an exception or a missing result into a failure', async () => {
     const thrower = defineTool({
       name: 'thrower',
       description: '',
@@ -155,7 +155,7 @@ describe('R18 tools', () => {
     })
   })
 
-  it('R18 execute may use `this`', async () => {
+  it('R18 allow execute to use `this`', async () => {
     const options = {
       name: 'self',
       description: '',

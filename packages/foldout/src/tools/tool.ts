@@ -36,7 +36,7 @@ export interface PromptView {
 }
 
 /**
- * What a tool receives along with its params.
+ * The context that a tool receives along with its params.
  *
  * @example
  * ```ts
@@ -53,14 +53,17 @@ export interface PromptView {
  */
 export interface ToolContext {
   readonly session: Session
-  /** The id of the call: the model's, or one made for it where a program called. */
+  /** The id of the call: chosen by the model, or generated if a program made the call. */
   readonly callId?: string
   /**
-   * Identifies this call among all calls of all conversations. A call that runs again after a crash has the same key, so that
-   * a tool can find out whether it already did its work.
+   * Identifies this call among all calls of all conversations. A call that runs again after a crash has the same key,
+   * so a tool can check whether it has already done its work.
    */
   readonly idempotencyKey?: string
-  /** A hash of the call that may run: a person has approved it, or it was found not to need that. It holds for no other call. */
+  /**
+   * A hash of the call that may run: because a person has approved it, or because it turned out not to need approval.
+   * It is valid for this call only.
+   */
   readonly clearedCall?: string
   /** Aborts when the run is cancelled or the call times out. */
   readonly signal: AbortSignal
@@ -92,7 +95,7 @@ export interface ToolExample<Input = unknown> {
 }
 
 /**
- * The tool that a call finally runs, with its arguments.
+ * The tool that a call ends up running, with its arguments.
  *
  * @example
  * ```ts
@@ -105,7 +108,7 @@ export interface CallTarget {
 }
 
 /**
- * The tool that a call finally runs, with the definition that it has now.
+ * The tool that a call ends up running, with its current definition.
  *
  * @example
  * ```ts
@@ -135,7 +138,7 @@ export interface ToolAnnotations {
 }
 
 /**
- * Whether a person has to approve a call before it runs. A text says why; that person reads it.
+ * Whether a person has to approve a call before it runs. A string is the reason, which that person reads.
  *
  * @example
  * ```ts
@@ -167,12 +170,15 @@ export interface Tool<Name extends string = string, Params extends ToolSchema = 
   readonly examples: readonly ToolExample[]
   /** Whether the tool must not run in parallel with other calls of the same turn. */
   readonly exclusive: boolean
-  /** For a tool that runs other tools: finds the tool that a call finally runs, for approval, policies and recordings. */
+  /**
+   * For a tool that runs other tools: finds the tool that a call ends up running, for approval, policies and
+   * recordings.
+   */
   readonly target: ((params: unknown) => FoundTarget | undefined) | undefined
   readonly annotations?: ToolAnnotations
-  /** Decides whether a person has to approve a call. Absent if none of its calls needs that. */
+  /** Decides whether a person has to approve a call. Absent if no call needs approval. */
   needsApproval?(params: OutputOf<Params>, context: ToolContext): Promise<ApprovalNeed> | ApprovalNeed
-  // Method syntax keeps `execute` bivariant, so that every tool is an AnyTool.
+  // Method syntax keeps `execute` bivariant, so every tool is an AnyTool.
   execute(params: OutputOf<Params>, context: ToolContext): Promise<ToolResult<Value>> | ToolResult<Value>
 }
 
@@ -216,14 +222,14 @@ export interface ToolOptions<Name extends string, Params extends ToolSchema | Js
   readonly examples?: readonly ToolExample<InputOf<ParamsSchema<NoInfer<Params>>>>[]
   /** Whether the tool must not run in parallel with other calls of the same turn. Default false. */
   readonly exclusive?: boolean
-  /** For a tool that runs other tools: finds the tool that a call finally runs. */
+  /** For a tool that runs other tools: finds the tool that a call ends up running. */
   readonly target?: (params: unknown) => FoundTarget | undefined
   /** Hints about what the tool does, as in MCP. */
   readonly annotations?: ToolAnnotations
   /**
-   * Whether a person has to approve a call before it runs: `true` for every call, or a function that decides for each and may
-   * return the reason as a text. It gets valid params, and must only read the session. `runAgent` then pauses; where a
-   * call cannot wait for a person, it fails. Default false.
+   * Whether a person has to approve a call before it runs: `true` for every call, or a function that decides for each
+   * call and may return the reason as a string. The function receives valid params and must only read the session.
+   * `runAgent` then pauses; a call that cannot wait for a person fails. Default false.
    */
   readonly needsApproval?:
     | boolean
@@ -274,13 +280,13 @@ export function defineTool<
     target: options.target,
     ...(options.annotations && { annotations: deepFreeze(structuredClone(options.annotations)) }),
     ...getNeedsApproval(name, options.needsApproval),
-    // Called as a method of the options, so that an `execute` that uses `this` keeps working.
+    // Called as a method of the options, so an `execute` that uses `this` keeps working.
     execute: (input, context) => options.execute(input as never, context),
   }
   return Object.freeze(tool) as Tool<Name, ParamsSchema<Params>, Value>
 }
 
-/** Refuses what only the compiler would notice, before a model calls it. */
+/** Rejects mistakes that otherwise only the compiler would notice, before a model calls the tool. */
 function checkParts(options: { readonly name: string }): void {
   const { name, description, execute, params } = options as Partial<Record<string, unknown>> & { readonly name: string }
   const fault = (what: string): FoldoutError => new FoldoutError('tool-invalid', `The tool '${name}' ${what}`)
@@ -308,7 +314,7 @@ function toolSchema(name: string, params: ToolSchema | JsonSchema): ToolSchema {
   const { vendor } = (params as StandardSchemaV1)['~standard']
   const advice =
     vendor === 'valibot'
-      ? ' Wrap it in toStandardJsonSchema() of @valibot/to-json-schema.'
+      ? ' Wrap it in toStandardJsonSchema() from @valibot/to-json-schema.'
       : ' Pass the JSON Schema itself, or use fromJsonSchema().'
   throw new FoldoutError(
     'tool-invalid',
@@ -335,7 +341,7 @@ function getInputSchema(name: string, params: ToolSchema): JsonSchema {
 }
 
 /**
- * The definition of a tool that a provider receives, with its fields in the order for counting and hashing.
+ * The definition of a tool that a provider receives, with its fields in a fixed order for counting and hashing.
  *
  * @example
  * ```ts

@@ -58,7 +58,7 @@ function limitTime(tool: string, call: Call, timeoutMs: number): Call {
       context.signal?.throwIfAborted()
       if (!stop.signal.aborted) throw error
       return createError(
-        `The tool '${tool}' gave no answer within ${timeoutMs / 1_000} seconds, which is the limit for it. Whether it has run is not known.`,
+        `The tool '${tool}' gave no answer within ${timeoutMs / 1_000} seconds, which is the limit for it. It is unknown whether it has run.`,
       )
     } finally {
       clearTimeout(timer)

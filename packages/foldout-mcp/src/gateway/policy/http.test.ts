@@ -184,7 +184,7 @@ describe('R56 limits of a tool', () => {
     const hung = await Promise.all([catalog.call('hang', {}), catalog.call('hang', {})])
     for (const result of hung)
       expect(getText(result)).toBe(
-        "The tool 'hang' gave no answer within 0.05 seconds, which is the limit for it. Whether it has run is not known.",
+        "The tool 'hang' gave no answer within 0.05 seconds, which is the limit for it. It is unknown whether it has run.",
       )
     const many = await Promise.all(Array.from({ length: 50 }, () => catalog.call('echo', {})))
     expect(many.filter(({ isError }) => isError)).toEqual([])

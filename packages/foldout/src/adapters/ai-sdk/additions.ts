@@ -5,14 +5,14 @@ import { getAddedTools } from '../tool-calls.ts'
 import { toToolParameters } from '../tool-schemas.ts'
 
 /**
- * How a provider package of the AI SDK takes tools that are added in a conversation: `anthropic` names them in a system
- * message at that place, `openai` defines them after the result of a tool.
+ * How a provider package of the AI SDK accepts tools that are added during a conversation: `anthropic` names them in a
+ * system message at that point, `openai` defines them after a tool result.
  */
 export type AdditionStyle = 'anthropic' | 'openai'
 
 /**
- * The style of a model's provider package, if it has one. Behind the gateway it is not known which version of a package runs,
- * and packages under another name read their options under that name.
+ * Returns the style of a model's provider package, if it has one. Behind the gateway, the version of the package is
+ * unknown, and a package under another name reads its options under that name.
  */
 export function getAdditionStyle(model: LanguageModel): AdditionStyle | undefined {
   if (typeof model === 'string') return undefined
@@ -26,11 +26,14 @@ export const ADDITION_BETAS = ['mid-conversation-system-2026-04-07', 'mid-conver
 
 type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 
-/** The tools that a request adds at their place in the conversation. All others are part of the tool list. */
+/** The tools that a request adds at a point in the conversation. All other tools are part of the tool list. */
 export interface Additions {
-  /** Options for a tool that is added in the conversation. It stays in the list, which providers need to accept its calls. */
+  /**
+   * Options for a tool that is added during the conversation. It stays in the list, because providers require that to
+   * accept its calls.
+   */
   getToolOptions(name: string): ProviderOptions | undefined
-  /** Options for the message that comes last before the tools are added, by the position of the `tools` message. */
+  /** Options for the last message before the tools are added, by the position of the `tools` message. */
   readonly afterResult: ReadonlyMap<number, ProviderOptions>
   /** Messages that add tools, by the position of the `tools` message. */
   readonly messages: ReadonlyMap<number, ModelMessage>
@@ -61,7 +64,7 @@ function addByName(added: AddedTools): Additions {
   }
 }
 
-/** A package that does not know these options leaves the tools in its tool list, where they work as well. */
+/** A package that does not know these options leaves the tools in its tool list, where they also work. */
 function addAfterResults({ messages }: ChatRequest, added: AddedTools): Additions {
   const afterResult = new Map<number, ProviderOptions>()
   const names = new Set<string>()
@@ -81,12 +84,12 @@ function toFunction({ name, description, inputSchema }: AnyTool): object {
   return { type: 'function', name, description, parameters: toToolParameters(inputSchema, 'openai'), strict: false }
 }
 
-/** Whether an endpoint says that it does not accept tools that are added in a conversation. */
+/** Whether an endpoint says that it does not accept tools that are added during a conversation. */
 export function isAdditionRefused(said: string): boolean {
   return /tool_addition|tool_reference|defer_loading|additional_tools|\bbetas?\b|\brole\b|system messages/i.test(said)
 }
 
-/** Options of one message or tool, put together from two sources. */
+/** Merges the options of a message or tool from two sources. */
 export function mergeOptions(one: ProviderOptions | undefined, other: ProviderOptions | undefined): ProviderOptions {
   const names = new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])
   return Object.fromEntries([...names].map((name) => [name, { ...one?.[name], ...other?.[name] }]))

@@ -35,7 +35,7 @@ describe('aiSdk', () => {
     expect(aiSdk({ model: scripted(), name: 'other' }).name).toBe('other')
   })
 
-  it('streams text and reports usage with what was cached', async () => {
+  it('streams text and reports usage, including cached tokens', async () => {
     const model = scripted([...says('Hel', 'lo', '.'), finish()])
     const { result, messages, events } = await evaluate(aiSdk({ model }))
     const used = { inputTokens: 100, outputTokens: 7, cachedInputTokens: 30, cacheWriteTokens: 10 }
@@ -83,7 +83,7 @@ describe('aiSdk', () => {
     ])
   })
 
-  it('runs parallel calls, and marks the result of one that failed', async () => {
+  it('runs parallel calls, and marks the result of a failed one', async () => {
     const model = scripted(
       [call('weather', { city: 'Rome' }, 'a'), call('broken', {}, 'b'), call('weather', {}, 'c'), finish('tool-calls')],
       [...says('Done.'), finish()],
@@ -101,7 +101,7 @@ describe('aiSdk', () => {
     })
   })
 
-  it('R37 passes wrong and malformed arguments on, and sends both back to the model', async () => {
+  it('R37 passes on wrong and malformed arguments, and sends both back to the model', async () => {
     const model = scripted(
       [call('weather', '{"city": "Ro', 'cut'), call('nobody', { a: 1 }, 'odd'), finish('tool-calls')],
       [...says('Sorry.'), finish()],
@@ -178,7 +178,7 @@ describe('aiSdk', () => {
     expect(other.doStreamCalls[0]!.prompt[2]!.content).toHaveLength(1)
   })
 
-  it('R17 sends the schema of an object, but not of an array or when disabled', async () => {
+  it('R17 sends the schema of an object, but not of an array, and not when disabled', async () => {
     const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] } as const
     const ask = async (output: ReturnType<typeof outputSpec>, structuredOutput?: boolean) => {
       const model = scripted([...says('{"answer":"x"}'), finish()])
@@ -210,7 +210,7 @@ describe('aiSdk', () => {
     expect(result).toMatchObject({ type: 'final', text: 'Long' })
     expect(events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))).toEqual([
       "The model's provider does not fully support 'seed'. It is ignored.",
-      'The reply is not whole: it reached the most tokens an output may have.',
+      'The reply is incomplete: it reached the maximum number of output tokens.',
     ])
   })
 })

@@ -28,46 +28,50 @@ type ProviderOptions = NonNullable<Parameters<AiPackage['streamText']>[0]['provi
  */
 export interface AiSdkOptions {
   /**
-   * A model of any AI SDK provider, or the name of one behind the gateway. Settings such as the temperature are the
-   * model's: `wrapLanguageModel({ model, middleware: defaultSettingsMiddleware({ settings }) })`.
+   * A model of any AI SDK provider, or the name of a model behind the gateway. Settings such as the temperature belong
+   * to the model: `wrapLanguageModel({ model, middleware: defaultSettingsMiddleware({ settings }) })`.
    */
   readonly model: LanguageModel
-  /** The provider's name in OpenTelemetry. Default: from the model, `openai` for `openai.responses`. */
+  /** The provider's name in OpenTelemetry. Default: derived from the model, such as `openai` for `openai.responses`. */
   readonly name?: string
-  /** How often a failed request is sent again. Default 3. */
+  /** How often a failed request is retried. Default 3. */
   readonly maxRetries?: number
-  /** Tokens that input and output may have together. */
+  /** The maximum number of tokens for input and output together. */
   readonly contextWindow?: number
-  /** Passed on with every request. */
+  /** Options that are sent with every request. */
   readonly providerOptions?: ProviderOptions
   /**
-   * Whether the provider is told a prompt's output schema, if that is an object. Default true, until the provider refuses a
-   * schema. The answer is checked either way.
+   * Whether to send a prompt's output schema to the provider, if the output is an object. Default true, until the
+   * provider rejects a schema. The answer is checked either way.
    */
   readonly structuredOutput?: boolean
   /**
-   * Whether to mark what a model of Anthropic should cache: the tools, the system text and the last two turns. Default true.
-   * Other providers cache by themselves, or as `providerOptions` say.
+   * Whether to mark the parts that an Anthropic model should cache: the tools, the system text and the last two turns.
+   * Default true. Other providers cache automatically, or according to `providerOptions`.
    */
   readonly cache?: boolean
   /**
-   * Tools that the provider runs, such as `{ web_search: openai.tools.webSearch() }`. They are offered in addition to those
-   * of the prompt, before them.
+   * Tools that the provider runs, such as `{ web_search: openai.tools.webSearch() }`. They are offered before the
+   * prompt's own tools.
    */
   readonly providerTools?: ToolSet
   /**
-   * How tools that are added mid-conversation are sent. `native`: at their place in the conversation, so that everything
-   * before it stays cached, for models of `@ai-sdk/anthropic` (from 3.0.138 or 4.0 on) and the Responses of `@ai-sdk/openai`
-   * (from 4.0 on), until the endpoint refuses it. `plain`, the default: at the end of the tool list.
+   * How tools that are added during a conversation are sent. `native`: at their point in the conversation, so
+   * everything before it stays cached. This works for models of `@ai-sdk/anthropic` (3.0.138, or 4.0 and later) and the
+   * Responses models of `@ai-sdk/openai` (4.0 and later), until the endpoint rejects it. `plain`, the default: at the
+   * end of the tool list.
    */
   readonly toolAdditions?: 'native' | 'plain'
-  /** What the model can be given besides text; other input is refused before a run begins. Default: images and files. */
+  /**
+   * The kinds of input that the model accepts besides text; other input is rejected before a run begins. Default:
+   * images and files.
+   */
   readonly input?: readonly InputKind[]
 }
 
 /**
- * A model of the Vercel AI SDK. The SDK makes the requests; the tool loop is Foldout's. Needs the package `ai` and that of
- * the model's provider.
+ * Uses a model of the Vercel AI SDK. The SDK makes the requests; Foldout runs the tool loop. Requires the package `ai`
+ * and the package of the model's provider.
  *
  * @example
  * ```ts
@@ -110,12 +114,12 @@ function getModelName(model: LanguageModel): string {
   return model.modelId
 }
 
-/** The provider's name in the AI SDK: `openai.responses`, or `openai` for the gateway's `openai/gpt-5`. */
+/** Returns the provider's name in the AI SDK: `openai.responses`, or `openai` for the gateway's `openai/gpt-5`. */
 function getProvider(model: LanguageModel): string {
   return typeof model === 'string' ? (model.split('/')[0] ?? '') : model.provider
 }
 
-/** `openai` for `openai.responses`. */
+/** Returns `openai` for `openai.responses`. */
 function getSystem(provider: string): string {
   return provider.split('.')[0] ?? ''
 }
@@ -123,7 +127,7 @@ function getSystem(provider: string): string {
 interface Settings extends AiSdkOptions {
   readonly name: string
   readonly quirks: ReadonlySet<Quirk>
-  /** Whether to mark what should be cached. */
+  /** Whether to mark the parts to cache. */
   readonly hasMarks: boolean
 }
 
@@ -147,7 +151,7 @@ function ask(ai: AiPackage, settings: Settings, request: ChatRequest, using: Sdk
     model,
     ...(system === '' ? {} : { system: hasMarks ? { role: 'system', content: system, ...CACHE_MARK } : system }),
     messages: sent.messages,
-    // Only those that add tools.
+    // The only system messages here are those that add tools.
     allowSystemInMessages: true,
     tools: toToolSet(ai, settings, request, additions),
     ...(using.hasFormat && output ? { output: ai.Output.object({ schema: toSdkSchema(ai, output.jsonSchema) }) } : {}),
@@ -156,13 +160,13 @@ function ask(ai: AiPackage, settings: Settings, request: ChatRequest, using: Sdk
     abortSignal: signal,
     maxRetries: 0,
     stopWhen: () => true,
-    // The default writes the error to the console; here it is thrown.
+    // By default, the SDK writes the error to the console; here it is thrown.
     onError: () => {},
   })
   return readReply(result, { adapter: name, nativeAdapter: adapter, prefix: sent.prefix, request })
 }
 
-/** What the reasoning of Anthropic's models is bound to besides the messages. */
+/** Returns everything besides the messages that the reasoning of Anthropic models is bound to. */
 function getStart({ model, providerTools }: Settings, request: ChatRequest, additions: Additions): string | undefined {
   if (!isCachedByMarks(model)) return undefined
   const { system, tools, addedTools } = request
@@ -171,14 +175,17 @@ function getStart({ model, providerTools }: Settings, request: ChatRequest, addi
   return extendPrefix(getModelName(model), [system, definitions, Object.keys(providerTools ?? {})])
 }
 
-/** Models with a thinking budget require that the last reply begins with thinking, and accept it from any conversation. */
+/**
+ * Models with a thinking budget require that the last reply begins with thinking, and accept thinking from any
+ * conversation.
+ */
 function isThinkingEnabled({ providerOptions }: Settings): boolean {
   const thinking = providerOptions?.['anthropic']?.['thinking']
   return isPlainObject(thinking) && thinking['type'] === 'enabled'
 }
 
-// These request strict schemas by default: all fields required, no others allowed. Few output schemas are like that, and
-// OpenAI refuses the others.
+// These providers request strict schemas by default: every field required, no others allowed. Few output schemas are
+// like that, and OpenAI rejects the rest.
 const STRICT_BY_DEFAULT = ['openai', 'azure', 'groq', 'openaiCompatible']
 
 function getProviderOptions(
@@ -192,13 +199,14 @@ function getProviderOptions(
       options[provider] = { strictJsonSchema: false, ...providerOptions[provider] }
   if (additions === 'anthropic' && hasTools(request)) {
     const { anthropicBeta: own, ...rest } = providerOptions['anthropic'] ?? {}
-    // From the first request on, though it adds nothing yet: all requests of a conversation should look alike to the cache.
+    // Sent from the first request on, even if it adds nothing yet: to the cache, all requests of a conversation should
+    // look alike.
     options['anthropic'] = { ...rest, anthropicBeta: [...(Array.isArray(own) ? own : []), ...ADDITION_BETAS] }
   }
   return Object.keys(options).length === 0 ? {} : { providerOptions: options }
 }
 
-/** The provider's tools, and ours without `execute`, so that the calls come back to us. */
+/** Returns the provider's tools, and the prompt's tools without `execute`, so their calls come back here. */
 function toToolSet(
   ai: AiPackage,
   { hasMarks, providerTools, quirks }: Settings,

@@ -11,14 +11,14 @@ export interface EvaluationFixture {
   readonly calls: readonly ToolCall[]
 }
 
-/** Evaluates with tools that run as they would in a run. */
+/** Evaluates with tools that run as in a real run. */
 export async function evaluate(
   adapter: ProviderAdapter,
   options: {
     readonly system?: string
     readonly tools?: readonly AnyTool[]
     readonly messages?: readonly Message[]
-    /** Tools that the first call of a tool, by its name, adds. */
+    /** Tools to add when a tool is first called, by the name of that tool. */
     readonly adds?: Readonly<Record<string, readonly AnyTool[]>>
     readonly output?: OutputSpec<unknown>
     readonly signal?: AbortSignal

@@ -8,32 +8,35 @@ import { getAddedTools } from '../tool-calls.ts'
 import { hasMedia } from '../user-parts.ts'
 import { isAdditionRefused, type AdditionStyle } from './additions.ts'
 
-/** What one request uses. */
+/** The features that one request uses. */
 export interface SdkFeatures {
-  /** Whether the provider is told the output schema. */
+  /** Whether the output schema is sent to the provider. */
   readonly hasFormat: boolean
-  /** How added tools are sent at their place in the conversation; undefined for the end of the tool list. */
+  /** How added tools are sent at their point in the conversation; undefined if they go to the end of the tool list. */
   readonly additions: AdditionStyle | undefined
-  /** The prefixes of replies whose reasoning the provider refused. */
+  /** The prefixes of replies whose reasoning the provider rejected. */
   readonly refusedReasoning: ReadonlySet<string>
-  /** Told the prefixes of the replies whose reasoning a request sends back. */
+  /** Called with the prefixes of the replies whose reasoning a request sends back. */
   sends(prefixes: readonly string[]): void
 }
 
 interface FeatureOptions {
   readonly structuredOutput: boolean
-  /** Whether the provider does not take an output schema while tools are offered. */
+  /** Whether the provider rejects an output schema while tools are offered. */
   readonly hasFormatQuirk: boolean
   readonly additions: AdditionStyle | undefined
 }
 
 export interface Features {
-  /** Sends a request with every feature that the provider has not refused. What it refuses is left out, and remembered. */
+  /**
+   * Sends a request with every feature that the provider has not rejected. A rejected feature is dropped and
+   * remembered.
+   */
   send(request: ChatRequest, ask: (using: SdkFeatures) => Promise<ChatReply>): Promise<ChatReply>
 }
 
 export function createFeatures(options: FeatureOptions): Features {
-  // A provider may take a schema, but not beside tools.
+  // A provider may accept a schema, but not together with tools.
   const refusedAlone = new WeakSet<object>()
   const refusedBesideTools = new WeakSet<object>()
   const refusedReasoning = new Set<string>()
@@ -89,12 +92,12 @@ export function hasTools({ tools, addedTools }: ChatRequest): boolean {
 }
 
 const FORMAT_WARNING =
-  'The provider refused the output schema. From now on the shape of the answer is only requested in the prompt, and checked when it is read. Set structuredOutput: false to avoid the attempt.'
+  'The provider rejected the output schema. From now on, the shape of the answer is only requested in the prompt and checked when the answer is read. Set structuredOutput: false to avoid the attempt.'
 
 const ADDITION_WARNING =
-  "The provider does not accept tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Leave out toolAdditions: 'native' to avoid the attempt."
+  "The provider does not accept tools that are added during a conversation. From now on, they are sent at the end of the tool list, which invalidates the cached prefix. Leave out toolAdditions: 'native' to avoid the attempt."
 
-/** What a provider said when it refused a request, if another form of the request may be accepted. */
+/** Returns the provider's message about a rejected request, if another form of the request may be accepted. */
 function readRefusal(error: unknown): string | undefined {
   if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return undefined
   if (error.status !== 400 && error.status !== 422) return undefined
@@ -102,13 +105,13 @@ function readRefusal(error: unknown): string | undefined {
   return error.message
 }
 
-/** What a provider package says about a request that it cannot even send. */
+/** Returns the message of a provider package about a request that it cannot even send. */
 function readUnsupported(error: unknown): string | undefined {
   if (error instanceof Error && error.name === 'AI_UnsupportedFunctionalityError') return error.message
   return undefined
 }
 
-/** A provider package that does not know a kind of image or file says so before it sends anything. */
+/** A provider package that does not support a kind of image or file reports it before it sends anything. */
 function toInputError(error: unknown, { messages }: ChatRequest): unknown {
   const said = readUnsupported(error)
   if (said === undefined || !messages.some(hasMedia)) return error

@@ -17,7 +17,7 @@ afterEach(async () => {
   server = undefined
 })
 
-/** An adapter for a model behind a server on this machine that gives one answer after the other. */
+/** An adapter for a model behind a local server that sends one answer after another. */
 async function behindHttp(...answers: readonly Answer[]): Promise<{
   readonly adapter: ProviderAdapter
   readonly bodies: { readonly tools?: readonly { readonly name: string }[] }[]
@@ -66,7 +66,7 @@ describe('aiSdk over HTTP', () => {
     expect(JSON.stringify(bodies[1])).toContain('Noon.')
   })
 
-  it('R38 waits as long as a 429 says, then retries', async () => {
+  it('R38 waits as long as a 429 requests, then retries', async () => {
     const { adapter, bodies } = await behindHttp(
       refuses(429, 'rate_limit_exceeded', { 'retry-after-ms': '7' }),
       streams(...says('Hello.'), finish()),
@@ -81,8 +81,7 @@ describe('aiSdk over HTTP', () => {
     const { adapter, bodies } = await behindHttp(refuses(400, 'invalid_request_error'))
     await expect(evaluate(adapter)).rejects.toMatchObject({
       code: 'adapter-refused',
-      message:
-        'The provider refused the request with status 400, and sending it again would not help. It said: Said with 400.',
+      message: 'The provider rejected the request with status 400, and a retry would not help. It said: Said with 400.',
     })
     expect(bodies).toHaveLength(1)
   })
@@ -101,7 +100,7 @@ describe('aiSdk over HTTP', () => {
     expect(bodies).toHaveLength(3)
   })
 
-  it('R38 closes the request when it is aborted', async () => {
+  it('R38 closes an aborted request', async () => {
     const controller = new AbortController()
     const reason = new Error('Enough.')
     let closed: Promise<unknown> | undefined

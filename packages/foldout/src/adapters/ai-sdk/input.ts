@@ -3,17 +3,17 @@ import { FoldoutError } from '../../core/errors.ts'
 import type { MediaPart } from '../contract.ts'
 
 const BY_DATA =
-  'The AI SDK would load it in this process, from any address that a user may name. Load it yourself and pass its bytes as data.'
+  'The AI SDK would load it in this process, from any URL that a user may enter. Load it yourself and pass its bytes as data.'
 
-/** Why a model is not given what is at an address: its provider does not load addresses itself. */
+/** Says why a model cannot take media from a URL: its provider does not load URLs itself. */
 export function refuseAddress(part: MediaPart, model: LanguageModel): string | undefined {
   if ('data' in part || typeof model === 'string') return undefined
   const { supportedUrls: supported } = model
-  // A provider may have to look it up; then the request itself is where it is refused.
+  // A provider may have to look it up; in that case, the request itself is rejected.
   if (isPromise(supported)) return undefined
   const mediaType = part.mediaType ?? (part.type === 'image' ? 'image/*' : 'application/pdf')
   if (isSupported(part.url, mediaType, supported)) return undefined
-  return `The provider of '${model.modelId}' does not load ${mediaType} from this address. ${BY_DATA}`
+  return `The provider of '${model.modelId}' does not load ${mediaType} from this URL. ${BY_DATA}`
 }
 
 function isSupported(url: string, mediaType: string, supported: Readonly<Record<string, readonly RegExp[]>>): boolean {
@@ -34,7 +34,7 @@ interface Download {
   readonly isUrlSupportedByModel: boolean
 }
 
-/** Passes addresses on to the provider. The SDK would otherwise load those that the provider does not. */
+/** Passes URLs on to the provider. Otherwise, the SDK would load those that the provider does not. */
 export async function forbidDownloads(requested: readonly Download[]): Promise<null[]> {
   return requested.map(({ url, isUrlSupportedByModel }) => {
     if (isUrlSupportedByModel) return null

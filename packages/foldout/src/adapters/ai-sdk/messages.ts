@@ -13,18 +13,18 @@ const OPENING: ModelMessage = { role: 'user', content: 'Begin.' }
 export interface MessageOptions {
   /** Identifies content that this adapter stored. */
   readonly adapter: string
-  /** Whether to mark what should be cached. */
+  /** Whether to mark the parts to cache. */
   readonly hasMarks: boolean
   readonly quirks: ReadonlySet<Quirk>
   readonly additions: Additions
   /**
-   * Identifies the model, the system text and the tools, if reasoning is bound to these and to the messages before it, as
-   * that of Anthropic's models is.
+   * Identifies the model, the system text and the tools, if reasoning is bound to them and to the messages before it,
+   * as with Anthropic models.
    */
   readonly start?: string | undefined
   /** Whether reasoning is sent back even if the conversation before it has changed. */
   readonly keepsReasoning?: boolean
-  /** The prefixes of replies whose reasoning the provider refused. */
+  /** The prefixes of replies whose reasoning the provider rejected. */
   readonly refusedReasoning?: ReadonlySet<string>
 }
 
@@ -36,7 +36,9 @@ export interface SentMessages {
   readonly reasoning: readonly string[]
 }
 
-/** A conversation in the form that the AI SDK accepts. Content that this adapter stored is sent back unchanged. */
+/**
+ * Converts a conversation to the form that the AI SDK accepts. Content that this adapter stored is sent back unchanged.
+ */
 export function toModelMessages(messages: readonly Message[], options: MessageOptions): SentMessages {
   const { hasMarks, quirks, additions } = options
   const converted: ModelMessage[] = []
@@ -46,10 +48,10 @@ export function toModelMessages(messages: readonly Message[], options: MessageOp
     converted.push(message)
     if (prefix !== undefined) prefix = extendPrefix(prefix, message)
   }
-  // Added tools come after everything the user says: a provider accepts them only before a reply.
+  // Added tools come after all of the user's messages: a provider accepts them only before a reply.
   let held: ModelMessage[] = []
   const toId = quirks.has('short-call-ids') ? toShortId : (id: string): string => id
-  // Providers refuse a conversation that does not begin with a user message.
+  // Providers reject a conversation that does not begin with a user message.
   if (messages[0]?.role !== 'user') push(OPENING)
   for (const [at, message] of messages.entries()) {
     if (message.role === 'user') {
@@ -96,7 +98,7 @@ function toUserPart(part: TextPart | MediaPart): UserPart {
   }
 }
 
-/** The SDK requires a type. Of a file that is known by its address only, this is the most likely one. */
+/** The SDK requires a type. This is the most likely one for a file that is only known by its URL. */
 const DEFAULT_FILE_TYPE = 'application/pdf'
 
 type ToId = (id: string) => string
@@ -125,7 +127,10 @@ function toAssistantMessage(
   return content.length === 0 ? [] : [{ role: 'assistant', content }]
 }
 
-/** What this adapter stored with a reply. The conversation may come from a store, so the shape is checked. */
+/**
+ * Reads the content that this adapter stored with a reply. The conversation may come from a store, so the shape is
+ * checked.
+ */
 function readStored(
   content: Json,
 ): { readonly parts: readonly AssistantPart[]; readonly prefix: Json | undefined } | undefined {

@@ -28,7 +28,7 @@ export function finish(unified: 'stop' | 'tool-calls' | 'length' = 'stop'): Stre
   return { type: 'finish', usage, finishReason: { unified, raw: unified } }
 }
 
-/** A model that streams one scripted reply after the other; an error is thrown instead. */
+/** A model that streams one scripted reply after another, or throws if the reply is an error. */
 export function scripted(...replies: readonly (readonly StreamPart[] | Error)[]): MockLanguageModelV3 {
   const left = [...replies]
   return new MockLanguageModelV3({
@@ -43,7 +43,10 @@ export function scripted(...replies: readonly (readonly StreamPart[] | Error)[])
   })
 }
 
-/** A model for `generateText` that answers with what a function makes of each request, by its number. */
+/**
+ * A model for `generateText` that answers each request with the result of a function, which receives the request and
+ * its number.
+ */
 export function answering(answer: (number: number, options: CallOptions) => Generated['content']): MockLanguageModelV3 {
   let number = 0
   return new MockLanguageModelV3({

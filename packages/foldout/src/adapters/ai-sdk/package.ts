@@ -2,14 +2,16 @@ import type * as Ai from 'ai'
 import { importPeer } from '../../core/peer.ts'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 
-/** The package `ai`, of which only types are imported before it is needed. */
+/** The package `ai`. Only its types are imported before it is needed. */
 export type AiPackage = typeof Ai
 
 export function loadAi(): Promise<AiPackage> {
   return importPeer('ai', () => import('ai'))
 }
 
-/** Without a check of its own: arguments are checked where the tool runs, so that the model reads what is wrong. */
+/**
+ * Converts a schema without validation: arguments are checked where the tool runs, so the model reads what is wrong.
+ */
 export function toSdkSchema(ai: AiPackage, schema: JsonSchema): Ai.Schema<unknown> {
   return ai.jsonSchema<unknown>(schema as Parameters<AiPackage['jsonSchema']>[0])
 }

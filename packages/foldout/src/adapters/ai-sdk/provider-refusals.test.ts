@@ -19,7 +19,7 @@ const createOutput = () =>
   outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: [] } as const)
 const done = [...says('{"city":"Rome"}'), finish()]
 
-/** A model whose provider refuses requests with status 400 where it has something to say. */
+/** A model whose provider rejects a request with status 400 if `refuse` returns a message. */
 function refusing(
   refuse: (options: CallOptions) => string | undefined,
   { provider = 'test.chat', replies = [] }: { provider?: string; replies?: readonly (readonly StreamPart[])[] } = {},
@@ -38,7 +38,7 @@ function refusing(
   })
 }
 
-/** OpenAI by the AI SDK, whose schemas are strict unless they are said not to be. */
+/** OpenAI as the AI SDK uses it: schemas are strict unless the options say otherwise. */
 const refuseStrict = ({ responseFormat, providerOptions }: CallOptions): string | undefined =>
   responseFormat?.type === 'json' && providerOptions?.['openai']?.['strictJsonSchema'] !== false
     ? "Invalid schema for response_format 'response': In context=(), 'additionalProperties' is required to be supplied and to be false."
@@ -57,7 +57,7 @@ const warnings = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 
 describe('aiSdk and output schemas', () => {
-  it('R17 does not ask for a strict schema, which would be refused', async () => {
+  it('R17 does not request a strict schema, which would be rejected', async () => {
     const model = refusing(refuseStrict, { provider: 'openai.responses' })
     const providerOptions = { openai: { store: false }, test: { effort: 'low' } }
     const { events } = await evaluate(aiSdk({ model, providerOptions }), { output: createOutput() })
@@ -71,13 +71,13 @@ describe('aiSdk and output schemas', () => {
     expect(model.doStreamCalls[1]?.providerOptions).toEqual(providerOptions)
   })
 
-  it('R17 requests a strict schema if the options say so, and drops it if it is refused', async () => {
+  it('R17 requests a strict schema if the options say so, and drops it if it is rejected', async () => {
     const model = refusing(refuseStrict)
     const adapter = aiSdk({ model, providerOptions: { openai: { strictJsonSchema: true } } })
     const { events, result } = await evaluate(adapter, { output: createOutput() })
     expect(result).toMatchObject({ text: '{"city":"Rome"}' })
     expect(model.doStreamCalls.map(({ responseFormat }) => responseFormat?.type)).toEqual(['json', undefined])
-    expect(warnings(events)).toEqual([expect.stringMatching(/^The provider refused the output schema\./)])
+    expect(warnings(events)).toEqual([expect.stringMatching(/^The provider rejected the output schema\./)])
   })
 
   it.each([
@@ -88,13 +88,13 @@ describe('aiSdk and output schemas', () => {
     ['azure.responses', ['json', 'json', 'json']],
     ['anthropic.messages', ['json', 'json', 'json']],
     ['googleVertex.anthropic.messages', ['json', 'json', 'json']],
-  ])('R17 sends a schema beside tools only where that works: %s', async (provider, expected) => {
+  ])('R17 sends a schema together with tools only where that works: %s', async (provider, expected) => {
     const model = refusing(() => undefined, { provider })
     const adapter = aiSdk({ model })
     const output = createOutput()
     const fault = getFault(() => output.parse('Rome.'))
     await evaluate(adapter, { output, tools: [weather] })
-    // To fix an answer, which takes no tools.
+    // A request to fix an answer, which needs no tools.
     const messages: readonly Message[] = [
       { role: 'user', text: 'Hello' },
       { role: 'assistant', text: 'Rome.', toolCalls: [] },
@@ -105,7 +105,7 @@ describe('aiSdk and output schemas', () => {
     expect(model.doStreamCalls.map(({ responseFormat }) => responseFormat?.type)).toEqual(expected)
   })
 
-  it('R17 never resends a refused schema, but sends other schemas', async () => {
+  it('R17 never resends a rejected schema, but sends other schemas', async () => {
     const model = refusing(refuseFormat)
     const adapter = aiSdk({ model })
     const output = createOutput()
@@ -121,7 +121,7 @@ describe('aiSdk and output schemas', () => {
     'Bad words.',
     "This model's maximum context length is 8192 tokens, with 9000 in the json_schema.",
     'Your credit balance is too low.',
-  ])('R38 does not retry a request that is refused for another reason: %s', async (message) => {
+  ])('R38 does not retry a request that is rejected for another reason: %s', async (message) => {
     const model = refusing(() => message)
     await expect(evaluate(aiSdk({ model }), { output: createOutput() })).rejects.toMatchObject({
       code: 'adapter-refused',
@@ -131,13 +131,13 @@ describe('aiSdk and output schemas', () => {
 })
 
 describe('aiSdk and calls', () => {
-  it.each(['', '{}', '{"ci'])('R37 arguments %j in a truncated reply are malformed', async (text) => {
+  it.each(['', '{}', '{"ci'])('R37 treats arguments %j in a truncated reply as malformed', async (text) => {
     const model = scripted([call('weather', text), finish('length')], [...says('Sorry.'), finish()])
     const { calls } = await evaluate(aiSdk({ model }), { tools: [weather] })
     expect(calls).toMatchObject([{ name: 'weather', malformed: text === '{"ci' ? text : '' }])
   })
 
-  it('R37 complete arguments in a truncated reply are used, and missing ones in a complete reply are empty', async () => {
+  it('R37 uses complete arguments in a truncated reply, and treats missing ones in a complete reply as empty', async () => {
     const model = scripted(
       [call('weather', { city: 'Rome' }), finish('length')],
       [call('weather', '', 'b'), finish('tool-calls')],
@@ -172,11 +172,11 @@ describe('aiSdk and calls', () => {
   })
 })
 
-describe('aiSdk and what is cached', () => {
+describe('aiSdk and caching', () => {
   const MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } }
   const extra = defineTool({ name: 'extra', description: 'Comes later.', execute: () => ok('Done.') })
 
-  /** The last of three requests, to which the tool `extra` was added. */
+  /** Returns the last of three requests, to which the tool `extra` was added. */
   async function getLastRequest(provider: string, cache?: boolean): Promise<CallOptions> {
     const replies = [
       [call('weather', {}, 'a'), call('weather', {}, 'b'), finish('tool-calls')],
@@ -190,15 +190,18 @@ describe('aiSdk and what is cached', () => {
     return request
   }
 
-  it.each(['anthropic.messages', 'vertex.anthropic.messages'])('R42 marks what %s should cache', async (provider) => {
-    const { prompt, tools = [] } = await getLastRequest(provider)
-    const isMarked = (part: { readonly providerOptions?: unknown }): boolean => part.providerOptions !== undefined
-    expect(tools.map((tool) => tool.type === 'function' && isMarked(tool))).toEqual([true, false])
-    const marked = prompt.filter(isMarked)
-    expect(marked.map(({ role }) => role)).toEqual(['system', 'tool', 'tool'])
-    expect(marked.every(({ providerOptions }) => JSON.stringify(providerOptions) === JSON.stringify(MARK))).toBe(true)
-    expect(prompt.at(-1)).toMatchObject({ role: 'tool', providerOptions: MARK })
-  })
+  it.each(['anthropic.messages', 'vertex.anthropic.messages'])(
+    'R42 marks the parts that %s should cache',
+    async (provider) => {
+      const { prompt, tools = [] } = await getLastRequest(provider)
+      const isMarked = (part: { readonly providerOptions?: unknown }): boolean => part.providerOptions !== undefined
+      expect(tools.map((tool) => tool.type === 'function' && isMarked(tool))).toEqual([true, false])
+      const marked = prompt.filter(isMarked)
+      expect(marked.map(({ role }) => role)).toEqual(['system', 'tool', 'tool'])
+      expect(marked.every(({ providerOptions }) => JSON.stringify(providerOptions) === JSON.stringify(MARK))).toBe(true)
+      expect(prompt.at(-1)).toMatchObject({ role: 'tool', providerOptions: MARK })
+    },
+  )
 
   it('marks nothing for other providers, or when disabled', async () => {
     expect(JSON.stringify(await getLastRequest('openai.responses'))).not.toContain('cacheControl')

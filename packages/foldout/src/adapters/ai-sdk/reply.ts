@@ -7,7 +7,7 @@ import { measureText, readStream } from '../stream.ts'
 import { createCallIds, toToolCall } from '../tool-calls.ts'
 import { getNativeParts } from './messages.ts'
 
-/** The part of a result of `streamText` that is read. */
+/** The part of a `streamText` result that is read. */
 interface StreamedResult {
   readonly fullStream: AsyncIterable<TextStreamPart<ToolSet>>
   readonly response: PromiseLike<{ readonly messages: readonly ModelMessage[] }>
@@ -67,9 +67,9 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
   } catch (error) {
     throw toRequestError(adapter, error)
   }
-  if (!finished || isCut(finished)) throw cutStream(adapter, 'The reply ended before it was whole.')
+  if (!finished || isCut(finished)) throw cutStream(adapter, 'The reply ended before it was complete.')
   const cause = STOPPED_BY.get(finished.finishReason)
-  if (cause !== undefined) request.emit({ type: 'warning', message: `The reply is not whole: ${cause}.` })
+  if (cause !== undefined) request.emit({ type: 'warning', message: `The reply is incomplete: ${cause}.` })
   const toolCalls = cause === undefined ? calls : calls.map(toCutCall)
   const parts = getNativeParts((await result.response).messages, toolCalls)
   const content = parts && { parts, ...(prefix === undefined ? {} : { prefix }) }
@@ -78,10 +78,10 @@ export async function readReply(result: StreamedResult, options: ReadOptions): P
 }
 
 interface StreamedIds {
-  /** A call's input is about to be streamed. */
+  /** Called before the input of a call is streamed. */
   begin(given: string, name: string): void
   find(given: string): { readonly callId: string; readonly name: string } | undefined
-  /** The id of a call in the conversation, which is that of its streamed input. */
+  /** Returns the id of a call in the conversation, which is the id of its streamed input. */
   take(given: string): string
 }
 
@@ -105,11 +105,11 @@ function measurePart(part: TextStreamPart<ToolSet>): number {
 }
 
 const STOPPED_BY: ReadonlyMap<FinishReason, string> = new Map([
-  ['length', 'it reached the most tokens an output may have'],
+  ['length', 'it reached the maximum number of output tokens'],
   ['content-filter', "the provider's content filter stopped it"],
 ])
 
-/** If a stream ends too early, the SDK adds a last part in which nothing is known. Version 7 calls that `interrupted`. */
+/** If a stream ends too early, the SDK adds a final part without any values. Version 7 calls it `interrupted`. */
 function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean {
   if ((finishReason as string) === 'interrupted') return true
   return (
@@ -122,14 +122,14 @@ function isCut({ finishReason, rawFinishReason, usage }: FinishedStep): boolean 
 
 function readCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>, id: string): ToolCall {
   const { toolName: name, input } = part
-  // The SDK also calls a tool invalid that it does not know; then it has read the arguments.
+  // The SDK also marks calls of unknown tools as invalid; in that case, it has parsed the arguments.
   if (part.invalid && typeof input === 'string') return { id, name, malformed: input }
   return toToolCall({ id, name, input })
 }
 
 /**
- * The SDK reads an empty text as no arguments. If the reply was cut off, the arguments may be missing, and the tool must not
- * run without them.
+ * The SDK parses an empty text as no arguments. If the reply was cut off, the arguments may be missing, and the tool
+ * must not run without them.
  */
 function toCutCall(call: ToolCall): ToolCall {
   const { id, name, arguments: input } = call
@@ -151,13 +151,15 @@ function formatWarning(warning: CallWarning): string {
   return `The model's provider does not fully support '${warning.feature}'.${warning.details ? ` ${warning.details}` : ''}`
 }
 
-/** An error that the AI SDK reports, with the status, headers and names of the failed request if there are any. */
+/**
+ * Converts an error that the AI SDK reports, and adds the status, headers and names of the failed request, if known.
+ */
 function toRequestError(adapter: string, reported: unknown): unknown {
   if (!(reported instanceof Error)) return toStreamFailure(reported)
   if (reported.name === 'AI_NoOutputGeneratedError' || isCutResponse(reported))
     return cutStream(adapter, reported.message, reported)
   const { cause } = reported
-  // The gateway keeps the headers, which say how long to wait, in the cause only.
+  // The gateway keeps the headers, which say how long to wait, only in the cause.
   if ('statusCode' in reported && !('responseHeaders' in reported) && isPlainObject(cause)) {
     const { statusCode: status } = reported
     return Object.assign(new Error(reported.message, { cause }), { status, headers: cause['responseHeaders'] })
@@ -169,7 +171,7 @@ function isCutResponse({ name, message }: Error): boolean {
   return name === 'AI_InvalidResponseDataError' && /ended without/i.test(message)
 }
 
-/** Providers pass on errors inside a stream as plain data. */
+/** Providers deliver errors inside a stream as plain data. */
 function toStreamFailure(data: unknown): Error {
   const inner = isPlainObject(data) && isPlainObject(data['error']) ? data['error'] : data
   const message = isPlainObject(inner) && typeof inner['message'] === 'string' ? inner['message'] : undefined

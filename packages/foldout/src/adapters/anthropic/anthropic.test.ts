@@ -208,7 +208,7 @@ describe('anthropic', () => {
       native: { adapter: 'anthropic', content: { blocks: content } },
     })
     expect(provider.requests[1]!.body.messages[1]).toEqual({ role: 'assistant', content })
-    // Also after the conversation was written down and read again.
+    // Also after the conversation was stored and loaded again.
     provider.answer({ content: 'Yes.' })
     await ask(adapter, {
       tools: [toolNamed('look')],
@@ -217,7 +217,7 @@ describe('anthropic', () => {
     expect(provider.requests[2]!.body.messages[1]).toEqual({ role: 'assistant', content })
   })
 
-  it('continues a conversation that began with another provider', async () => {
+  it('continues a conversation that started with another provider', async () => {
     provider.answer({ content: 'Yes.' })
     await ask(claude({ cache: false }), {
       messages: [
@@ -255,7 +255,7 @@ describe('anthropic', () => {
     expect(events.at(-1)).toMatchObject({ type: 'reply/received', usage })
   })
 
-  it('reports a refusal of the model, and runs none of its calls', async () => {
+  it('reports that the model declined, and runs none of its calls', async () => {
     provider.intercept((_request, response) =>
       stream(response, [
         START,
@@ -266,12 +266,12 @@ describe('anthropic', () => {
     await expect(ask(claude(), { tools: [toolNamed('look')] })).rejects.toMatchObject({
       code: 'model-refused',
       message:
-        'The model declined to answer (cyber), so this conversation cannot go on as it is. Change what it is asked, or ask another model. It said: No malware.',
+        'The model declined to answer (cyber), so this conversation cannot continue. Change the request, or use another model. It said: No malware.',
     })
     expect(provider.requests).toHaveLength(1)
   })
 
-  it('says what to do if there is no key', async () => {
+  it('says how to pass a missing key', async () => {
     const client = {
       beta: { messages: { create: () => Promise.reject(new Error('Could not resolve authentication method.')) } },
     }
@@ -310,7 +310,7 @@ describe('anthropic structured output', () => {
     expect(provider.requests[0]!.body).not.toHaveProperty('output_config')
   })
 
-  it('drops the schema if the endpoint refuses it, and remembers that', async () => {
+  it('drops a schema that the endpoint rejects, and remembers that', async () => {
     provider.intercept(({ body }, response) =>
       'output_config' in body ? refuse(response, 400, 'output_config: Extra inputs are not permitted') : false,
     )

@@ -40,9 +40,9 @@ export type AnthropicParameters = Readonly<
 >
 
 /**
- * How tools that a conversation adds reach the model: `native` defines them where they were added, or names them there if
- * the endpoint accepts only that, which keeps the cached prefix; `plain` appends them to the tool list; `auto` is
- * native until the endpoint refuses it.
+ * How tools that are added during a conversation reach the model: `native` defines them at that point, or names them
+ * there if the endpoint accepts only that, which preserves the cached prefix; `plain` appends them to the tool list;
+ * `auto` is native until the endpoint rejects it.
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ export type AnthropicToolAdditions = 'auto' | 'native' | 'plain'
 export type AnthropicServerTool = Exclude<Anthropic.Beta.Messages.BetaToolUnion, Anthropic.Beta.Messages.BetaTool>
 
 /**
- * How long the provider keeps a cached prefix after its last use.
+ * How long the provider keeps a cached prefix after it was last used.
  *
  * @example
  * ```ts
@@ -84,35 +84,38 @@ export interface AnthropicCache {
 export interface AnthropicOptions {
   /** The model's name. */
   readonly model: string
-  /** Default: what the SDK finds, such as the environment variable `ANTHROPIC_API_KEY`. */
+  /** The API key. Default: the SDK's own lookup, such as the environment variable `ANTHROPIC_API_KEY`. */
   readonly apiKey?: string
-  /** Default: Anthropic's own. */
+  /** The address of the API. Default: Anthropic's own. */
   readonly baseURL?: string
-  /** A client of your own, instead of `apiKey`, `baseURL` and `fetch`. */
+  /** Your own client, instead of `apiKey`, `baseURL` and `fetch`. */
   readonly client?: AnthropicClient
-  /** Used for every request instead of the global `fetch`. */
+  /** Replaces the global `fetch` for every request. */
   readonly fetch?: typeof globalThis.fetch
-  /** The maximum number of tokens in a reply, thinking included. Default: 128,000 from Claude 4.6 on, 64,000 for 4.5, else 8192. */
+  /**
+   * The maximum number of tokens in a reply, including thinking. Default: 128,000 since Claude 4.6, 64,000 for 4.5,
+   * otherwise 8192.
+   */
   readonly maxTokens?: number
-  /** How often a failed request is sent again. Default 3. */
+  /** How often a failed request is retried. Default 3. */
   readonly maxRetries?: number
-  /** Tools that Anthropic runs, such as its web search. They are offered before those of the prompt. */
+  /** Tools that Anthropic runs, such as its web search. They are offered before the prompt's own tools. */
   readonly serverTools?: readonly AnthropicServerTool[]
-  /** Default `auto`. */
+  /** How added tools are sent. Default `auto`. */
   readonly toolAdditions?: AnthropicToolAdditions
   /**
-   * Whether to mark what the provider should cache, and for how long: five minutes (`true`), or an hour, which costs more to
-   * write. Default true.
+   * Whether to mark the parts that the provider should cache, and for how long: five minutes (`true`), or an hour,
+   * which costs more to write. Default true.
    */
   readonly cache?: boolean | AnthropicCache
-  /** The number of tokens that input and output may have together. */
+  /** The maximum number of tokens for input and output together. */
   readonly contextWindow?: number
   /** Additional fields for every request. */
   readonly parameters?: AnthropicParameters
 }
 
 /**
- * Claude through the Messages API. Needs the package `@anthropic-ai/sdk`.
+ * Uses Claude through the Messages API. Requires the package `@anthropic-ai/sdk`.
  *
  * @example
  * ```ts
@@ -177,7 +180,7 @@ function createSender(options: AnthropicOptions): Send {
       async (emit, signal) => {
         const { beta } = await (client ??= createClient(options))
         const body = { ...getParams(options, request, features), ...params }
-        // withRetries makes the retries and reports them.
+        // withRetries does the retries and reports them.
         const events = await beta.messages.create(body, { signal, maxRetries: 0 }).catch(throwReadable)
         return readReply(events, { conversation: request.messages, prefix, signal, emit })
       },

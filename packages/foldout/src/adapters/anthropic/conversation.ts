@@ -24,15 +24,15 @@ export interface WireOptions {
   /** Tools that the provider runs. */
   readonly serverTools: readonly ServerTool[]
   readonly additions: Additions
-  /** The mark for what the provider should cache, or undefined if it should not cache. */
+  /** The cache mark for parts that the provider should cache, or undefined if caching is off. */
   readonly cacheControl: CacheControl | undefined
   /** Whether thinking is sent back even if the conversation before it has changed. */
   readonly keepsThinking: boolean
-  /** The prefixes of replies whose thinking the provider refused. */
+  /** The prefixes of replies whose thinking the provider rejected. */
   readonly refusedThinking: ReadonlySet<string>
 }
 
-/** In the order in which the provider caches: what comes first stays the same longest. */
+/** In the order in which the provider caches: the parts that change least come first. */
 export interface WireParams {
   tools?: (ToolParam | ServerTool)[]
   system?: TextParam[]
@@ -47,7 +47,10 @@ export interface WireConversation {
   readonly thinking: readonly string[]
 }
 
-/** User turns that end at a cache breakpoint. Together with tools and system text that makes four, which is the maximum. */
+/**
+ * The number of user turns that end at a cache breakpoint. Together with the tools and the system text, that makes
+ * four, the maximum.
+ */
 const CACHED_TURNS = 2
 
 export function toWireConversation(request: ChatRequest, options: WireOptions): WireConversation {
@@ -57,7 +60,7 @@ export function toWireConversation(request: ChatRequest, options: WireOptions): 
   const tools = [...options.serverTools.map((tool) => ({ ...tool })), ...request.tools.map(toToolParam)]
   const initial = tools.length
   if (additions === 'plain') tools.push(...later)
-  // The API refuses text that is only whitespace.
+  // The API rejects text that is only whitespace.
   const system: TextParam[] = request.system.trim() === '' ? [] : [{ type: 'text', text: request.system }]
   const start = extendPrefix(options.model, [tools, system])
   // The model does not see deferred tools before the conversation adds them.
@@ -83,7 +86,7 @@ function toToolParam({ name, description, inputSchema }: AnyTool): ToolParam {
   return { name, description, input_schema: toToolParameters(inputSchema, 'anthropic') }
 }
 
-/** What is said to the model between two of its replies. */
+/** Everything that the model receives between two of its replies. */
 interface UserTurn {
   readonly results: ResultParam[]
   readonly said: UserBlock[]
@@ -125,7 +128,7 @@ function createTurns(
     }
     const before = open ? extendPrefix(prefix, open) : prefix
     const content = toAssistantContent(message, before, options)
-    // The API does not accept an empty message. Without it, the turns around it become one.
+    // The API does not accept an empty message. If one is left out, the turns around it become one.
     if (content.length === 0) continue
     if (content.some(isThinking)) thinking.push(before)
     prefix = extendPrefix(before, content)
@@ -167,7 +170,7 @@ function toAdditionParam(tool: AnyTool, additions: Additions): AdditionParam {
   return { type: 'tool_addition', tool: { type: 'tool_definition', definition: toToolParam(tool) } }
 }
 
-/** The API refuses empty text, and a failed result without content. */
+/** The API rejects empty text, and a failed result without content. */
 function toResultContent({ text, isError, images = [] }: ToolMessage): Pick<ResultParam, 'content'> {
   const shown = images.flatMap(({ mimeType, data }) => {
     const type = IMAGE_TYPES.find((known) => known === mimeType)
@@ -180,7 +183,7 @@ function toResultContent({ text, isError, images = [] }: ToolMessage): Pick<Resu
 
 function toMessages(turn: UserTurn | AssistantTurn): MessageParam[] {
   if (!isUserTurn(turn)) return [{ role: 'assistant', content: turn.content }]
-  // The API requires that results come first, and that added tools come after everything the user says.
+  // The API requires that results come first, and that added tools come after the user's text.
   const said = [...turn.results, ...turn.said]
   const content = said.length === 0 ? [{ type: 'text' as const, text: EMPTY_MESSAGE }] : said
   return [
@@ -189,7 +192,7 @@ function toMessages(turn: UserTurn | AssistantTurn): MessageParam[] {
   ]
 }
 
-/** Sent in place of an empty user message, which the API refuses. Without a message, the roles would not alternate. */
+/** Replaces an empty user message, which the API rejects. Without a message, the roles would not alternate. */
 const EMPTY_MESSAGE = '(The message is empty.)'
 
 function markTurn({ results, said, additions }: UserTurn, cacheControl: CacheControl): void {
@@ -203,14 +206,14 @@ function markLast(blocks: readonly object[], cacheControl: CacheControl): void {
   if (last) Object.assign(last, { cache_control: cacheControl })
 }
 
-/** A reply as it is sent back. Its thinking is left out if the conversation before it is not the one it was made with. */
+/** Converts a reply to be sent back. Its thinking is left out if the conversation before it has changed since. */
 function toAssistantContent(message: AssistantMessage, prefix: string, options: WireOptions): ContentParam[] {
   const { text, toolCalls } = message
   const native = readNative(message)
   if (native) {
     const isBound = native.prefix === undefined || native.prefix === prefix || options.keepsThinking
     const isKept = isBound && !options.refusedThinking.has(prefix)
-    // The API refuses a reply that ends with thinking, such as one that was cut off there.
+    // The API rejects a reply that ends with thinking, such as one that was cut off there.
     const end = native.blocks.findLastIndex((block) => !isThinking(block)) + 1
     return native.blocks.slice(0, end).filter((block) => isKept || !isThinking(block))
   }
@@ -225,12 +228,12 @@ function toAssistantContent(message: AssistantMessage, prefix: string, options: 
   ]
 }
 
-/** Conversations that began with another provider may have ids that this API does not accept. */
+/** Conversations that started with another provider may have ids that this API does not accept. */
 function toWireId(id: string): string {
   return id.replace(/[^\w-]/g, '_')
 }
 
-/** The API accepts only objects. Anything else the model wrote is wrapped in one, so that the model sees its mistake. */
+/** The API accepts only objects. Anything else the model wrote is wrapped in one, so the model sees its mistake. */
 export function toWireInput({ arguments: args, malformed }: ToolCall): Record<string, unknown> {
   return isPlainObject(args) ? args : { INVALID_JSON: malformed ?? JSON.stringify(args) }
 }

@@ -20,7 +20,7 @@ const claude = useClaude((started) => (provider = started))
 const retries = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === 'request/retried')
 
 describe('anthropic failures', () => {
-  it('R38 waits as long as a 429 says, then retries', async () => {
+  it('R38 waits as long as a 429 requests, then retries', async () => {
     provider.intercept((_request, response, number) =>
       number === 0 ? refuse(response, 429, 'Too many requests', { 'retry-after': '0.05' }) : false,
     )
@@ -70,7 +70,7 @@ describe('anthropic failures', () => {
     provider.answer({ content: 'Yes.' })
     const { result, events } = await ask(claude())
     expect(result).toMatchObject({ text: 'Yes.' })
-    expect(retries(events)).toMatchObject([{ reason: 'The stream ended before the reply did.' }])
+    expect(retries(events)).toMatchObject([{ reason: 'The stream ended before the reply was complete.' }])
 
     provider.intercept((_request, response) => stream(response, [START, ...block(0, TEXT, says('Half of'))]))
     await expect(ask(claude())).rejects.toMatchObject({ code: 'adapter-stream-cut' })
@@ -86,7 +86,7 @@ describe('anthropic failures', () => {
       else setTimeout(() => response.destroy(), 20)
       return true
     })
-    // The SDK would print what it cannot read.
+    // Otherwise, the SDK would print the text that it cannot parse.
     const client = new Anthropic({ apiKey: 'test', baseURL: provider.url, logLevel: 'off' })
     provider.answer({ content: 'Yes.' })
     const { result, events } = await ask(claude({ client }))

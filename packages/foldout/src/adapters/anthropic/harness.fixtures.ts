@@ -9,11 +9,11 @@ import { ok } from '../../tools/result.ts'
 import { defineTool, type AnyTool } from '../../tools/tool.ts'
 import type { EvaluationResult, Message, ModelEvent, ProviderAdapter, ToolCall } from '../contract.ts'
 
-/** A request as it went over the wire. */
+/** A request as it was sent. */
 export interface Recorded {
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** Byte for byte. */
+  /** The exact bytes. */
   readonly text: string
   readonly body: WireBody
 }
@@ -30,19 +30,22 @@ export interface WireBody {
   readonly [key: string]: unknown
 }
 
-/** Answers a request itself, or leaves it to the mock. The number counts requests from 0. */
+/** Answers a request, or leaves it to the mock. Requests are numbered from 0. */
 export type Intercept = (request: Recorded, response: ServerResponse, number: number) => boolean | void
 
 export interface Provider {
   readonly url: string
   readonly requests: readonly Recorded[]
-  /** What the mock answers next, in order. */
+  /** Queues the next answers of the mock. */
   answer(...responses: readonly FixtureResponse[]): void
   intercept(intercept: Intercept): void
   stop(): Promise<void>
 }
 
-/** The mock provider behind a proxy that keeps what was sent, since the mock shows only what it understood of it. */
+/**
+ * Starts the mock provider behind a proxy that records the requests, since the mock shows only the parts that it
+ * understood.
+ */
 export async function startProvider(): Promise<Provider> {
   const script: FixtureResponse[] = []
   const requests: Recorded[] = []
@@ -89,7 +92,7 @@ export function refuse(response: ServerResponse, status: number, message: string
   return true
 }
 
-/** Streams events; without `message_stop` among them the stream is cut. */
+/** Streams events. Without a `message_stop`, the stream is cut off. */
 export function stream(response: ServerResponse, events: readonly { readonly type: string }[]): true {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
@@ -145,7 +148,7 @@ export interface Asked {
   readonly messages?: readonly Message[]
   readonly output?: OutputSpec<unknown>
   readonly signal?: AbortSignal
-  /** What a call gives: its text, or a text with what else becomes of it. */
+  /** The results of calls: a text, or a text with further effects. */
   readonly results?: (
     call: ToolCall,
   ) => string | { readonly text: string; readonly error?: true; readonly adds?: AnyTool }
@@ -198,7 +201,7 @@ export async function ask(adapter: ProviderAdapter, asked: Asked = {}): Promise<
   return { result, events, recorded }
 }
 
-/** Starts a provider for each test, tells of it, and makes adapters that speak to it. */
+/** Starts a provider for each test, and creates adapters that use it. */
 export function useClaude(
   started: (provider: Provider) => void,
 ): (options?: Partial<AnthropicOptions>) => ProviderAdapter {

@@ -6,7 +6,7 @@ export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 
 const PDF = 'application/pdf'
 
-/** A block of what the user said, in the form that all versions of the API accept. */
+/** A block of a user message, in the form that all versions of the API accept. */
 export type UserBlock =
   | { type: 'text'; text: string }
   | { type: 'image'; source: ImageSource | AddressSource }
@@ -32,22 +32,25 @@ interface AddressSource {
   url: string
 }
 
-/** Why the API does not accept an image or a file; undefined if it does. Every current model of Claude reads both. */
+/**
+ * Says why the API does not accept an image or a file, or returns undefined if it does. Every current Claude model
+ * reads both.
+ */
 export function refuseMedia(part: MediaPart): string | undefined {
   const { type, mediaType } = part
   if (type === 'image') {
     if (mediaType === undefined || IMAGE_TYPES.some((known) => known === mediaType)) return undefined
-    return `Claude takes images as JPEG, PNG, GIF or WebP, not as ${mediaType}. Convert the image.`
+    return `Claude accepts JPEG, PNG, GIF and WebP images, not ${mediaType}. Convert the image.`
   }
   if (!('data' in part)) {
     if (mediaType === undefined || mediaType === PDF) return undefined
-    return `Claude takes only PDF files by their address, not ${mediaType}. Load the file and pass its bytes as data.`
+    return `Claude accepts only PDF files from a URL, not ${mediaType}. Load the file and pass its bytes as data.`
   }
   if (mediaType === PDF || mediaType?.startsWith('text/')) return undefined
-  return `Claude takes files as PDF or text, not as ${mediaType}. Convert the file, or pass what is in it as text.`
+  return `Claude accepts PDF and text files, not ${mediaType}. Convert the file, or pass its content as text.`
 }
 
-/** What the user said as the API accepts it. The API refuses empty texts. */
+/** Converts a user message to the form that the API accepts. The API rejects empty texts. */
 export function toUserBlocks(message: UserMessage): readonly UserBlock[] {
   return getUserParts(message).flatMap((part): readonly UserBlock[] => {
     if (part.type !== 'text') return [toMediaBlock(part)]
@@ -73,7 +76,7 @@ function toDocumentBlock(part: MediaPart): UserBlock {
   if (part.mediaType === PDF)
     return { type: 'document', source: { type: 'base64', media_type: PDF, data: part.data }, ...title }
   const text = decodeText(part.data)
-  // The API refuses a document without text.
+  // The API rejects a document without text.
   if (text.trim() === '') return { type: 'text', text: describePart(part) }
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title }
 }

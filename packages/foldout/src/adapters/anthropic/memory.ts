@@ -11,21 +11,21 @@ import {
 } from './refusals.ts'
 import type { Additions, Features } from './request.ts'
 
-/** What was left out of a request after a refusal. */
+/** The features that were left out of a request after it was rejected. */
 export interface Loss {
   readonly before: Features
   readonly after: Features
   readonly refusal: AdapterError
 }
 
-/** What an adapter has learned of its endpoint, so that it does not repeat what was refused. */
+/** What an adapter has learned about its endpoint, so it does not repeat rejected features. */
 export interface Memory {
   readonly additions: Additions
   readonly maxTokens: number
-  /** Outputs whose schema was refused. */
+  /** Outputs whose schema was rejected. */
   readonly refusedOutputs: WeakSet<object>
   readonly wiring: Omit<WireOptions, 'model' | 'additions'>
-  /** Remembers what was left out of a request that succeeded, and emits a warning where it matters. */
+  /** Remembers the features that were left out of a successful request, and emits a warning if it matters. */
   keep(request: ChatRequest, loss: Loss): void
   refuseThinking(prefixes: readonly string[]): void
 }
@@ -47,7 +47,8 @@ export function createMemory(options: AnthropicOptions): Memory {
     wiring: {
       serverTools,
       cacheControl: getCacheControl(cache),
-      // Models with a thinking budget require that the last reply begins with thinking, and accept it from any conversation.
+      // Models with a thinking budget require that the last reply begins with thinking, and accept thinking from any
+      // conversation.
       keepsThinking: parameters?.thinking?.type === 'enabled',
       refusedThinking,
     },
@@ -70,25 +71,26 @@ function getCacheControl(cache: NonNullable<AnthropicOptions['cache']>): WireOpt
   return cache === true || cache.ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: cache.ttl }
 }
 
-/** What is known of the models from one version of Claude on. */
+/** The limits of the models since one version of Claude. */
 interface ModelRow {
   readonly from: readonly [major: number, minor: number]
-  /** The most tokens a reply may have, thinking included. */
+  /** The maximum number of tokens in a reply, including thinking. */
   readonly maxTokens: number
 }
 
-/** The newest first. Versions and limits as in Anthropic's list of models. */
+/** Newest first. Versions and limits are from Anthropic's list of models. */
 const MODELS: readonly ModelRow[] = [
   { from: [4, 6], maxTokens: 128_000 },
   { from: [4, 5], maxTokens: 64_000 },
 ]
 
-/** What every model takes. */
+/** A limit that every model supports. */
 const FALLBACK_MAX_TOKENS = 8192
 
 /**
- * The most tokens a reply of this model may have. Models that always think count their thinking too, so a low limit would
- * cut off answers. The name may be that of another platform, such as `us.anthropic.claude-sonnet-4-5-20250929-v1:0`.
+ * Returns the maximum number of tokens in a reply of this model. For models that always think, thinking counts too, so
+ * a low limit would cut off answers. The name may come from another platform, such as
+ * `us.anthropic.claude-sonnet-4-5-20250929-v1:0`.
  */
 function getDefaultMaxTokens(model: string): number {
   const version = readVersion(model)

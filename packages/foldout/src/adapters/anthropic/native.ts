@@ -18,7 +18,10 @@ export function toNative(blocks: readonly object[], prefix: string): NonNullable
   return { adapter: ADAPTER_NAME, content: { blocks: blocks as unknown as Json, prefix } }
 }
 
-/** What this adapter stored with a reply, if anything. The conversation may come from a store, so the shape is checked. */
+/**
+ * Reads the content that this adapter stored with a reply, if any. The conversation may come from a store, so the shape
+ * is checked.
+ */
 export function readNative({ native }: AssistantMessage): NativeReply | undefined {
   if (native?.adapter !== ADAPTER_NAME || !isPlainObject(native.content)) return undefined
   const { blocks, prefix } = native.content
@@ -33,7 +36,7 @@ export function isThinking({ type }: { readonly type: string }): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-/** Identifies a conversation up to and including this part. */
+/** Returns an identifier of the conversation up to and including this part. */
 export function extendPrefix(prefix: string, part: unknown): string {
   return sha256Hex(`${prefix}${JSON.stringify(part)}`)
 }

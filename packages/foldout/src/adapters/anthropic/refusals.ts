@@ -4,41 +4,41 @@ import { MAX_REFUSED_THINKING } from '../limits.ts'
 import type { AnthropicToolAdditions } from './anthropic.ts'
 import { BETAS, type Additions, type Features } from './request.ts'
 
-/** What a refused request contained. */
+/** The contents of a rejected request. */
 export interface RefusedRequest {
   readonly features: Features
   readonly toolAdditions: AnthropicToolAdditions
-  /** Whether the conversation adds tools. If not, only the name of the beta in the request concerns additions. */
+  /** Whether the conversation adds tools. If not, only the name of the beta in the request is about additions. */
   readonly hasAddedTools: boolean
-  /** The betas that the caller asked for. */
+  /** The betas that the caller requested. */
   readonly ownBetas: readonly string[]
-  /** Whether the caller set `maxTokens`, which is then never lowered. */
+  /** Whether the caller set `maxTokens`; if so, it is never lowered. */
   readonly hasOwnMaxTokens: boolean
 }
 
-/** The beginning of an answer says what was refused. */
+/** The beginning of an answer says what was rejected, so only this many characters are read. */
 const MAX_ANSWER_CHARACTERS = 10_000
 
-/** Some gateways answer 422 to fields they do not know. */
+/** Some gateways respond to unknown fields with 422. */
 export function isBadRequest(error: unknown): error is AdapterError {
   if (!(error instanceof AdapterError) || error.code !== 'adapter-refused') return false
   return error.status === 400 || error.status === 422
 }
 
-/** What the provider said. */
+/** Returns the provider's message. */
 export function getAnswer({ cause }: AdapterError): string {
   return getErrorMessage(cause).slice(0, MAX_ANSWER_CHARACTERS)
 }
 
 /**
- * Whether a request was refused because of its thinking blocks, which are bound to the system text, tools and messages that
- * they were made with.
+ * Whether a request was rejected because of its thinking blocks, which are bound to the system text, tools and messages
+ * from which they were created.
  */
 export function isThinkingRefused(answer: string): boolean {
   return /bound to a different conversation|thinking.{0,200}cannot be modified|invalid .?signature/is.test(answer)
 }
 
-/** Remembers the replies whose thinking was refused, by what preceded them. */
+/** Remembers the replies whose thinking was rejected, by everything that preceded them. */
 export function refuseThinking(refused: Set<string>, prefixes: readonly string[]): void {
   for (const prefix of prefixes) refused.add(prefix)
   for (const prefix of refused) {
@@ -48,8 +48,8 @@ export function refuseThinking(refused: Set<string>, prefixes: readonly string[]
 }
 
 /**
- * What to send instead of a refused request. Only a refusal that names a feature leads to a request without it: most
- * refusals, such as a conversation that is too long or an account without credit, would only be repeated.
+ * Decides what to send instead of a rejected request. A feature is dropped only if the rejection names it: most
+ * rejections, such as a conversation that is too long or an account without credit, would only be repeated.
  */
 export function reduceFeatures(request: RefusedRequest, answer: string): Features | undefined {
   const { features } = request
@@ -60,7 +60,7 @@ export function reduceFeatures(request: RefusedRequest, answer: string): Feature
   return additions && { ...features, additions }
 }
 
-/** Refusals of a tool's schema name `input_schema`. */
+/** A rejected tool schema is named `input_schema`. */
 function isFormatNamed(answer: string): boolean {
   return /output_config|output_format|schema|structured.?output|grammar/i.test(answer) && !/input_schema/i.test(answer)
 }
@@ -72,20 +72,26 @@ function isAdditionsNamed({ features, hasAddedTools, ownBetas }: RefusedRequest,
   return hasAddedTools && /\brole\b|tool_addition|tool_definition|tool_reference|defer_loading/i.test(answer)
 }
 
-/** Bedrock and Google Cloud accept added tools by reference only. Where system messages are refused, both ways are. */
+/**
+ * Bedrock and Google Cloud accept added tools only by reference. If an endpoint rejects system messages, it rejects
+ * both ways.
+ */
 function getNextAdditions({ features, toolAdditions }: RefusedRequest, answer: string): Additions | undefined {
   if (features.additions === 'inline' && !/\brole\b/i.test(answer)) return 'reference'
   return toolAdditions === 'auto' ? 'plain' : undefined
 }
 
-/** Whether a limit holds for every request to the model, not only for one conversation. */
+/** Whether a limit applies to every request to the model, not only to one conversation. */
 export function isLimitOfModel(answer: string): boolean {
   return MODEL_LIMIT.test(answer)
 }
 
 const MODEL_LIMIT = /max_tokens: \d{1,9} > (\d{1,9})/
 
-/** The limit that the provider names: that of the model, or what the context window leaves for a reply. */
+/**
+ * Reads the limit that the provider names: the limit of the model, or the space that the context window leaves for a
+ * reply.
+ */
 function readMaxTokens(answer: string): number | undefined {
   const [, allowed] = MODEL_LIMIT.exec(answer) ?? []
   if (allowed !== undefined && Number(allowed) > 0) return Number(allowed)
@@ -94,22 +100,22 @@ function readMaxTokens(answer: string): number | undefined {
   return left > 0 ? left : undefined
 }
 
-/** The last refusal, together with the provider's answer to the first attempt. */
+/** Creates an error from the last rejection, with the provider's answer to the first attempt. */
 export function createFinalRefusal(last: AdapterError, first: AdapterError): AdapterError {
   if (last === first || last.message === first.message) return first
   return new AdapterError(
     'adapter-refused',
-    `${last.message} The first attempt, with all the features that the adapter uses, was answered: ${getErrorMessage(first.cause)}`,
+    `${last.message} The first attempt, with all the features that the adapter uses, was answered with: ${getErrorMessage(first.cause)}`,
     { adapter: last.adapter, status: last.status, retryAfterMs: last.retryAfterMs, cause: last.cause },
   )
 }
 
-/** The warning for a refusal after which tools are added to the end of the list. */
+/** Formats the warning that tools are now added to the end of the list. */
 export function describeAdditionsRefused(refusal: AdapterError): string {
-  return `The endpoint does not accept tools that are added in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${getErrorMessage(refusal.cause)}`
+  return `The endpoint does not accept tools that are added during the conversation, so added tools go to the end of the tool list, and each addition invalidates the cached prefix after it. To start that way, set toolAdditions: 'plain'. It said: ${getErrorMessage(refusal.cause)}`
 }
 
-/** The warning for a refusal after which the provider does not enforce the schema. */
+/** Formats the warning that the provider does not enforce the schema. */
 export function describeFormatRefused(refusal: AdapterError): string {
-  return `The endpoint does not accept this output schema, so the answer is read from what the model writes. It said: ${getErrorMessage(refusal.cause)}`
+  return `The endpoint does not accept this output schema, so the answer is parsed from the model's text. It said: ${getErrorMessage(refusal.cause)}`
 }

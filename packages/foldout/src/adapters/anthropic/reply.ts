@@ -32,7 +32,7 @@ export interface ReadOptions {
 /** Reads a streamed reply to its end, and emits its text as it arrives. */
 export async function readReply(stream: AsyncIterable<StreamEvent>, options: ReadOptions): Promise<ChatReply> {
   const { conversation, prefix, signal, emit } = options
-  // By index, which a server may number as it likes.
+  // By index; servers may choose any numbers.
   const blocks = new Map<number, Block>()
   const toId = createCallIds(conversation)
   let usage: UsageParts = {}
@@ -62,7 +62,7 @@ export async function readReply(stream: AsyncIterable<StreamEvent>, options: Rea
         break
     }
   }
-  if (!isWhole) throw cutStream(ADAPTER_NAME, 'The stream ended before the reply did.')
+  if (!isWhole) throw cutStream(ADAPTER_NAME, 'The stream ended before the reply was complete.')
   if (end?.stop_reason === 'refusal') throw createRefusal(end)
   const cut = CUT_OFF.get(end?.stop_reason ?? 'end_turn')
   if (cut !== undefined) emit({ type: 'warning', message: cut })
@@ -83,14 +83,14 @@ function measureEvent(event: StreamEvent): number {
   return delta.type === 'input_json_delta' ? measureText(delta.partial_json) : 0
 }
 
-/** After these the reply continues where it stopped, once it has been sent back. */
+/** After one of these, the reply continues where it stopped once it has been sent back. */
 const PAUSES: ReadonlySet<StopReason> = new Set(['pause_turn', 'compaction'])
 
-// A map, since the reason is whatever the server wrote.
+// A map, because the server may send any reason.
 const CUT_OFF: ReadonlyMap<StopReason, string> = new Map([
   [
     'max_tokens',
-    'The reply reached the output limit and is cut off. Raise maxTokens of the adapter if replies may be that long.',
+    "The reply reached the output limit and is cut off. If replies may be that long, raise the adapter's maxTokens.",
   ],
   ['model_context_window_exceeded', "The reply reached the end of the model's context window and is cut off."],
 ])
@@ -145,7 +145,7 @@ function toMessage(
     return { ...content, id, input: toWireInput(call) }
   })
   const text = contents.map((content) => (content.type === 'text' ? content.text : '')).join('')
-  // The API refuses empty text when it is sent back.
+  // The API rejects empty text when it is sent back.
   const kept = contents.filter((content) => content.type !== 'text' || content.text.trim() !== '')
   const message = { role: 'assistant' as const, text, toolCalls }
   if (kept.every(isPlain)) return message
@@ -159,7 +159,7 @@ function withInput({ content, json }: Block): Content {
   return { ...content, input: toWireInput(call) }
 }
 
-/** Whether a message of one text and the calls after it keeps all of the content. */
+/** Whether a message with one text followed by calls preserves all of the content. */
 function isPlain(content: Content, index: number): boolean {
   if (content.type === 'text') return index === 0 && (content.citations ?? []).length === 0
   return content.type === 'tool_use'
@@ -180,7 +180,7 @@ function createRefusal({ stop_details: details }: MessageDelta['delta']): Adapte
   const said = details?.explanation ? ` It said: ${details.explanation}` : ''
   return new AdapterError(
     'model-refused',
-    `The model declined to answer${category}, so this conversation cannot go on as it is. Change what it is asked, or ask another model.${said}`,
+    `The model declined to answer${category}, so this conversation cannot continue. Change the request, or use another model.${said}`,
     { adapter: ADAPTER_NAME },
   )
 }
@@ -192,7 +192,7 @@ interface UsageParts {
   readonly cache_creation_input_tokens?: number | null
 }
 
-/** Later numbers are totals too, and omit what has not changed. */
+/** Later reports are totals too, and omit unchanged numbers. */
 function mergeUsage(one: UsageParts, later: UsageParts): UsageParts {
   return {
     input_tokens: later.input_tokens ?? one.input_tokens ?? null,

@@ -7,12 +7,12 @@ import { getAddedTools } from '../tool-calls.ts'
 import type { AnthropicOptions } from './anthropic.ts'
 
 /**
- * How the tools that a conversation adds are sent: `inline` defines them where they were added; `reference` names them
- * there, and defines them in the tool list without loading them; `plain` appends them to the tool list.
+ * How tools that are added during a conversation are sent: `inline` defines them where they were added; `reference`
+ * names them there, and defines them in the tool list without loading them; `plain` appends them to the tool list.
  */
 export type Additions = 'inline' | 'reference' | 'plain'
 
-/** The betas that the ways to add tools need. */
+/** The betas that are required to add tools. */
 export const BETAS = {
   inline: 'inline-tools-2026-09-15',
   reference: 'mid-conversation-tool-changes-2026-07-01',
@@ -27,12 +27,13 @@ export interface Features {
   readonly maxTokens: number
 }
 
-/** The fields of a request but for its conversation. */
+/** Returns the fields of a request except its conversation. */
 export function getParams(options: AnthropicOptions, request: ChatRequest, features: Features) {
   const { model, parameters = {} } = options
   const { additions, format, maxTokens } = features
   const { betas: ownBetas = [], output_config: ownConfig, ...others } = parameters
-  // From the first request on, though it adds nothing yet: all requests of a conversation should look alike to the cache.
+  // Sent from the first request on, even if it adds nothing yet: to the cache, all requests of a conversation should
+  // look alike.
   const mayAdd = request.tools.length > 0 || getAddedTools(request).size > 0
   const betas = additions !== 'plain' && mayAdd ? [...new Set([...ownBetas, BETAS[additions]])] : ownBetas
   const outputConfig = format ? { ...ownConfig, format } : ownConfig
@@ -47,8 +48,8 @@ export function getParams(options: AnthropicOptions, request: ChatRequest, featu
 }
 
 /**
- * The output schema in the form that the provider enforces, or undefined if that form cannot express it: a list at the
- * top, objects with free keys, values of any type. Such answers are read from what the model writes.
+ * Returns the output schema in the form that the provider enforces, or undefined if that form cannot express it: a list
+ * at the top level, objects with arbitrary keys, values of any type. Such answers are parsed from the model's text.
  */
 export async function toOutputFormat(output: OutputSpec<unknown> | undefined): Promise<OutputFormat | undefined> {
   if (output?.container !== 'object' || hasFreeKeys(output.jsonSchema)) return undefined
@@ -65,7 +66,7 @@ export async function toOutputFormat(output: OutputSpec<unknown> | undefined): P
   }
 }
 
-/** The provider closes every object, so one with free keys could only ever be empty. */
+/** The provider closes every object, so an object with arbitrary keys would always be empty. */
 function hasFreeKeys(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.some(hasFreeKeys)
   if (!isPlainObject(schema)) return false

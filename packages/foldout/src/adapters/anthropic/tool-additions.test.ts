@@ -33,7 +33,7 @@ const hasAdditions = ({ messages }: WireBody): boolean => messages.some(({ role 
 
 const INITIAL = [toolNamed('open'), toolNamed('look')]
 
-/** A conversation in which three openings add a tool each, and the tools are used as soon as they are there. */
+/** A conversation with three openings that each add a tool, which is used right away. */
 const threeOpenings = (): Asked => {
   provider.answer(
     { toolCalls: [{ id: 'toolu_1', name: 'open', arguments: '{"text":"a"}' }] },
@@ -115,7 +115,7 @@ describe('anthropic tool additions', () => {
     expect(provider.requests.filter(({ text }) => text.includes('cache_control'))).toEqual([])
   })
 
-  it('R42 appends added tools to the list in plain mode, and changes no text before them', async () => {
+  it('R42 appends added tools to the list in plain mode, and does not change the text before them', async () => {
     await ask(claude({ toolAdditions: 'plain' }), threeOpenings())
     const { requests } = provider
     expect(requests.map(({ body }) => offered(body))).toEqual([
@@ -133,7 +133,7 @@ describe('anthropic tool additions', () => {
       expect(unmarked(JSON.stringify(body.messages)).startsWith(conversation)).toBe(true)
       expect(hasAdditions(body)).toBe(false)
       expect(headers['anthropic-beta']).toBeUndefined()
-      // The mark stays at the last initial tool, so that what is before it is found again.
+      // The mark stays at the last initial tool, so everything before it is found in the cache.
       expect(body.tools!.flatMap(({ name, cache_control: mark }) => (mark === undefined ? [] : [name]))).toEqual([
         'look',
       ])
@@ -152,7 +152,7 @@ describe('anthropic tool additions', () => {
       expect(warnings(events)).toEqual([
         {
           type: 'warning',
-          message: `The endpoint does not accept tools that are added in the conversation, so added tools go to the end of the tool list, and each addition costs the cached prefix behind it. To begin with that, set toolAdditions: 'plain'. It said: ${status} {"type":"error","error":{"type":"invalid_request_error","message":"messages.3: Unexpected role \\"system\\""}}`,
+          message: `The endpoint does not accept tools that are added during the conversation, so added tools go to the end of the tool list, and each addition invalidates the cached prefix after it. To start that way, set toolAdditions: 'plain'. It said: ${status} {"type":"error","error":{"type":"invalid_request_error","message":"messages.3: Unexpected role \\"system\\""}}`,
         },
       ])
       expect(provider.requests.map(({ body }) => [hasAdditions(body), offered(body).length])).toEqual([
@@ -183,7 +183,7 @@ describe('anthropic tool additions', () => {
     ])
   })
 
-  it('finds out which of two features an endpoint refuses, and drops only that one', async () => {
+  it('finds out which of two features an endpoint rejects, and drops only that one', async () => {
     const output = outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
     provider.intercept(({ body }, response) =>
       'output_config' in body ? refuse(response, 400, 'output_config: Extra inputs are not permitted') : false,
@@ -199,7 +199,7 @@ describe('anthropic tool additions', () => {
     ])
   })
 
-  it('drops both features if an endpoint refuses both, and remembers both', async () => {
+  it('drops both features if an endpoint rejects both, and remembers both', async () => {
     const output = outputSpec({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
     provider.intercept(({ body }, response) => {
       if (hasAdditions(body)) return refuse(response, 400, "messages.1: role 'system' is not supported on this model")
@@ -218,7 +218,7 @@ describe('anthropic tool additions', () => {
     ])
   })
 
-  it('reports both refusals, and does not remember one that had another cause', async () => {
+  it('reports both rejections, and does not remember one that had another cause', async () => {
     provider.intercept(({ body }, response, number) => {
       if (number === 1) return refuse(response, 400, 'No system role')
       return number === 2
@@ -228,7 +228,7 @@ describe('anthropic tool additions', () => {
     const adapter = claude()
     await expect(ask(adapter, threeOpenings())).rejects.toMatchObject({
       code: 'adapter-refused',
-      message: expect.stringMatching(/prompt is too long.*The first attempt, .* was answered: .*No system role/),
+      message: expect.stringMatching(/prompt is too long.*The first attempt, .* was answered with: .*No system role/),
     })
     const conversation: Message[] = [HELLO, { role: 'tools', names: ['tool_a'] }]
     provider.answer({ content: 'Yes.' })
@@ -236,7 +236,7 @@ describe('anthropic tool additions', () => {
     expect(hasAdditions(provider.requests.at(-1)!.body)).toBe(true)
   })
 
-  it('R42 does not switch because of an unrelated refusal', async () => {
+  it('R42 does not switch because of an unrelated rejection', async () => {
     provider.intercept(({ body }, response) => (hasAdditions(body) ? refuse(response, 403, 'Not allowed') : false))
     await expect(ask(claude(), threeOpenings())).rejects.toMatchObject({ code: 'adapter-refused' })
     expect(provider.requests).toHaveLength(2)
@@ -284,7 +284,7 @@ describe('anthropic conversations of any shape', () => {
   const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
   const ADDED = NAMES.map(toolNamed)
 
-  /** One turn as a run leaves it behind: calls with their results, perhaps an addition, perhaps a word of the user. */
+  /** One turn of a run: calls with their results, perhaps an addition, perhaps a user message. */
   const turn = fc.record({
     calls: fc.integer({ min: 0, max: 3 }),
     text: fc.constantFrom('', ' ', 'Well.'),
@@ -343,7 +343,7 @@ describe('anthropic conversations of any shape', () => {
         const messages = [HELLO, ...later]
         const whole = unmarked(JSON.stringify(await toWire(messages)))
         for (const [at, message] of messages.entries()) {
-          // What was sent for this reply, where it was one that is sent back at all.
+          // The bytes sent for this reply, if it was sent back at all.
           if (message.role !== 'assistant' || (message.text.trim() === '' && message.toolCalls.length === 0)) continue
           const sent = unmarked(JSON.stringify(await toWire(messages.slice(0, at))))
           expect(whole.startsWith(sent.slice(0, sent.lastIndexOf(']}')))).toBe(true)

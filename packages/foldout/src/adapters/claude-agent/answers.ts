@@ -8,7 +8,7 @@ import type { Turn } from './turns.ts'
 
 const NOT_RUN = 'This call was not run, because another call of the same reply ended the turn.'
 
-/** The server that runs calls for the executable. */
+/** Creates the server that runs calls for the executable. */
 export function createAnsweringServer(query: QueryState): ToolServer {
   const { settings, end } = query
   const server = createToolServer(
@@ -32,7 +32,7 @@ async function answerCall(query: QueryState, server: ToolServer, request: CallRe
   const { offered } = query.settings.progress
   const { turn, call } = await query.turns.find(request)
   if (query.settings.runsTogether && turn.isMain) {
-    // Calls of tools that are not offered are answered by the executable.
+    // The executable answers calls of tools that are not offered.
     turn.running ??= runCalls(
       query,
       server,
@@ -62,7 +62,7 @@ async function runCalls(query: QueryState, server: ToolServer, turn: Turn, calls
   query.isAllowed = true
 }
 
-/** Adds tools to the query, or ends it so that the next one offers them. */
+/** Adds tools to the query, or ends it so the next one offers them. */
 async function offerTools(query: QueryState, server: ToolServer, turn: Turn, added: readonly AnyTool[]): Promise<void> {
   const { settings } = query
   const names = added.map(({ name }) => name)
@@ -71,14 +71,14 @@ async function offerTools(query: QueryState, server: ToolServer, turn: Turn, add
   if (settings.canRelist() && (await server.relist(settings.relistTimeoutMs))) return
   settings.evaluation.emit({
     type: 'warning',
-    message: `The executable of the Claude Agent SDK did not list its tools again for ${names.join(', ')}. The conversation goes on in a new query that offers them.`,
+    message: `The executable of the Claude Agent SDK did not list its tools again for ${names.join(', ')}. The conversation continues in a new query that offers them.`,
   })
   await stopQuery(query, turn, { type: 'restart' })
 }
 
 /**
- * Ends the query in the middle of a turn. Every call gets a result, since a conversation must have one for each, except for
- * those that are left for later.
+ * Ends the query in the middle of a turn. Every call gets a result, because a conversation requires one for each,
+ * except for calls that are postponed.
  */
 async function stopQuery(
   query: QueryState,
@@ -99,7 +99,7 @@ async function keepResult(query: QueryState, turn: Turn, result: ToolMessage): P
   if (turn.isMain) await keepMessage(query, result)
 }
 
-/** Records results that the executable gave itself, for calls to its own tools or to tools that do not exist. */
+/** Records the executable's own results, for calls of its own tools and of tools that do not exist. */
 export async function takeResults(query: QueryState, content: SdkUserMessage['message']['content']): Promise<void> {
   const turn = query.turns.last
   if (typeof content === 'string' || turn === undefined) return

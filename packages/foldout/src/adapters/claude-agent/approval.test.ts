@@ -23,7 +23,7 @@ const asking: Script = async function* ({ call }) {
 }
 
 describe('R66 approval through the Claude Agent SDK', () => {
-  it('ends the query, and goes on in a new one', async () => {
+  it('ends the query, and continues in a new one', async () => {
     ran.length = 0
     const sdk = fakeSdk([
       asking,
@@ -50,7 +50,7 @@ describe('R66 approval through the Claude Agent SDK', () => {
     expect(sdk.hosts[1]!.prompt).toContain('Paid.')
   })
 
-  it('is refused where the executable may refuse calls itself', async () => {
+  it('fails if the executable may reject calls itself', async () => {
     ran.length = 0
     const sdk = fakeSdk([asking])
     const adapter = claudeAgent({ sdk, options: { canUseTool: async () => ({ behavior: 'allow' }) } })

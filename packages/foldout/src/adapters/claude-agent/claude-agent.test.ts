@@ -31,7 +31,7 @@ const saying = (...messages: readonly SdkMessage[]): Script =>
 const never = async (): Promise<never> => new Promise(() => {})
 
 describe('a query', () => {
-  it('has no tools, settings or sessions of the executable, and the given system text', async () => {
+  it('uses the given system text, and no tools, settings or sessions of the executable', async () => {
     const sdk = fakeSdk([saying(dynamic, requesting, ...reply([text('Hi.')]), done('Hi.'))])
     const adapter = claudeAgent({
       sdk,
@@ -71,7 +71,7 @@ describe('a query', () => {
     })
   })
 
-  it('accepts options of the caller beside its own', async () => {
+  it("accepts the caller's options in addition to its own", async () => {
     const sdk = fakeSdk([saying(dynamic, ...reply([text('Hi.')]), done('Hi.'))])
     const options = {
       tools: ['Read'],
@@ -135,7 +135,7 @@ describe('a query', () => {
     const abandoned: SdkMessage = { type: 'stream_event', abandoned_blocks: {}, event: { type: 'message_stop' } }
     const again = [...reply([text('All of it.')]), done('All of it.')]
 
-    it('are discarded if nothing of them was shown', async () => {
+    it('are discarded if none of their text was shown', async () => {
       const sdk = fakeSdk([saying(dynamic, requesting, started, abandoned, ...again)])
       const { evaluation, messages } = recorded()
       await claudeAgent({ sdk }).evaluate(evaluation)
@@ -176,7 +176,7 @@ describe('a query', () => {
 })
 
 describe('calls', () => {
-  it('of one reply run concurrently, once the reply is complete', async () => {
+  it('run concurrently within one reply, once the reply is complete', async () => {
     let answers: readonly unknown[] = []
     const sdk = fakeSdk([
       async function* ({ call }) {
@@ -234,12 +234,12 @@ describe('calls', () => {
         results: calls.map(({ id, name }) => ({ role: 'tool', callId: id, name, text: `of ${id}`, isError: true })),
       }),
     })
-    // One by one, so that the one asked for shows.
+    // One at a time, to see which one is requested.
     await claudeAgent({ sdk, options: { hooks: {} } }).evaluate(evaluation)
     expect(answer).toEqual({ content: [{ type: 'text', text: 'of 2' }], isError: true })
   })
 
-  it('run one at a time if any of them may be refused, and refused ones do not run', async () => {
+  it('run one at a time if any of them may be rejected, and rejected ones do not run', async () => {
     const sdk = fakeSdk([
       async function* ({ call }) {
         yield dynamic
@@ -260,7 +260,7 @@ describe('calls', () => {
     ])
   })
 
-  it('of a subagent run, but are not part of the conversation', async () => {
+  it('run for a subagent, but are not part of the conversation', async () => {
     let answer: unknown
     const sdk = fakeSdk([
       async function* ({ call }) {
@@ -278,7 +278,7 @@ describe('calls', () => {
     expect(messages).toEqual([{ role: 'assistant', text: 'Done.', toolCalls: [] }])
   })
 
-  it('R33 a halt leaves the call unanswered, and gives every call of the reply a result', async () => {
+  it('R33 are left unanswered by a halt, and each gets a result', async () => {
     const sdk = fakeSdk([
       async function* ({ call }) {
         yield dynamic
@@ -305,7 +305,7 @@ describe('calls', () => {
     expect(sdk.done).toEqual(['interrupt', 'close'])
   })
 
-  it('R38 the caller is asked before a request even after calls of tools that were not offered', async () => {
+  it('R38 notify the caller before a request even if their tools were not offered', async () => {
     const sdk = fakeSdk([
       async function* () {
         yield dynamic
@@ -325,7 +325,7 @@ describe('calls', () => {
     expect(messages[1]).toEqual({ role: 'tool', callId: '1', name: 'unknown', text: 'No such tool', isError: true })
   })
 
-  it('R38 the caller is asked before each request, and an error that it throws ends the query', async () => {
+  it('R38 notify the caller before each request, and an error that it throws ends the query', async () => {
     const sdk = fakeSdk([
       async function* ({ call }) {
         yield dynamic
@@ -384,7 +384,7 @@ describe('added tools', () => {
       {
         type: 'warning',
         message:
-          'The executable of the Claude Agent SDK did not list its tools again for dig. The conversation goes on in a new query that offers them.',
+          'The executable of the Claude Agent SDK did not list its tools again for dig. The conversation continues in a new query that offers them.',
       },
     ])
     expect(await sdk.hosts[1]!.list()).toEqual(['look', 'dig'])
@@ -501,13 +501,13 @@ describe('failures', () => {
       'a status of 4xx',
       [done('API Error: 400 bad', { is_error: true, api_error_status: 400 })],
       'adapter-refused',
-      'Anthropic refused the request (status 400): API Error: 400 bad',
+      'Anthropic rejected the request (status 400): API Error: 400 bad',
     ],
     [
       'a reason without a status',
       [refusedReply, done('Log in.', { is_error: true })],
       'adapter-refused',
-      'Anthropic refused the request (authentication_failed): Log in.',
+      'Anthropic rejected the request (authentication_failed): Log in.',
     ],
     [
       'retries used up',
@@ -525,14 +525,9 @@ describe('failures', () => {
       'a limit of the SDK',
       [done('', { subtype: 'error_max_turns', is_error: true, errors: ['Reached 1 turn'] })],
       'adapter-refused',
-      "The Claude Agent SDK stopped at a limit of its own (error_max_turns): Reached 1 turn. Raise or remove the limit in 'options'.",
+      "The Claude Agent SDK stopped at one of its own limits (error_max_turns): Reached 1 turn. Raise or remove the limit in 'options'.",
     ],
-    [
-      'no result',
-      [],
-      'adapter-stream-cut',
-      'The reply was cut off before its end. Run the conversation again from its last message.',
-    ],
+    ['no result', [], 'adapter-stream-cut', 'The reply was cut off. Run the conversation again from its last message.'],
   ])('%s', async (_what, messages, code, message) => {
     const { evaluation, messages: kept } = recorded()
     const run = claudeAgent({ sdk: fakeSdk([saying(dynamic, ...messages)]) }).evaluate(evaluation)
@@ -542,7 +537,7 @@ describe('failures', () => {
 
   it('an executable that fails', async () => {
     const sdk = fakeSdk([
-      // oxlint-disable-next-line require-yield -- it fails before it says anything
+      // oxlint-disable-next-line require-yield -- it fails before it yields anything
       async function* () {
         throw new Error('spawn ENOENT')
       },
@@ -550,7 +545,7 @@ describe('failures', () => {
     await expect(claudeAgent({ sdk }).evaluate(recorded().evaluation)).rejects.toMatchObject({
       code: 'adapter-unavailable',
       message:
-        "The executable of the Claude Agent SDK failed: spawn ENOENT. To see what it prints, pass 'stderr' in 'options'.",
+        "The executable of the Claude Agent SDK failed: spawn ENOENT. To see its output, pass 'stderr' in 'options'.",
     })
   })
 
@@ -599,7 +594,7 @@ describe('failures', () => {
 
   it('a missing package', async () => {
     await expect(claudeAgent().evaluate(recorded().evaluation)).rejects.toMatchObject({
-      // Which of the two it is, the test runner decides, as it has an answer of its own for optional packages.
+      // The code depends on the test runner, which resolves optional packages in its own way.
       code: expect.stringMatching(/^peer-(missing|broken)$/) as string,
       message: expect.stringContaining('npm install @anthropic-ai/claude-agent-sdk') as string,
     })

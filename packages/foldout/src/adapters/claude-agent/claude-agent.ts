@@ -24,39 +24,41 @@ import { getPrompt } from './transcript.ts'
  * ```
  */
 export interface ClaudeAgentOptions {
-  /** Default: the model that the SDK chooses. */
+  /** The model's name. Default: the model that the SDK chooses. */
   readonly model?: string
-  /** Default: what the executable finds, such as the environment variable `ANTHROPIC_API_KEY` or a login. */
+  /**
+   * The API key. Default: the executable's own lookup, such as the environment variable `ANTHROPIC_API_KEY` or a login.
+   */
   readonly apiKey?: string
-  /** Default: Anthropic's own. */
+  /** The address of the API. Default: Anthropic's own. */
   readonly baseURL?: string
-  /** The executable's whole environment. Default: that of this process. */
+  /** The executable's complete environment. Default: the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** The executable's working directory. Default: that of this process. */
+  /** The executable's working directory. Default: the working directory of this process. */
   readonly cwd?: string
-  /** How often the executable sends a failed request again. Default 3. */
+  /** How often the executable retries a failed request. Default 3. */
   readonly maxRetries?: number
-  /** Whether tools can be added to a running query. Default: whether the SDK's version can. */
+  /** Whether tools can be added to a running query. Default: whether the SDK's version supports it. */
   readonly dynamicTools?: boolean
   /** How long to wait for the executable to list added tools, in milliseconds. Default 5000. */
   readonly relistTimeoutMs?: number
   /**
-   * Whether the executable keeps its sessions on disk. A conversation then continues in its session, with the model's
-   * thinking, pictures and cache, instead of from a transcript. Default false.
+   * Whether the executable keeps its sessions on disk. If so, a conversation continues in its session, with the model's
+   * thinking, images and cache, instead of from a transcript. Default false.
    */
   readonly persistSession?: boolean
   /**
-   * Any other option of the SDK's `query()`. By default the executable has no tools or settings of its own, takes the
-   * prompt word for word and does not write its session to disk.
+   * Any other option of the SDK's `query()`. By default, the executable has no tools or settings of its own, uses the
+   * prompt unchanged and does not write its session to disk.
    */
   readonly options?: Readonly<Record<string, unknown>>
-  /** The SDK, if it cannot be imported from where Foldout is installed. */
+  /** The SDK itself, if Foldout cannot import it from its own location. */
   readonly sdk?: ClaudeAgentSdk
 }
 
 const RELIST_TIMEOUT_MS = 5000
 
-/** Options that can make the executable refuse a call. Such a call must not run before the executable asks for it. */
+/** Options that can make the executable reject a call. A call must then not run before the executable requests it. */
 const GATES = [
   'canUseTool',
   'disallowedTools',
@@ -70,21 +72,23 @@ const GATES = [
 ]
 
 /**
- * Claude through the Claude Agent SDK. Needs the packages `@anthropic-ai/claude-agent-sdk` and `@modelcontextprotocol/sdk`.
+ * Uses Claude through the Claude Agent SDK. Requires the packages `@anthropic-ai/claude-agent-sdk` and
+ * `@modelcontextprotocol/sdk`.
  *
- * The SDK's executable sends the requests and retries them; tools reach it as an in-process MCP server, under their own
- * names. The calls of one reply run together, unless `options` has something that may refuse one of them. Where they run
- * together, a run can pause for approval: the query ends, and the conversation goes on in a new one. With `canUseTool`, hooks or
- * permission settings it cannot: calls that need approval then fail, and `canUseTool` is the place to ask.
+ * The SDK's executable sends and retries the requests; tools reach it through an in-process MCP server, under their own
+ * names. The calls of one reply run together, unless `options` contains something that may reject one of them. If they
+ * run together, a run can pause for approval: the query ends, and the conversation continues in a new one. With
+ * `canUseTool`, hooks or permission settings, it cannot pause: calls that need approval fail, and `canUseTool` is the
+ * place to ask.
  *
- * From version 0.3.286 on, the executable lists the server's tools again when they change, so tools can be added to a
- * running query; it sorts its tool list by name. If it does not announce that it can, or does not do it in time, there is a
- * warning, the query is ended, and the conversation goes on in a new query that offers all tools from its start: either way
- * they are in the very next request. Once an executable has not announced it, the adapter reports that it does not support
- * dynamic tools.
+ * Since version 0.3.286, the executable lists the server's tools again when they change, so tools can be added to a
+ * running query; it sorts its tool list by name. If it does not announce this capability, or does not list them in
+ * time, the adapter emits a warning, ends the query and continues the conversation in a new query that offers all tools
+ * from its start. Either way, the tools are in the very next request. Once an executable has not announced the
+ * capability, the adapter reports that it does not support dynamic tools.
  *
- * A query takes a single prompt, so everything that was said before is sent along as a transcript, unless `persistSession`
- * is set and the session is still there.
+ * A query takes a single prompt, so the earlier conversation is sent as a transcript, unless `persistSession` is set
+ * and the session still exists.
  *
  * If the prompt has an output, the executable enforces its schema.
  *
@@ -106,7 +110,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
     get supportsDynamicTools() {
       return isDynamic
     },
-    // A call that was left and goes on later would not be asked for by the executable, so that nothing there could refuse it.
+    // The executable would not request a postponed call again, so nothing there could reject it.
     canPause: runsTogether,
     refuseInput: refuseMedia,
     async evaluate(evaluation) {
@@ -122,7 +126,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
         isDynamic = false
         emit({
           type: 'warning',
-          message: `The executable of the Claude Agent SDK ${loaded.version} does not announce ${LIST_CHANGED_CAPABILITY}, so tools cannot be added to a running query. When tools are added, the conversation goes on in a new query.`,
+          message: `The executable of the Claude Agent SDK ${loaded.version} does not announce ${LIST_CHANGED_CAPABILITY}, so tools cannot be added to a running query. When tools are added, the conversation continues in a new query.`,
         })
       }
       let resumption = keepsSession ? findResumption(messages) : undefined
@@ -161,7 +165,7 @@ export function claudeAgent(settings: ClaudeAgentOptions = {}): ProviderAdapter 
   }
 }
 
-/** The session is forked, so that other runs can continue from the same message. */
+/** The session is forked, so other runs can continue from the same message. */
 function getResumeOptions(session: string | undefined): Record<string, unknown> {
   return session === undefined ? {} : { resume: session, forkSession: true }
 }
@@ -189,7 +193,7 @@ function getQueryOptions(
     env: getEnvironment(settings, options['env'] as ClaudeAgentOptions['env']),
     mcpServers: {
       ...(options['mcpServers'] as object | undefined),
-      // Otherwise the executable may hide tools behind a search of its own.
+      // Otherwise, the executable may hide tools behind its own search.
       [SERVER_NAME]: { type: 'sdk', name: SERVER_NAME, instance: server.instance, alwaysLoad: true },
     },
   }
@@ -200,9 +204,9 @@ function getEnvironment(
   passed: ClaudeAgentOptions['env'],
 ): Record<string, string | undefined> {
   return {
-    // So that a tool's result reaches the model in full.
+    // Lets a tool's result reach the model in full.
     MAX_MCP_OUTPUT_TOKENS: '1000000',
-    // So that tools keep the names that the prompt uses.
+    // Lets tools keep the names that the prompt uses.
     CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',
     ...(env ?? passed ?? process.env),

@@ -4,7 +4,7 @@ import type { SdkResultMessage } from './sdk.ts'
 
 const ADAPTER = 'anthropic'
 
-/** Reasons, in the SDK's words, for which asking again does not help. */
+/** The SDK's names for failures that a retry does not fix. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'authentication_failed',
   'oauth_org_not_allowed',
@@ -18,7 +18,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ])
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
 
-/** Converts a query's last message to an error. `reason` is what the reply before it named. */
+/** Converts a query's last message to an error. `reason` comes from the reply before it. */
 export function toResultFailure(result: SdkResultMessage, reason: string | undefined): AdapterError {
   const said = [...new Set([...(result.errors ?? []), result.result ?? ''])].filter((text) => text !== '').join('; ')
   const why = said || reason || result.subtype
@@ -27,13 +27,13 @@ export function toResultFailure(result: SdkResultMessage, reason: string | undef
   if (/^error_max_(turns|budget)/.test(result.subtype)) {
     return new AdapterError(
       'adapter-refused',
-      `The Claude Agent SDK stopped at a limit of its own (${result.subtype}): ${why}. Raise or remove the limit in 'options'.`,
+      `The Claude Agent SDK stopped at one of its own limits (${result.subtype}): ${why}. Raise or remove the limit in 'options'.`,
       details,
     )
   }
   if (isRefusal(status, reason)) {
     const what = status === undefined ? reason : `status ${status}`
-    return new AdapterError('adapter-refused', `Anthropic refused the request (${what}): ${why}`, details)
+    return new AdapterError('adapter-refused', `Anthropic rejected the request (${what}): ${why}`, details)
   }
   return new AdapterError(
     'adapter-unavailable',
@@ -47,12 +47,12 @@ function isRefusal(status: number | undefined, reason: string | undefined): bool
   return status >= 400 && status < 500 && !RETRYABLE_STATUSES.has(status)
 }
 
-/** Converts what the SDK threw, usually because the executable did not start or ended early. */
+/** Converts an error that the SDK threw, usually because the executable did not start or ended early. */
 export function toThrownFailure(thrown: unknown): FoldoutError {
   if (thrown instanceof FoldoutError) return thrown
   return new AdapterError(
     'adapter-unavailable',
-    `The executable of the Claude Agent SDK failed: ${getErrorMessage(thrown)}. To see what it prints, pass 'stderr' in 'options'.`,
+    `The executable of the Claude Agent SDK failed: ${getErrorMessage(thrown)}. To see its output, pass 'stderr' in 'options'.`,
     { adapter: ADAPTER, cause: thrown },
   )
 }
@@ -60,7 +60,7 @@ export function toThrownFailure(thrown: unknown): FoldoutError {
 export function createCutFailure(): AdapterError {
   return new AdapterError(
     'adapter-stream-cut',
-    'The reply was cut off before its end. Run the conversation again from its last message.',
+    'The reply was cut off. Run the conversation again from its last message.',
     { adapter: ADAPTER },
   )
 }

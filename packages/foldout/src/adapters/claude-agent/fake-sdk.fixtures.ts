@@ -1,18 +1,18 @@
 import type { Evaluation, Message, ModelEvent, ToolCall, TurnOutcome } from '../contract.ts'
 import type { ClaudeAgentSdk, SdkBlock, SdkMessage, SdkQuery, SdkRequest, SdkUsage } from './sdk.ts'
 
-/** What a script, which plays the executable, can do. */
+/** The actions of a script, which plays the executable. */
 export interface Host {
   readonly prompt: string
   readonly options: Readonly<Record<string, unknown>>
-  /** Asks for the tools, as the executable does. */
+  /** Lists the tools, as the executable does. */
   list(): Promise<readonly string[]>
   /** Asks to run a tool. */
   call(name: string, args: unknown, id?: string): Promise<unknown>
 }
 
 export interface FakeSdk extends ClaudeAgentSdk {
-  /** What was done, in order: `interrupt`, `close`, `list_changed`. */
+  /** The actions so far, in order: `interrupt`, `close`, `list_changed`. */
   readonly done: string[]
   readonly hosts: Host[]
 }
@@ -21,7 +21,7 @@ export type Script = (host: Host) => AsyncGenerator<SdkMessage, void>
 
 type Handler = (request: SdkRequest) => Promise<unknown>
 
-/** An SDK whose queries play one script each. `onListChanged` is the executable's answer to a changed list. */
+/** An SDK whose queries each play one script. `onListChanged` is the executable's response to a changed list. */
 export function fakeSdk(
   scripts: readonly Script[],
   { version = '0.3.325', onListChanged = (host: Host): unknown => host.list() } = {},
@@ -103,7 +103,7 @@ export const done = (said: string, extra: object = {}): SdkMessage => ({
   ...extra,
 })
 
-/** A reply without its end, and its end. */
+/** The events of a reply, and its final event. */
 export function replyParts(blocks: readonly SdkBlock[], usage: SdkUsage = {}): readonly [SdkMessage[], SdkMessage[]] {
   const id = `msg_${++replies}`
   const { output_tokens: output = 0, ...input } = usage
@@ -134,7 +134,10 @@ export interface Recording {
   readonly turns: (readonly ToolCall[])[]
 }
 
-/** An evaluation that keeps all that the adapter tells. Tools answer with their name, unless `given` says otherwise. */
+/**
+ * An evaluation that records everything that the adapter emits. Tools answer with their name, unless `given` says
+ * otherwise.
+ */
 export function recorded(given: Partial<Evaluation> = {}): Recording {
   const messages: Message[] = []
   const events: ModelEvent[] = []

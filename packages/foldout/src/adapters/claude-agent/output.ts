@@ -5,7 +5,10 @@ import { toToolParameters } from '../tool-schemas.ts'
 /** The executable's own tool for structured answers. */
 const OUTPUT_TOOL = 'StructuredOutput'
 
-/** The option that enforces a schema. The executable turns it into a tool, so the answer must be an object. */
+/**
+ * Returns the options that enforce a schema. The executable turns the schema into a tool, so the answer must be an
+ * object.
+ */
 export function getOutputOptions(output: OutputSpec<unknown> | undefined): Record<string, unknown> {
   if (output?.container !== 'object') return {}
   // The executable's validator does not know every dialect that `$schema` may name.
@@ -17,7 +20,7 @@ export function isOutputTool(name: string): boolean {
   return name === OUTPUT_TOOL
 }
 
-/** A reply without its structured answer, which is part of the query's result. */
+/** Returns a reply without its structured answer, which is part of the query's result. */
 export function withoutOutputCall(message: AssistantMessage): AssistantMessage {
   return { ...message, toolCalls: message.toolCalls.filter(({ name }) => !isOutputTool(name)) }
 }

@@ -12,7 +12,7 @@ import type { ClaudeAgentSdk, SdkQuery, SdkSystemMessage } from './sdk.ts'
 import type { ToolServer } from './tool-server.ts'
 import { createTurns, type Turns } from './turns.ts'
 
-/** What an evaluation keeps from one query to the next. */
+/** The state that an evaluation keeps from one query to the next. */
 export interface Progress {
   readonly conversation: Message[]
   /** Every tool offered so far, by name. */
@@ -24,14 +24,14 @@ export interface QuerySettings {
   readonly sdk: ClaudeAgentSdk
   readonly evaluation: Evaluation
   readonly progress: Progress
-  /** Whether the calls of one reply run together, or each when the executable asks for it. */
+  /** Whether the calls of one reply run together, or each when the executable requests it. */
   readonly runsTogether: boolean
   readonly relistTimeoutMs: number
-  /** Whether the executable was asked for a structured answer. */
+  /** Whether a structured answer was requested from the executable. */
   readonly hasOutput: boolean
-  /** Whether the executable keeps its session, so that replies should say which one they belong to. */
+  /** Whether the executable keeps its session, so replies should record theirs. */
   readonly keepsSession: boolean
-  /** Whether the query goes on with an earlier session. */
+  /** Whether the query continues an earlier session. */
   readonly isResumed: boolean
   start(server: ToolServer, controller: AbortController): SdkQuery
   onInit(message: SdkSystemMessage): void
@@ -39,7 +39,7 @@ export interface QuerySettings {
   canRelist(): boolean
 }
 
-/** `restart`: there are tools that this query can no longer offer. */
+/** `restart`: this query can no longer offer some of the tools. */
 export type QueryEnd = EvaluationResult | { readonly type: 'restart' }
 
 /** A query while it runs. */
@@ -47,7 +47,7 @@ export interface QueryState {
   readonly settings: QuerySettings
   readonly replies: ReplyReader
   readonly turns: Turns
-  /** The calls of the reply that is streamed now, by position. */
+  /** The calls of the reply that is being streamed, by position. */
   readonly streamedCalls: Map<number, ToolCall>
   /** How the query ends. Everything after that is ignored. */
   readonly end: Deferred<QueryEnd>
@@ -56,13 +56,16 @@ export interface QueryState {
   session: string | undefined
   /** Why there is no reply, in the executable's words. */
   failureReason: string | undefined
-  /** Whether the next request was allowed. This is checked before the answer that lets the executable continue, and not again after it. */
+  /**
+   * Whether the next request is allowed. This is checked before the answer that lets the executable continue, and not
+   * again afterwards.
+   */
   isAllowed: boolean
   isTextShown: boolean
   isSent: boolean
-  /** Whether the executable has said that it is done. */
+  /** Whether the executable has reported that it is done. */
   isConcluded: boolean
-  /** Ends a reply without a stream when no more of it arrives. */
+  /** The timer that ends a reply without a stream when no more of it arrives. */
   quiet: ReturnType<typeof setTimeout> | undefined
 }
 

@@ -20,8 +20,8 @@ const LONGEST_INTERRUPT_MS = 1000
 const LONGEST_EXIT_MS = 4000
 
 /**
- * Runs one query of the SDK to its end. The executable is gone when it returns, unless the signal aborted: then it returns
- * at once, and the executable is ended in the background.
+ * Runs one query of the SDK to its end. When it returns, the executable has exited, unless the signal aborted: in that
+ * case, it returns at once, and the executable is ended in the background.
  */
 export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
   const { evaluation, progress } = settings
@@ -48,7 +48,7 @@ export async function runQuery(settings: QuerySettings): Promise<QueryEnd> {
 
 async function endQuery(query: SdkQuery | undefined, isBusy: boolean): Promise<void> {
   if (query === undefined) return
-  // An executable that only loses its input treats its calls as failed, and continues to ask the model.
+  // An executable that only loses its input treats its calls as failed, and continues to send requests to the model.
   if (isBusy) await settle(() => query.interrupt(), LONGEST_INTERRUPT_MS)
   query.close()
   await settle(() => query.return(undefined), LONGEST_EXIT_MS)
@@ -67,7 +67,7 @@ async function settle(work: () => Promise<unknown>, longestMs: number): Promise<
 /** Reads the executable's messages until one ends the query. */
 async function readMessages(query: QueryState, running: SdkQuery): Promise<QueryEnd> {
   for (;;) {
-    // Only what the SDK throws is a failure of its executable; what `take` throws comes from the caller.
+    // Only errors that the SDK throws are failures of its executable; errors that `take` throws come from the caller.
     const next = await running.next().catch((error: unknown) => {
       throw toThrownFailure(error)
     })
@@ -111,7 +111,7 @@ async function takeStreamed(query: QueryState, message: SdkStreamMessage): Promi
   if (event.type === 'message_start' && !query.isSent) await beginRequest(query)
   tellDelta(query, event)
   if (message.abandoned_blocks !== undefined) {
-    // The stream was cut off and the executable asks again, but text that was shown cannot be taken back.
+    // The stream was cut off and the executable sends the request again, but text that was shown cannot be taken back.
     if (query.isTextShown) throw createCutFailure()
     query.replies.abandon()
   }
@@ -123,7 +123,7 @@ function tellDelta(query: QueryState, { type, index, content_block: block, delta
   const { evaluation, hasOutput } = query.settings
   if (type === 'message_start') query.streamedCalls.clear()
   if (type === 'content_block_start' && index !== undefined && block !== undefined) {
-    // The structured answer is not a call for anybody else.
+    // The structured answer is not a call for anyone else.
     const call = getCalls([block]).find(({ name }) => !(hasOutput && isOutputTool(name)))
     if (call) query.streamedCalls.set(index, call)
   }
@@ -184,7 +184,7 @@ function toKept({ session, settings }: QueryState, message: AssistantMessage): A
 async function conclude(query: QueryState, result: SdkResultMessage): Promise<QueryEnd> {
   const { settings } = query
   query.isConcluded = true
-  // A model that did not use the form may have answered in text, which is checked like any other answer.
+  // A model that did not use the structured form may have answered in text, which is checked like any other answer.
   const isUnstructured = result.subtype === 'error_max_structured_output_retries'
   if (!isUnstructured && (result.is_error || result.subtype !== 'success'))
     throw toResultFailure(result, query.failureReason)

@@ -11,11 +11,13 @@ export interface Reply {
 
 /** Assembles replies. The SDK delivers one block at a time, and the end of a reply only in the stream. */
 export interface ReplyReader {
-  /** Takes an event of the stream. Returns the reply that ends with it. */
+  /** Processes an event of the stream. Returns the reply that ends with it. */
   event(event: SdkStreamMessage['event']): Reply | undefined
-  /** Forgets a reply whose stream was cut off. */
+  /** Discards a reply whose stream was cut off. */
   abandon(): void
-  /** Takes blocks. Returns whether they belong to a reply without a stream, which ends when something else arrives. */
+  /**
+   * Processes blocks. Returns whether they belong to a reply without a stream, which ends when something else arrives.
+   */
   blocks(message: SdkAssistantMessage['message']): boolean
   /** Ends a reply that has no stream. */
   end(): Reply | undefined
@@ -33,7 +35,7 @@ export function createReplyReader(): ReplyReader {
   return {
     event({ type, message, usage }) {
       if (type === 'message_start' && message !== undefined) {
-        // A reply that is still open was cut off, and the executable asks again.
+        // A reply that is still open was cut off, and the executable sends the request again.
         streamed = { id: message.id, blocks: [], usage: message.usage ?? {} }
       }
       if (streamed === undefined) return undefined
@@ -74,13 +76,13 @@ export function getCalls(blocks: readonly SdkBlock[]): readonly ToolCall[] {
     .map(({ id = '', name = '', input }) => toToolCall({ id, name: toPlainName(name), input: input ?? {} }))
 }
 
-// The executable is told to leave the names as they are. Older versions put the server's name first.
+// The executable is configured to leave names unchanged, but older versions prepend the server's name.
 function toPlainName(name: string): string {
   const prefix = `mcp__${SERVER_NAME}__`
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
-/** The text of a tool's result as the executable reports it. */
+/** Returns the text of a tool's result as the executable reports it. */
 export function getResultText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

@@ -6,7 +6,8 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { importPeer } from '../../core/peer.ts'
 import type { UserBlock } from '../anthropic/input.ts'
 
-// The SDK's own types are not used: it is an optional peer of 400 MB, so only what the adapter calls is declared here.
+// The SDK's own types are not used: it is an optional peer of 400 MB, so only the parts that the adapter uses are
+// declared here.
 
 /**
  * The parts of `@anthropic-ai/claude-agent-sdk` and its peer `@modelcontextprotocol/sdk` that the adapter uses.
@@ -22,7 +23,7 @@ import type { UserBlock } from '../anthropic/input.ts'
  * ```
  */
 export interface ClaudeAgentSdk {
-  /** Version of `@anthropic-ai/claude-agent-sdk`. */
+  /** The version of `@anthropic-ai/claude-agent-sdk`. */
   readonly version: string
   query(input: { readonly prompt: SdkPrompt; readonly options: Readonly<Record<string, unknown>> }): SdkQuery
   /** Its `setRequestHandler` is typed more strictly than the adapter needs, so it is not declared here. */
@@ -31,7 +32,7 @@ export interface ClaudeAgentSdk {
   readonly CallToolRequestSchema: unknown
 }
 
-/** A text, or messages with other content. */
+/** A string, or messages with other content. */
 export type SdkPrompt = string | AsyncIterable<SdkPromptMessage>
 
 export interface SdkPromptMessage {
@@ -46,9 +47,9 @@ interface ServerInfo {
 }
 
 export interface SdkQuery {
-  /** Delivers {@link SdkMessage}s, among others that are not read. */
+  /** Delivers {@link SdkMessage}s, and other messages that are not read. */
   next(): Promise<IteratorResult<object, unknown>>
-  /** Resolves once the executable is gone. */
+  /** Resolves once the executable has exited. */
   return(value: undefined): Promise<unknown>
   /** Stops the turn. */
   interrupt(): Promise<unknown>
@@ -56,7 +57,7 @@ export interface SdkQuery {
   close(): void
 }
 
-/** The low-level `Server`: unlike `McpServer` it passes JSON Schemas on as they are. */
+/** The low-level `Server`: unlike `McpServer` it passes on JSON Schemas unchanged. */
 export interface SdkServer extends NotifyingServer {
   setRequestHandler(schema: unknown, handler: (request: SdkRequest) => Promise<unknown>): void
 }
@@ -106,7 +107,7 @@ export interface SdkSystemMessage {
 export interface SdkStreamMessage {
   readonly type: 'stream_event'
   readonly parent_tool_use_id?: string | null
-  /** On the last event of a stream that was cut off: what the executable has discarded. */
+  /** Present on the last event of a stream that was cut off: the blocks that the executable has discarded. */
   readonly abandoned_blocks?: unknown
   readonly event: {
     readonly type: string
@@ -126,7 +127,7 @@ export interface SdkStreamMessage {
 export interface SdkAssistantMessage {
   readonly type: 'assistant'
   readonly parent_tool_use_id?: string | null
-  /** Why there is no reply; the content is then the executable's own text. */
+  /** Why there is no reply; in that case, the content is the executable's own text. */
   readonly error?: string
   readonly message: { readonly id: string; readonly content: readonly SdkBlock[]; readonly usage?: SdkUsage }
 }
@@ -169,13 +170,16 @@ export async function loadSdk(): Promise<ClaudeAgentSdk> {
   if (!query || !Server) {
     throw new FoldoutError(
       'peer-broken',
-      `The packages '${AGENT_SDK}' and '${MCP_SDK}' are not the ones this adapter knows. Install them again: npm install ${AGENT_SDK} ${MCP_SDK}`,
+      `The packages '${AGENT_SDK}' and '${MCP_SDK}' are not the packages that this adapter knows. Install them again: npm install ${AGENT_SDK} ${MCP_SDK}`,
     )
   }
   return { version: getInstalledVersion() ?? '0.0.0', query, Server, ListToolsRequestSchema, CallToolRequestSchema }
 }
 
-/** Version of the installed SDK, or `undefined` if there is none. It does not export its package.json. */
+/**
+ * Returns the version of the installed SDK, or `undefined` if it is not installed. The SDK does not export its
+ * package.json.
+ */
 export function getInstalledVersion(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve(AGENT_SDK)
@@ -186,7 +190,9 @@ export function getInstalledVersion(): string | undefined {
   }
 }
 
-/** In `system/init`: the executable lists an in-process server's tools again when it is told that they changed. */
+/**
+ * Announced in `system/init`: the executable lists an in-process server's tools again when it is notified of a change.
+ */
 export const LIST_CHANGED_CAPABILITY = 'sdk_mcp_tools_list_changed'
 
 /** The first version whose executable announces {@link LIST_CHANGED_CAPABILITY}. */

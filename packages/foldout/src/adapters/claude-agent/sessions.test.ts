@@ -78,7 +78,7 @@ describe('a session', () => {
     expect(sdk.hosts[1]?.prompt).toContain('<conversation>')
   })
 
-  it('is replaced by a transcript if the executable does not have it', async () => {
+  it('is replaced with a transcript if the executable does not have it', async () => {
     const lost: SdkMessage = {
       type: 'result',
       subtype: 'error_during_execution',
@@ -119,14 +119,14 @@ describe('an output', () => {
     expect(await claudeAgent({ sdk }).evaluate(evaluation)).toMatchObject({ type: 'final', text: 'Rome, I think.' })
   })
 
-  it('that is an array is read from the text', async () => {
+  it('is read from the text if it is an array', async () => {
     const sdk = fakeSdk([say(dynamic, ...reply([text('[]')]), done('[]'))])
     const list = outputSpec({ type: 'array', items: { type: 'string' } })
     await claudeAgent({ sdk }).evaluate(recorded({ output: list }).evaluation)
     expect(getOptions(sdk, 0)).not.toHaveProperty('outputFormat')
   })
 
-  it('of the caller takes precedence over that of the prompt', async () => {
+  it("takes the caller's schema rather than the prompt's", async () => {
     const sdk = fakeSdk([say(dynamic, ...reply([text('{}')]), done('{}'))])
     const outputFormat = { type: 'json_schema', schema: {} }
     await claudeAgent({ sdk, options: { outputFormat } }).evaluate(recorded({ output }).evaluation)
@@ -134,7 +134,7 @@ describe('an output', () => {
   })
 })
 
-it('reports what the model thinks', async () => {
+it("reports the model's thinking", async () => {
   const thought: SdkMessage = {
     type: 'stream_event',
     event: { type: 'content_block_delta', delta: { type: 'thinking_delta', thinking: 'Hm.' } },

@@ -6,7 +6,7 @@ import { toPrompt } from './transcript.ts'
 
 const ADAPTER = 'claude-agent'
 
-/** Marks a reply with the session that it ends, so that a later query can continue from there. */
+/** Marks a reply with the session that it ends, so a later query can continue from there. */
 export function withSession(
   message: AssistantMessage,
   session: string,
@@ -16,13 +16,13 @@ export function withSession(
   return { ...message, native: { adapter: ADAPTER, content } }
 }
 
-/** A session that holds a whole conversation except for its last message, which is the user's. */
+/** A session that contains a whole conversation except its last message, which is the user's. */
 export interface Resumption {
   readonly session: string
   readonly prompt: SdkPrompt
 }
 
-/** The session to resume, if the conversation is still the one that the session holds. */
+/** Finds the session to resume, if the conversation still matches it. */
 export function findResumption(messages: readonly Message[]): Resumption | undefined {
   const user = messages.at(-1)
   const reply = messages.at(-2)
@@ -37,7 +37,7 @@ function identify(messages: readonly Message[]): string {
   return sha256Hex(JSON.stringify(messages, (key, value: unknown) => (key === 'native' ? undefined : value)))
 }
 
-/** Whether the executable does not have the session: it may have run elsewhere, or its files may be gone. */
+/** Whether the executable does not have the session: it may have run on another machine, or its files may be gone. */
 export function isSessionLost(error: unknown): boolean {
   return error instanceof Error && /no conversation found|session.{0,80}not found/i.test(error.message)
 }

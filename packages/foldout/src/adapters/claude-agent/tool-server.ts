@@ -6,7 +6,10 @@ import type { ClaudeAgentSdk, SdkRequest, SdkServer } from './sdk.ts'
 
 export const SERVER_NAME = 'foldout'
 
-/** The executable writes text beyond its default limit to a file, and shows the model only the beginning. */
+/**
+ * The executable writes text beyond its default limit to a file, and shows the model only the beginning; this raises
+ * the limit.
+ */
 const MAX_RESULT_CHARS = 500_000
 
 export interface ToolAnswer {
@@ -16,20 +19,20 @@ export interface ToolAnswer {
 }
 
 export interface CallRequest {
-  /** The call's id in the model's reply, where the executable reports it. */
+  /** The call's id in the model's reply, if the executable reports it. */
   readonly id: string | undefined
   readonly name: string
   readonly arguments: unknown
 }
 
 export interface ToolServer {
-  /** What the SDK accepts as an in-process server. */
+  /** The server object that the SDK accepts. */
   readonly instance: SdkServer
-  /** Announces that the tools changed. Resolves to whether the executable has listed them again in time. */
+  /** Announces that the tools have changed. Resolves to whether the executable lists them again in time. */
   relist(timeoutMs: number): Promise<boolean>
 }
 
-/** An in-process MCP server that lists what `tools` returns at that moment. */
+/** Creates an in-process MCP server that lists the tools that `tools` returns at that moment. */
 export function createToolServer(
   sdk: ClaudeAgentSdk,
   tools: () => Iterable<AnyTool>,
@@ -41,13 +44,13 @@ export function createToolServer(
   ) as SdkServer
   let listed: (() => void) | undefined
   instance.setRequestHandler(sdk.ListToolsRequestSchema, async () => {
-    // After the list has been sent, so that it is there before the answer to the call that changed it.
+    // Runs after the list has been sent, so the list arrives before the answer to the call that changed it.
     if (listed !== undefined) setTimeout(listed, 0)
     return {
       tools: [...tools()].map(({ name, description, inputSchema }) => ({
         name,
         description,
-        // The executable sends it on to Anthropic.
+        // The executable passes the schema on to Anthropic.
         inputSchema: toToolParameters(inputSchema, 'anthropic'),
         _meta: { 'anthropic/maxResultSizeChars': MAX_RESULT_CHARS },
       })),

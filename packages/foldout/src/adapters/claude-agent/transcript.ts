@@ -6,8 +6,8 @@ import type { SdkPrompt, SdkPromptMessage } from './sdk.ts'
 const CONTINUE: UserMessage = { role: 'user', text: 'Continue.' }
 
 /**
- * A conversation as the single prompt that the SDK accepts: the last user message, after a transcript of what was said before.
- * Messages that add tools are left out, since the new query offers all tools from its start.
+ * Converts a conversation to the single prompt that the SDK accepts: the last user message, after a transcript of the
+ * earlier messages. Messages that add tools are left out, because the new query offers all tools from its start.
  */
 export function getPrompt(messages: readonly Message[]): SdkPrompt {
   const last = messages.at(-1)
@@ -15,23 +15,23 @@ export function getPrompt(messages: readonly Message[]): SdkPrompt {
   const lines = earlier.flatMap(toLines)
   if (lines.length === 0) return toPrompt(now)
   const before = ['<conversation>\n', ...lines.flatMap((line) => [line, '\n']), '</conversation>\n\n']
-  // Without media, all lines are texts.
+  // Without media, all lines are strings.
   if (!messages.some(hasMedia)) return `${before.filter((line) => typeof line === 'string').join('')}${now.text}`
   return toStreamedPrompt([...toBlocks(before), ...toUserBlocks(now)])
 }
 
-/** What the user said as the SDK accepts it. */
+/** Converts a user message to the form that the SDK accepts. */
 export function toPrompt(message: UserMessage): SdkPrompt {
   if (hasMedia(message)) return toStreamedPrompt(toUserBlocks(message))
   return message.text
 }
 
-/** The SDK takes images and files only in messages that are streamed to it. */
+/** The SDK accepts images and files only in streamed messages. */
 async function* toStreamedPrompt(content: readonly UserBlock[]): AsyncGenerator<SdkPromptMessage> {
   yield { type: 'user', parent_tool_use_id: null, message: { role: 'user', content: [...content] } }
 }
 
-/** A transcript as blocks: texts that follow each other are one. */
+/** Converts a transcript to blocks; consecutive texts are joined. */
 function toBlocks(lines: readonly Line[]): readonly UserBlock[] {
   const blocks: UserBlock[] = []
   let text = ''

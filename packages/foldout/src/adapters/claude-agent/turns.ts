@@ -6,11 +6,11 @@ import type { CallRequest } from './tool-server.ts'
 export interface Turn {
   readonly calls: readonly ToolCall[]
   readonly byId: ReadonlyMap<string, ToolCall>
-  /** Whether it belongs to the conversation, not to that of a subagent. */
+  /** Whether the turn belongs to the conversation itself, not to a subagent. */
   readonly isMain: boolean
-  /** Results so far, by call. */
+  /** The results so far, by call id. */
   readonly results: Map<string, ToolMessage>
-  /** The run of all calls, where they run together. */
+  /** Settles when all calls have run, if they run together. */
   running?: Promise<void>
 }
 
@@ -18,7 +18,10 @@ export interface Turn {
 export interface Turns {
   readonly last: Turn | undefined
   add(calls: readonly ToolCall[], isMain: boolean): void
-  /** Resolves once the reply with the call is complete: the executable asks while the rest is still being streamed. */
+  /**
+   * Resolves once the reply with the call is complete: the executable requests the call while the rest is still being
+   * streamed.
+   */
   find(request: CallRequest): Promise<{ readonly turn: Turn; readonly call: ToolCall }>
 }
 

@@ -1,7 +1,7 @@
 import { NO_USAGE, addUsage, type Usage } from '../contract.ts'
 import type { SdkModelUsage, SdkUsage } from './sdk.ts'
 
-/** Anthropic counts cached input separately; here all of it is input. */
+/** Anthropic counts cached input separately; here, all of it counts as input. */
 export function readUsage(usage: SdkUsage): Usage {
   return toUsage({
     inputTokens: usage.input_tokens ?? 0,
@@ -11,12 +11,12 @@ export function readUsage(usage: SdkUsage): Usage {
   })
 }
 
-/** A later report of the same reply replaces the counts that it names. */
+/** Merges two reports about the same reply; the later one replaces the counts that it includes. */
 export function mergeUsage(earlier: SdkUsage, later: SdkUsage): SdkUsage {
   return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, count]) => typeof count === 'number')) }
 }
 
-/** The usage of a whole query over all its models, including requests outside the conversation. */
+/** Returns the usage of a whole query across all its models, including requests outside the conversation. */
 export function readModelUsage(models: Readonly<Record<string, SdkModelUsage>> | undefined): Usage {
   return Object.values(models ?? {})
     .map(toUsage)

@@ -29,7 +29,7 @@ describe('Chat Completions', () => {
     expect(wire.requests[0]!.body.stream_options).toEqual({ include_usage: true })
   })
 
-  it('R42 the system text and the initial tools have the same bytes in every request', async () => {
+  it('R42 sends the system text and the initial tools with the same bytes in every request', async () => {
     const names = ['wind', 'rain', 'snow']
     const call = (id: string): object => ({
       tool_calls: [{ index: 0, id, function: { name: 'weather', arguments: '{}' } }],
@@ -78,7 +78,7 @@ describe('Chat Completions', () => {
     ])
   })
 
-  it('distinguishes calls even if the server gives all the same index', async () => {
+  it('distinguishes calls even if the server gives them all the same index', async () => {
     const call = (id: string): object => ({
       index: 0,
       id,

@@ -91,7 +91,7 @@ function toResponseFormat({ jsonSchema }: OutputSpec<unknown>): OpenAI.ResponseF
   return { type: 'json_schema', json_schema: { name: 'output', schema: { ...jsonSchema }, strict: false } }
 }
 
-/** Tools that run at the server, from the adapter's `parameters`. */
+/** Returns the tools that run on the server, from the adapter's `parameters`. */
 function toServerTools(tools: unknown): readonly OpenAI.ChatCompletionTool[] {
   return Array.isArray(tools) ? (tools as readonly OpenAI.ChatCompletionTool[]) : []
 }

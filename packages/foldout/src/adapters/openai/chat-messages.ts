@@ -19,7 +19,7 @@ export interface ChatExtras {
   readonly calls: Readonly<Record<string, Json>>
 }
 
-/** Identifies the server that sent extras: other servers refuse fields that they do not know. */
+/** Identifies the server that sent extras: other servers reject fields that they do not know. */
 export function getNativeAdapter(baseURL: string): string {
   return `openai-chat:${getHost(baseURL)}`
 }
@@ -31,7 +31,7 @@ export function hasReasoning(messages: readonly Message[], adapter: string): boo
   )
 }
 
-/** The conversation as Chat Completions takes it. */
+/** Converts the conversation to the form that Chat Completions accepts. */
 export function toChatMessages(messages: readonly Message[], adapter: string, using: Using): ChatMessage[] {
   const sent: ChatMessage[] = []
   const toId = using.has('short-call-ids') ? toShortId : (id: string): string => id
@@ -56,7 +56,7 @@ function toUserContent({ text, parts }: UserMessage): string | ContentPart[] {
 function toContentPart(part: TextPart | MediaPart): ContentPart {
   if (part.type === 'text') return { type: 'text', text: part.text }
   if (part.type === 'image') return { type: 'image_url', image_url: { url: toAddress(part) } }
-  // Files have no address here; `refuseInput` says so before a run begins.
+  // Chat Completions does not accept the URL of a file; `refuseInput` says so before a run begins.
   if (!('data' in part)) return { type: 'text', text: describePart(part) }
   return { type: 'file', file: { filename: part.name ?? DEFAULT_FILE_NAME, file_data: toDataUrl(part) } }
 }
@@ -101,7 +101,7 @@ function formatArguments({ arguments: input, malformed }: ToolCall): string {
   return JSON.stringify(malformed === undefined ? (input ?? {}) : { malformed })
 }
 
-/** The extras of a reply, or none if another server sent them. */
+/** Returns the extras of a reply, or none if another server sent them. */
 function readExtras({ native }: AssistantMessage, adapter: string): ChatExtras {
   const content: unknown = native?.adapter === adapter ? native.content : undefined
   if (!isPlainObject(content)) return { fields: {}, calls: {} }

@@ -19,7 +19,7 @@ type Chunk = OpenAI.ChatCompletionChunk
 
 /** A part of a reply. Compatible servers send fields and types that the SDK's types do not have. */
 interface Delta {
-  /** A text, or a list of parts (Mistral). */
+  /** A string, or a list of parts (Mistral). */
   readonly content?: unknown
   readonly refusal?: unknown
   readonly reasoning_content?: unknown
@@ -43,7 +43,7 @@ export interface ReadOptions {
   emit(this: void, event: ModelEvent): void
 }
 
-/** Reads a streamed reply of Chat Completions to its end. */
+/** Reads a streamed Chat Completions reply to its end. */
 export async function readChatReply(chunks: AsyncIterable<Chunk>, options: ReadOptions): Promise<ChatReply> {
   const { adapter, nativeAdapter, conversation, emit } = options
   const calls = createCallReader(createCallIds(conversation), emit)
@@ -81,7 +81,7 @@ export function measureChunk({ choices }: Chunk): number {
   return measureJson(choices?.[0]?.delta)
 }
 
-/** The text of a part, and its reasoning if the server sends both in one list. */
+/** Returns the text of a part, and its reasoning if the server sends both in one list. */
 function readContent(content: unknown): { readonly text: string; readonly reasoning: string } {
   if (typeof content === 'string') return { text: content, reasoning: '' }
   let text = ''
@@ -102,27 +102,27 @@ function readThinking(thinking: unknown): string {
 }
 
 interface CallInParts {
-  /** The id that the server gave it, which may come late or not at all. */
+  /** The id from the server, which may arrive late or not at all. */
   given: string
   /** Its id in the conversation, once it is known. */
   id: string | undefined
   name: string
-  /** The end of the text that was not told yet. */
-  untold: string
+  /** The end of the text that was not emitted yet. */
+  unsent: string
   text: string
-  /** Arguments that came as an object rather than as text. */
+  /** Arguments that arrived as an object rather than as text. */
   input: unknown
   extra: unknown
 }
 
-/** Joins the parts of each call of a reply, and tells of the arguments as they come. */
+/** Joins the parts of each call in a reply, and emits the arguments as they arrive. */
 function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit']) {
   const calls: CallInParts[] = []
   const latest = new Map<unknown, CallInParts>()
-  const tell = (call: CallInParts): string => {
+  const emitUnsent = (call: CallInParts): string => {
     const callId = (call.id ??= toId(call.given))
-    const { untold: text } = call
-    call.untold = ''
+    const { unsent: text } = call
+    call.unsent = ''
     if (text !== '') emit({ type: 'call/delta', callId, name: call.name, text })
     return callId
   }
@@ -131,9 +131,9 @@ function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit
       const { id, function: called, index = 0, extra_content: extra } = delta ?? {}
       const given = typeof id === 'string' ? id : ''
       let call = latest.get(index)
-      // Some servers give every call of a turn the same index; only the id tells them apart.
+      // Some servers give every call of a turn the same index; only the id distinguishes them.
       if (call === undefined || (given !== '' && call.given !== '' && given !== call.given)) {
-        call = { given, id: undefined, name: '', text: '', untold: '', input: undefined, extra: undefined }
+        call = { given, id: undefined, name: '', text: '', unsent: '', input: undefined, extra: undefined }
         latest.set(index, call)
         calls.push(call)
       }
@@ -142,16 +142,16 @@ function createCallReader(toId: (id: unknown) => string, emit: ReadOptions['emit
       if (typeof name === 'string') call.name ||= name
       if (typeof input === 'string') {
         call.text += input
-        call.untold += input
+        call.unsent += input
       } else call.input = input ?? call.input
       call.extra = extra ?? call.extra
-      if (call.given !== '' && call.name !== '') tell(call)
+      if (call.given !== '' && call.name !== '') emitUnsent(call)
     },
     finish(isCut: boolean): { readonly toolCalls: readonly ToolCall[]; readonly extras: ChatExtras['calls'] } {
       const toolCalls: ToolCall[] = []
       const extras: [string, Json][] = []
       for (const call of calls) {
-        const id = tell(call)
+        const id = emitUnsent(call)
         const { name, text, input, extra } = call
         if (isKept(extra)) extras.push([id, extra])
         const isRead = text === '' && input !== undefined
@@ -184,7 +184,7 @@ function createReasoningReader() {
   }
 }
 
-/** Details are streamed as well: the text of one is the sum of its parts, and its signature comes last. */
+/** Details are streamed too: the text of a detail is the sum of its parts, and its signature comes last. */
 function addDetail(details: Record<string, Json>[], part: JsonObject): void {
   const last = details.at(-1)
   const isText = typeof last?.['text'] === 'string' || typeof last?.['summary'] === 'string'
@@ -203,7 +203,7 @@ function addDetail(details: Record<string, Json>[], part: JsonObject): void {
 const DETAIL_TEXTS: ReadonlySet<string> = new Set(['text', 'summary'])
 const DETAIL_FIELDS: ReadonlySet<string> = new Set(['signature', 'format', 'id'])
 
-/** Whether a value from a server can be sent back: one that is nested too deep cannot. */
+/** Whether a value from a server can be sent back; excessively nested values cannot. */
 function isKept<T>(value: T): value is T & Json & {} {
   return value !== undefined && value !== null && !isDeeperThan(value, MAX_ARGUMENTS_DEPTH)
 }

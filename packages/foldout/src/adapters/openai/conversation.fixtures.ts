@@ -16,7 +16,7 @@ export function tool(name: string): AnyTool {
   })
 }
 
-/** Results for calls that all go well. */
+/** Creates successful results for calls. */
 export function results(calls: readonly ToolCall[], text = 'sunny'): TurnOutcome & { readonly type: 'continue' } {
   return {
     type: 'continue',

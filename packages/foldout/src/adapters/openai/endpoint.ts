@@ -7,7 +7,7 @@ import type { Features } from './features.ts'
 
 export type ToolAdditions = 'auto' | 'native' | 'plain'
 
-/** A model at a server, with what was learned about that server. */
+/** A model on a server, with everything learned about that server. */
 export interface Endpoint {
   readonly name: string
   readonly model: string
@@ -27,7 +27,7 @@ export interface ClientSettings {
   readonly apiKey: string | undefined
   readonly baseURL: string | undefined
   readonly fetch: Fetch | undefined
-  /** Whether it is another company's server, which must not get OpenAI's key from the environment. */
+  /** Whether the server belongs to another company, so it must not receive OpenAI's key from the environment. */
   readonly isForeign?: boolean
 }
 

@@ -48,7 +48,7 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
   const retried = (told: readonly ModelEvent[]): readonly ModelEvent[] =>
     told.filter(({ type }) => type === 'request/retried')
 
-  it('waits as long as a 429 says, then retries', async () => {
+  it('waits as long as a 429 requests, then retries', async () => {
     wire.answerNext(
       failing(429, 'Slow down.', { 'retry-after-ms': '30' }),
       failing(503, 'Busy.', { 'retry-after': '0' }),
@@ -65,14 +65,14 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
     expect(new Set(wire.requests.map(({ raw }) => raw)).size).toBe(1)
   })
 
-  it('waits on its own after a 529', async () => {
+  it('chooses its own delay after a 529', async () => {
     wire.answerNext(failing(529, 'Overloaded.'))
     const talk = conversation()
     expect(await adapter().evaluate(talk)).toMatchObject({ text: 'Hi.' })
     expect(retried(talk.events)).toMatchObject([{ attempt: 1, reason: '529 Overloaded.' }])
   })
 
-  it('gives up after its own retries, without those of the SDK', async () => {
+  it('gives up after its own retries, without retries by the SDK', async () => {
     wire.answerNext(...Array<Answer>(2).fill(failing(500, 'Broken.', { 'retry-after-ms': '1' })))
     const talk = conversation()
     await expect(adapter(1).evaluate(talk)).rejects.toMatchObject({
@@ -113,12 +113,12 @@ describe.each(interfaces)('failures, %s', (kind, stream) => {
 
   it('retries after half an event', async () => {
     wire.answerNext(events([stream.start, '{"choices":[{"del']))
-    // The client itself complains of it there.
+    // The client itself reports the error to the console.
     vi.spyOn(console, 'error').mockReturnValue()
     expect(await adapter().evaluate(conversation())).toMatchObject({ text: 'Hi.' })
   })
 
-  it('retries after a server error in the stream, but not after a refusal', async () => {
+  it('retries after a server error in the stream, but not after a rejection', async () => {
     wire.answerNext(events([stream.start, { error: { message: 'Broken.', type: 'server_error', code: null } }]))
     expect(await adapter().evaluate(conversation())).toMatchObject({ text: 'Hi.' })
     wire.answerNext(events([{ error: { message: 'Forbidden words.', type: 'invalid_request_error', code: null } }]))

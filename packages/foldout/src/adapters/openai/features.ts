@@ -3,7 +3,7 @@ import { isFormatRefused, isRefusedForGood, toFailure } from '../failure.ts'
 import { MAX_REFUSAL_CHARACTERS } from '../limits.ts'
 import { findQuirk, type Quirk } from '../quirks.ts'
 
-/** What an endpoint may not support. Each feature is used until the endpoint refuses it. */
+/** Features that an endpoint may not support. Each is used until the endpoint rejects it. */
 export type Feature =
   | 'added-tools'
   | 'cache-key'
@@ -12,13 +12,14 @@ export type Feature =
   | 'passed-reasoning'
   | 'reasoning'
 
-/** What one request uses: features of the endpoint, and quirks that it allows for. */
+/** The features that one request uses, and the quirks that it accounts for. */
 export type Using = ReadonlySet<Feature | Quirk>
 
 export interface Features {
   /**
-   * Sends a request that uses the features. If the endpoint refuses it because of one, it is sent without that one; if the
-   * refusal describes a quirk, it is sent in a form that allows for it. What made it succeed is remembered.
+   * Sends a request that uses the features. If the endpoint rejects it because of one feature, the request is sent
+   * without it; if the rejection describes a quirk, the request is sent in a form that accounts for it. The form that
+   * succeeded is remembered.
    */
   send<T>(
     wanted: readonly (Feature | Quirk)[],
@@ -28,40 +29,40 @@ export interface Features {
 }
 
 interface Refusal {
-  /** Whether this feature is the reason that the endpoint gave. */
+  /** Whether the endpoint named this feature as the reason. */
   isNamed(this: void, said: string): boolean
   readonly warning: string
 }
 
-// The first to suspect comes first: an answer may list what the endpoint does support.
+// Most likely cause first: an answer may also list features that the endpoint does support.
 const REFUSALS: Readonly<Record<Feature, Refusal>> = {
   'added-tools': {
     isNamed: (said) => /additional_tools/i.test(said),
     warning:
-      "The endpoint does not support tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
+      "The endpoint does not support tools that are added during a conversation. From now on, they are sent at the end of the tool list, which invalidates the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
   },
   'cache-key': {
     isNamed: (said) => /prompt_cache_key/i.test(said),
-    warning: 'The endpoint does not support prompt_cache_key. From now on it is not sent. Leave out promptCacheKey.',
+    warning: 'The endpoint does not support prompt_cache_key. From now on, it is not sent. Leave out promptCacheKey.',
   },
   'format-beside-tools': {
     isNamed: isFormatRefused,
     warning:
-      'The endpoint does not support structured output while tools are offered. From now on the shape of the answer is then only requested in the prompt, and checked when it is read.',
+      'The endpoint does not support structured output while tools are offered. From now on, with tools, the shape of the answer is only requested in the prompt and checked when the answer is read.',
   },
   'output-format': {
     isNamed: isFormatRefused,
     warning:
-      'The endpoint does not support structured output. From now on the shape of the answer is only requested in the prompt, and checked when it is read.',
+      'The endpoint does not support structured output. From now on, the shape of the answer is only requested in the prompt and checked when the answer is read.',
   },
   'passed-reasoning': {
     isNamed: (said) => /\breasoning(_content|_details)?\b/i.test(said),
-    warning: 'The endpoint does not take back the reasoning of earlier replies. From now on it is left out.',
+    warning: 'The endpoint does not accept the reasoning of earlier replies. From now on, it is left out.',
   },
   reasoning: {
     isNamed: (said) => /encrypted[ _]content/i.test(said),
     warning:
-      'The endpoint does not support encrypted reasoning. From now on it is neither requested nor passed back. Set reasoning: false to avoid the attempt.',
+      'The endpoint does not support encrypted reasoning. From now on, it is neither requested nor passed back. Set reasoning: false to avoid the attempt.',
   },
 }
 const FEATURES = Object.keys(REFUSALS) as readonly Feature[]
@@ -103,7 +104,7 @@ export function createFeatures(): Features {
   }
 }
 
-/** The error text of a refused request, or undefined if no other form of the request would be accepted. */
+/** Returns the error message of a rejected request, or undefined if no other form of the request would be accepted. */
 function readRefusal(error: unknown): string | undefined {
   const failure = toFailure(error)
   if (failure?.status !== 400 && failure?.status !== 422) return undefined
@@ -115,6 +116,6 @@ function readRefusal(error: unknown): string | undefined {
 function getSuspect(said: string, using: Using): Feature | undefined {
   const named = FEATURES.find((feature) => using.has(feature) && REFUSALS[feature].isNamed(said))
   if (named !== undefined) return named
-  // Servers have many wordings for an item that they do not know, and most do not repeat its name.
+  // Servers word their errors about unknown items in many ways, and most do not repeat the item's name.
   return using.has('added-tools') ? 'added-tools' : undefined
 }

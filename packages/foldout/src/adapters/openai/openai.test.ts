@@ -89,7 +89,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     )
   })
 
-  it('accepts parallel calls in order, with text beside them', async () => {
+  it('accepts parallel calls in order, with text next to them', async () => {
     wire.mock.on({ userMessage: 'Hello', hasToolResult: true }, { content: 'Done.' })
     wire.mock.on(
       { userMessage: 'Hello' },
@@ -214,7 +214,7 @@ describe.each(interfaces)('openai, %s', (kind, adapter) => {
     expect(wire.requests.map(({ raw }) => raw.includes('json_schema'))).toEqual([true, false, false])
   })
 
-  it('drops a refused feature only once, whatever a second refusal says', async () => {
+  it('drops a rejected feature only once, whatever a second rejection says', async () => {
     wire.mock.onMessage('Hello', { content: '{}' })
     wire.answerNext(failing(422, 'No json_schema here.'), failing(422, 'No json_schema here.'))
     const talk = conversation({ output: outputSpec({ type: 'object' }) })
@@ -264,7 +264,7 @@ describe('clients', () => {
     expect(wire.requests[0]?.headers.authorization).toBe('Bearer theirs')
   })
 
-  it('says how to pass a key if there is none', async () => {
+  it('says how to pass a missing key', async () => {
     vi.stubEnv('OPENAI_API_KEY', undefined)
     try {
       await expect(openai({ model: 'gpt-4o' }).evaluate(conversation())).rejects.toMatchObject({

@@ -10,22 +10,22 @@ import { getInputKinds, refuseMedia } from './input.ts'
 import { completeResponse } from './responses.ts'
 
 interface CommonOptions {
-  /** The model's name at the provider. */
+  /** The provider's name of the model. */
   readonly model: string
-  /** Used for every request instead of the global `fetch`. */
+  /** Replaces the global `fetch` for every request. */
   readonly fetch?: Fetch
-  /** How often a request that failed is sent again. Default 3. */
+  /** How often a failed request is retried. Default 3. */
   readonly maxRetries?: number
-  /** Tokens that input and output may have together. */
+  /** The maximum number of tokens for input and output together. */
   readonly contextWindow?: number
   /**
-   * What the model can be given besides text; other input is refused before a run begins. Default: images and files for
-   * OpenAI's models that read them, images for compatible servers.
+   * The kinds of input that the model accepts besides text; other input is rejected before a run begins. Default:
+   * images and files for OpenAI models that read them, images for compatible servers.
    */
   readonly input?: readonly InputKind[]
   /**
-   * More fields for every request, as the interface names them: `{ temperature: 0, reasoning: { effort: 'low' } }`. Its
-   * `tools` are tools that run at the provider, such as `{ type: 'web_search' }`. They are offered in addition to yours.
+   * Additional fields for every request, as the API names them: `{ temperature: 0, reasoning: { effort: 'low' } }`. Its
+   * `tools` are tools that the provider runs, such as `{ type: 'web_search' }`. They are offered in addition to yours.
    */
   readonly parameters?: Readonly<Record<string, Json>>
 }
@@ -39,26 +39,26 @@ interface CommonOptions {
  * ```
  */
 export interface OpenAIOptions extends CommonOptions {
-  /** Default: the environment variable OPENAI_API_KEY. */
+  /** The API key. Default: the environment variable OPENAI_API_KEY. */
   readonly apiKey?: string
-  /** Default: the environment variable OPENAI_BASE_URL, or OpenAI itself. */
+  /** The address of the API. Default: the environment variable OPENAI_BASE_URL, or OpenAI itself. */
   readonly baseURL?: string
-  /** Default `responses`; `chat` is Chat Completions. */
+  /** The API to use. Default `responses`; `chat` is Chat Completions. */
   readonly interface?: 'responses' | 'chat'
   /** A client of the package `openai`, instead of one created from `apiKey`, `baseURL` and `fetch`. */
   readonly client?: OpenAI
   /**
-   * How tools that are added mid-conversation are sent. `native`: as an item at their place in the conversation, so that
-   * everything before it stays cached (Responses only). `plain`: at the end of the tool list. Default `auto`: natively to
-   * OpenAI's Responses, unless the server answers that it does not know them.
+   * How tools that are added during a conversation are sent. `native`: as an item at their point in the conversation,
+   * so everything before it stays cached (Responses only). `plain`: at the end of the tool list. Default `auto`:
+   * natively to OpenAI's Responses API, unless the server answers that it does not know such items.
    */
   readonly toolAdditions?: ToolAdditions
   /**
-   * Sent as `prompt_cache_key`: requests with the same key are routed to the same cache. Use one key for conversations that
-   * begin alike. Default: none is sent.
+   * Sent as `prompt_cache_key`: requests with the same key are routed to the same cache. Use one key for conversations
+   * that start alike. Default: no key.
    */
   readonly promptCacheKey?: string
-  /** Whether to ask for encrypted reasoning and pass it back (Responses only). Default: by the model's name. */
+  /** Whether to request encrypted reasoning and pass it back (Responses only). Default: depends on the model's name. */
   readonly reasoning?: boolean
 }
 
@@ -71,9 +71,11 @@ export interface OpenAIOptions extends CommonOptions {
  * ```
  */
 export interface OpenAICompatibleOptions extends CommonOptions {
-  /** The address with its version: `http://localhost:11434/v1`. */
+  /** The address of the API with its version: `http://localhost:11434/v1`. */
   readonly baseURL: string
-  /** Default: no key is sent. The environment is not read, so that OpenAI's key never reaches another server. */
+  /**
+   * The API key. Default: no key is sent. The environment is not read, so OpenAI's key never reaches another server.
+   */
   readonly apiKey?: string
   /** The system's name in OpenTelemetry. Default `openai-compatible`. */
   readonly name?: string
@@ -82,7 +84,7 @@ export interface OpenAICompatibleOptions extends CommonOptions {
 const REASONING_MODELS = /^(o\d|codex|gpt-([5-9]|\d\d)(?!.*-chat))/
 
 /**
- * OpenAI's models, through the Responses interface or Chat Completions. Needs the package `openai`.
+ * Uses OpenAI models through the Responses API or Chat Completions. Requires the package `openai`.
  *
  * @example
  * ```ts
@@ -104,7 +106,7 @@ export function openai(options: OpenAIOptions): ProviderAdapter {
 }
 
 /**
- * A server that speaks Chat Completions: a LiteLLM proxy, vLLM, Ollama and others. Needs the package `openai`.
+ * Uses a server that speaks Chat Completions: a LiteLLM proxy, vLLM, Ollama and others. Requires the package `openai`.
  *
  * @example
  * ```ts

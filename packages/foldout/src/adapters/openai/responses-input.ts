@@ -10,17 +10,17 @@ import { DEFAULT_FILE_NAME } from './input.ts'
 type Item = OpenAI.Responses.ResponseInputItem
 type OutputItem = OpenAI.Responses.ResponseOutputItem
 
-/** Identifies `native` content of the Responses interface, which is sent back unchanged. */
+/** Identifies `native` content of the Responses API, which is sent back unchanged. */
 export const NATIVE_ADAPTER = 'openai-responses'
 
 export interface InputOptions {
-  /** Whether tools that were added mid-conversation are sent at that place in the conversation. */
+  /** Whether tools that were added during a conversation are sent at that point in the conversation. */
   readonly isNative: boolean
   /** Whether reasoning is sent back unchanged. */
   readonly hasReasoning: boolean
 }
 
-/** The conversation in the form that the Responses interface accepts. */
+/** Converts the conversation to the form that the Responses API accepts. */
 export function toResponseInput(request: ChatRequest, { isNative, hasReasoning }: InputOptions): Item[] {
   const additions = getAddedTools(request)
   return request.messages.flatMap((message, index): readonly Item[] => {
@@ -48,7 +48,7 @@ function toUserContent({ text, parts }: UserMessage): string | OpenAI.Responses.
 function toContentPart(part: TextPart | MediaPart): OpenAI.Responses.ResponseInputContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text }
   if (part.type === 'image') return { type: 'input_image', detail: 'auto', image_url: toAddress(part) }
-  // The provider takes the name of a file from its address.
+  // The provider takes the name of a file from its URL.
   if (!('data' in part)) return { type: 'input_file', file_url: part.url }
   return { type: 'input_file', filename: part.name ?? DEFAULT_FILE_NAME, file_data: toDataUrl(part) }
 }
@@ -72,7 +72,7 @@ function toAssistantItems({ text, toolCalls, native }: AssistantMessage, hasReas
   return [...messages.flatMap(toPlainMessage), ...calls]
 }
 
-/** A message without its id: for the provider, an id refers to the reasoning before the message as well. */
+/** Removes the id of a message: for the provider, the id also refers to the reasoning before the message. */
 function toPlainMessage(message: OpenAI.Responses.ResponseOutputMessage): readonly Item[] {
   const content = getMessageText(message)
   const { phase } = message
@@ -88,6 +88,6 @@ function toFunctionCall({ id, name, arguments: input, malformed }: ToolCall): It
 }
 
 export function toResponseTool({ name, description, inputSchema }: AnyTool): OpenAI.Responses.FunctionTool {
-  // Not strict, which is the default here: its subset of JSON Schema lacks much of what tools use.
+  // Not strict, although that is the default here: the strict subset of JSON Schema lacks many features that tools use.
   return { type: 'function', name, description, parameters: toToolParameters(inputSchema, 'openai'), strict: false }
 }

@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => wire[Symbol.asyncDispose]())
 
-/** An adapter that believes it speaks to OpenAI. */
+/** An adapter that assumes it talks to OpenAI. */
 function atOpenAI(options: Partial<OpenAIOptions> = {}): ProviderAdapter {
   return openai({
     model: 'gpt-4o',
@@ -51,7 +51,7 @@ const reasons = (encrypted_content?: string): object => ({
   ...(encrypted_content === undefined ? {} : { encrypted_content }),
 })
 
-/** A run in which each of three turns brings a tool in. */
+/** A run in which each of three turns adds a tool. */
 async function runWithAdditions(adapter: ProviderAdapter) {
   const names = ['wind', 'rain', 'snow']
   wire.answerNext(
@@ -82,7 +82,7 @@ const definition = (name: string): object => ({
 })
 
 describe('tools added in the middle of a conversation', () => {
-  it('R42 leave every request beginning with the bytes of the one before, across three additions', async () => {
+  it('R42 keep every request starting with the bytes of the one before, across three additions', async () => {
     await runWithAdditions(atOpenAI())
     const raws = wire.requests.map(({ raw }) => raw)
     expect(raws).toHaveLength(4)
@@ -134,7 +134,7 @@ describe('tools added in the middle of a conversation', () => {
     const talk = conversation({ tools: [tool('weather')], callTools })
     expect(await adapter.evaluate(talk)).toMatchObject({ text: 'Done.' })
     expect(warnings(talk.events)).toEqual([
-      "The endpoint does not support tools that are added within a conversation. From now on they are sent at the end of the tool list, which costs the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
+      "The endpoint does not support tools that are added during a conversation. From now on, they are sent at the end of the tool list, which invalidates the cached prefix. Set toolAdditions: 'plain' to avoid the attempt.",
     ])
     wire.answerNext(reply([calls('weather', 'c1')]), reply([says('Done.')]))
     const later = conversation({ tools: [tool('weather')], callTools })
@@ -144,7 +144,7 @@ describe('tools added in the middle of a conversation', () => {
     expect(wire.requests[2]!.body.tools).toEqual([definition('weather'), definition('wind')])
   })
 
-  it('R35 an unrelated 400 is reported as it is, and nothing is remembered', async () => {
+  it('R35 do not hide an unrelated 400, which is not remembered', async () => {
     const messages: readonly Message[] = [
       { role: 'user', text: 'Hello' },
       { role: 'tools', names: ['wind'] },
@@ -160,7 +160,7 @@ describe('tools added in the middle of a conversation', () => {
     expect(wire.requests.at(-1)!.raw).toContain('additional_tools')
   })
 
-  it('R35 a conversation that is too long is not resent in another mode', async () => {
+  it('R35 are not resent in another mode if the conversation is too long', async () => {
     wire.answerNext(failing(400, 'Your input exceeds the context window of this model.'))
     const talk = conversation({
       messages: [
@@ -173,7 +173,7 @@ describe('tools added in the middle of a conversation', () => {
     expect(wire.requests).toHaveLength(1)
   })
 
-  it('R35 a refusal is an error if native mode is required', async () => {
+  it('R35 cause an error if they are rejected and native mode is required', async () => {
     wire.answerNext(reply([calls('weather', 'c1')]), failing(400, 'Unknown item.'))
     const adapter = openai({ model: 'm', apiKey: 'k', baseURL: `${wire.url}/v1`, toolAdditions: 'native' })
     const talk = conversation({
@@ -185,7 +185,7 @@ describe('tools added in the middle of a conversation', () => {
     expect(wire.requests[1]!.body.input.at(-1)).toMatchObject({ type: 'additional_tools' })
   })
 
-  it('R35 a tool is offered once, even if it is added twice or was there from the start', async () => {
+  it('R35 are offered once, even if they are added twice or were there from the start', async () => {
     wire.answerNext(reply([says('Done.')]))
     const talk = conversation({
       tools: [tool('weather')],
@@ -239,7 +239,7 @@ describe('reasoning', () => {
     expect(wire.requests[2]!.body.input.slice(1, 4)).toEqual(output)
   })
 
-  it('is left out if it came without its content, which nobody stores', async () => {
+  it('is left out if it arrived without its content, which is not stored anywhere', async () => {
     wire.answerNext(reply([reasons(), calls('weather', 'c1')]), reply([says('Done.')]))
     const talk = conversation({ tools: [tool('weather')] })
     await atOpenAI({ model: 'gpt-5' }).evaluate(talk)
@@ -252,7 +252,7 @@ describe('reasoning', () => {
     })
   })
 
-  it('is no longer requested after a refusal', async () => {
+  it('is no longer requested after a rejection', async () => {
     wire.answerNext(failing(400, 'Encrypted content is not supported with this model.'), reply([says('Hi.')]))
     const talk = conversation({ output: outputSpec({ type: 'object' }) })
     await atOpenAI({ model: 'gpt-5' }).evaluate(talk)
@@ -263,7 +263,7 @@ describe('reasoning', () => {
     expect(wire.requests[1]!.body.text.format.type).toBe('json_schema')
   })
 
-  it('of another adapter is not sent', async () => {
+  it('is not sent if it comes from another adapter', async () => {
     wire.answerNext(reply([says('Hi.')]))
     const native = { adapter: 'anthropic', content: [{ type: 'thinking' }] }
     const messages: readonly Message[] = [
@@ -277,7 +277,7 @@ describe('reasoning', () => {
 })
 
 describe('replies', () => {
-  it('counts what was cached as part of the input', async () => {
+  it('counts cached tokens as part of the input', async () => {
     wire.answerNext(
       reply([says('Hi.')], {
         input_tokens: 100,
@@ -290,7 +290,7 @@ describe('replies', () => {
     })
   })
 
-  it('keeps two messages and a refusal apart, as in the text', async () => {
+  it('separates two messages and a refusal, as in the text', async () => {
     const refusal = { ...says(''), content: [{ type: 'refusal', refusal: 'I cannot.' }] }
     const output = [says('First.'), refusal]
     wire.answerNext(
@@ -341,7 +341,7 @@ describe('replies', () => {
     await expect(atOpenAI().evaluate(conversation())).rejects.toMatchObject({ code: 'adapter-refused' })
   })
 
-  it('keeps fields of the text settings beside the format', async () => {
+  it('keeps other fields of the text settings next to the format', async () => {
     wire.answerNext(reply([says('{}')]))
     const adapter = atOpenAI({ parameters: { text: { verbosity: 'low' }, reasoning: { effort: 'low' } } })
     await adapter.evaluate(conversation({ system: '', output: outputSpec({ type: 'object' }) }))

@@ -14,7 +14,7 @@ type Body = OpenAI.Responses.ResponseCreateParamsStreaming
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent
 type Item = OpenAI.Responses.ResponseOutputItem
 
-/** Sends one request to the Responses interface, which stores nothing. */
+/** Sends one request to the Responses API, without storing the response there. */
 export async function completeResponse(endpoint: Endpoint, request: ChatRequest): Promise<ChatReply> {
   const { name: adapter, maxRetries: retries } = endpoint
   const client = await endpoint.client()
@@ -41,7 +41,7 @@ function getWantedFeatures(endpoint: Endpoint, request: ChatRequest, client: Ope
   const hasAdditions = getAddedTools(request).size > 0
   const wanted: Feature[] = []
   if (hasAdditions && endpoint.toolAdditions === 'auto' && isOpenAI(client)) wanted.push('added-tools')
-  // Responses does not take a list as structured output.
+  // The Responses API does not accept an array as structured output.
   if (request.output?.container === 'object') wanted.push('output-format')
   if (endpoint.reasoning) wanted.push('reasoning')
   if (endpoint.cacheKey !== undefined) wanted.push('cache-key')
@@ -57,7 +57,7 @@ function toResponseBody(
   const { text, tools: serverTools, ...parameters } = endpoint.parameters
   const added = isNative ? [] : [...getAddedTools(request).values()].flat()
   const tools = [
-    // Tools that run at the provider.
+    // Tools that the provider runs.
     ...(Array.isArray(serverTools) ? (serverTools as unknown as OpenAI.Responses.Tool[]) : []),
     ...[...request.tools, ...added].map(toResponseTool),
   ]
@@ -76,7 +76,7 @@ function toResponseBody(
     ...(Object.keys(texts).length > 0 ? { text: texts } : {}),
     ...(system === '' ? {} : { instructions: system }),
     ...(tools.length > 0 ? { tools } : {}),
-    // Last, so that each request begins with the bytes of the one before.
+    // Last, so each request begins with the bytes of the one before.
     input: toResponseInput(request, { isNative, hasReasoning: using.has('reasoning') }),
   }
 }
@@ -92,7 +92,7 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
   // By position. Servers do not always count from zero.
   const items = new Map<number, Item>()
   const toId = createCallIds(conversation)
-  // The ids of calls whose arguments are on their way, by position.
+  // The ids of calls whose arguments are being streamed, by position.
   const calls = new Map<number, { readonly id: string; readonly name: string }>()
   let response: OpenAI.Responses.Response | undefined
   let hasText = false
@@ -148,12 +148,12 @@ async function readReply(events: AsyncIterable<StreamEvent>, options: ReadOption
   return { message, usage: response.usage ? toUsage(response.usage) : NO_USAGE }
 }
 
-/** Some servers skip positions, and some leave the items out of the last event. */
+/** Some servers skip positions, and some omit the items from the last event. */
 function sortItems(items: ReadonlyMap<number, Item>): readonly Item[] {
   return [...items].sort(([one], [other]) => one - other).map(([, item]) => item)
 }
 
-/** A call under the id that it has in the conversation. */
+/** Gives a call its id in the conversation. */
 function withId(item: Item, known: string | undefined, toId: (id: unknown) => string): Item {
   return item.type === 'function_call' ? { ...item, call_id: known ?? toId(item.call_id) } : item
 }
@@ -177,9 +177,9 @@ function getText(output: readonly Item[]): string {
 }
 
 /**
- * The items as they came, if a plain message would lose something of them: reasoning, which must go back with what
- * followed it, or the phase of a message. The provider stores nothing, so reasoning whose content is not in the item itself
- * cannot go back; nor can reasoning that nothing followed because the reply was cut off.
+ * Returns the items unchanged, if a plain message would lose part of them: reasoning, which must be sent back with the
+ * items that followed it, or the phase of a message. The provider stores nothing, so reasoning can only be sent back if
+ * the item contains it and something followed it.
  */
 function toNative(output: readonly Item[]): AssistantMessage['native'] {
   const end = output.findLastIndex((item) => item.type !== 'reasoning') + 1
@@ -193,7 +193,7 @@ function measureEvent(event: StreamEvent): number {
   return 'delta' in event ? measureText(event.delta) : 0
 }
 
-/** The error for a failure that was reported in a stream, in the shape of the client's own errors. */
+/** Creates the error for a failure reported in a stream, in the shape of the client's own errors. */
 function toStreamFailure(code: string | null | undefined, message: string): Error {
   return Object.assign(new Error(message), { status: undefined, code })
 }

@@ -8,20 +8,20 @@ export interface RecordedRequest {
   readonly headers: IncomingMessage['headers']
   /** The bytes that were sent. */
   readonly raw: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a test looks into is anything
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into any part of it
   readonly body: any
 }
 
 export type Answer = (response: ServerResponse) => void | Promise<void>
 
-/** A provider's mock with a proxy before it that writes down what really was on the wire. */
+/** A mock provider behind a proxy that records the actual requests. */
 export interface Wire extends AsyncDisposable {
   readonly url: string
   readonly mock: LLMock
   readonly requests: readonly RecordedRequest[]
-  /** How many requests the client gave up before they were answered. */
+  /** How many requests the client abandoned before they were answered. */
   readonly givenUp: () => number
-  /** Answers the next request itself; without one it goes to the mock. */
+  /** Queues answers for the next requests; without one, a request goes to the mock. */
   answerNext(...answers: readonly Answer[]): void
 }
 
@@ -75,7 +75,7 @@ function forward(url: string, incoming: IncomingMessage, raw: string, response: 
   })
 }
 
-/** A refusal or a failure. */
+/** An error response. */
 export function failing(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
@@ -84,11 +84,11 @@ export function failing(status: number, message: string, headers: Readonly<Recor
 }
 
 export interface EventsEnd {
-  /** What becomes of the connection after the events. Default `done`: it ends in order. */
+  /** What happens to the connection after the events. Default `done`: it ends normally. */
   readonly end?: 'done' | 'cut' | 'hang'
 }
 
-/** Server-sent events, each as a provider sends it. */
+/** Server-sent events, in a provider's format. */
 export function events(data: readonly (object | string)[], { end = 'done' }: EventsEnd = {}): Answer {
   return async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -11,8 +11,8 @@ import type { DurablePrompt, DurableRunOptions } from './durable-run.ts'
 type Outcome = AgentResult['status'] | 'cancelled'
 
 /**
- * Goes on with a run where its journal ends, until it is over or waits for a person. Doing it again does only what is left:
- * the journal, and nothing else, says what was done.
+ * Continues a run where its journal ends, until it is over or waits for a person. Calling it again does only the
+ * remaining work: the journal alone says what was done.
  */
 export async function advance(
   options: DurableRunOptions,
@@ -28,7 +28,7 @@ export async function advance(
       return await goOn(options, session, { wokenBy, signal })
     } catch (error) {
       if (await isCancelled(options, id, error)) return 'cancelled'
-      // A database that is away comes back; a run does not fail because of it.
+      // A database that is away comes back, so it does not make a run fail.
       if (!hasCode(error, 'store-failed') || signal.aborted) throw error
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
@@ -38,8 +38,8 @@ export async function advance(
 const PAUSE_MS = 500
 
 /**
- * Opens the session of a run and writes to it at once. From then on the machine that had the run before, and that may be alive
- * after all, cannot write: the number of its next event is taken.
+ * Opens the session of a run and writes to it at once. From then on, the previous machine cannot write, even if it is
+ * still alive, because the number of its next event is taken.
  */
 async function claim(options: DurableRunOptions, id: string, machine: string): Promise<KeptSession> {
   return retryConflicts(async () => {
@@ -66,13 +66,16 @@ async function goOn(
   try {
     return await go(answer)
   } catch (error) {
-    // An answer that came too late, or whose tool has changed: nothing was done, and the person is asked again.
+    // The answer came too late, or its tool has changed: nothing was done, and the person is asked again.
     if (answer && (hasCode(error, 'approval-expired') || hasCode(error, 'approval-changed'))) return go(undefined)
     throw error
   }
 }
 
-/** The answer that a run was woken with, unless it has been taken before: the machine that took it may have died since. */
+/**
+ * Finds the answer that a run was woken with, unless it was already accepted: the machine that accepted it may have
+ * died since.
+ */
 function findAnswer({ approvals }: RunState, wokenBy: RunSignal | undefined): ApprovalAnswer | undefined {
   if (wokenBy?.topic !== 'approval') return undefined
   const answer = wokenBy.value as ApprovalAnswer
@@ -80,7 +83,7 @@ function findAnswer({ approvals }: RunState, wokenBy: RunSignal | undefined): Ap
   return held && !held.answer ? answer : undefined
 }
 
-/** Whether an error is what a machine sees whose run was cancelled by another one. */
+/** Whether an error means that another machine has cancelled the run. */
 async function isCancelled(options: DurableRunOptions, id: string, error: unknown): Promise<boolean> {
   if (!hasCode(error, 'store-conflict') && !hasCode(error, 'run-aborted')) return false
   return (await openRun(options, id)).get(agentRun).status === 'cancelled'
@@ -92,7 +95,7 @@ function hasCode(error: unknown, code: FoldoutError['code']): boolean {
 
 const MOST_CONFLICTS = 20
 
-/** Does something with a session again, from its beginning, if another writer was faster. */
+/** Retries a job from its beginning if another writer was faster. */
 export async function retryConflicts<Value>(job: () => Promise<Value>): Promise<Value> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -103,7 +106,7 @@ export async function retryConflicts<Value>(job: () => Promise<Value>): Promise<
   }
 }
 
-/** The session of a run. */
+/** Opens the session of a run. */
 export function openRun(
   { store, slices = [] }: Pick<DurableRunOptions, 'store' | 'slices'>,
   id: string,

@@ -1,5 +1,5 @@
 /**
- * Which run it is: a kind that every machine has defined, and an id.
+ * Identifies a run: a kind that every machine has defined, and an id.
  *
  * @example
  * ```ts
@@ -21,14 +21,14 @@ export interface RunAddress {
  */
 export interface RunSignal {
   readonly topic: string
-  /** Of several signals with one key, a run gets the first. */
+  /** A run receives only the first of several signals with the same key. */
   readonly key: string
-  /** Plain JSON. */
+  /** The value of the signal, as plain JSON. */
   readonly value: unknown
 }
 
 /**
- * When a run begins.
+ * Options for when a run begins.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export interface RunSignal {
  * ```
  */
 export interface RunStartOptions {
-  /** Lower numbers go first, where an engine has queues. Default 0. */
+  /** Lower numbers go first, if the engine has queues. Default 0. */
   readonly priority?: number
   /** How long to wait before the run begins. Default 0. */
   readonly delaySeconds?: number
@@ -55,7 +55,7 @@ export type RunEnd =
   | { readonly status: 'done'; readonly outcome: string }
 
 /**
- * What an engine gives to the work of a run each time that it is started or woken.
+ * What an engine passes to the work of a run each time the run is started or woken.
  *
  * @example
  * ```ts
@@ -69,20 +69,20 @@ export interface RunFlow {
   readonly id: string
   /** The machine that works on the run. */
   readonly machine: string
-  /** What has woken the run; nothing when it was started or resumed. */
+  /** The signal that has woken the run; undefined when it was started or resumed. */
   readonly wokenBy: RunSignal | undefined
   /**
    * Does something once. If the machine dies before it has ended, another one does it again. The signal aborts when the run is
    * cancelled.
    */
   step<Value>(name: string, work: (signal: AbortSignal) => Promise<Value>): Promise<Value>
-  /** Ends this piece of work: the run holds no process until a signal of this topic arrives. Return what it gives. */
+  /** Ends this piece of work: the run occupies no process until a signal of this topic arrives. Return its result. */
   wait(topic: string): RunEnd
 }
 
 /**
- * What a run does when it is started or woken, on whichever machine. It may be called again for what it has already done, so
- * it looks at the session's journal first.
+ * The work of a run when it is started or woken, on any machine. It may be called again for work that is already done,
+ * so it reads the session's journal first.
  *
  * @example
  * ```ts
@@ -92,7 +92,7 @@ export interface RunFlow {
 export type RunWork = (flow: RunFlow) => Promise<RunEnd>
 
 /**
- * Where a run stands, as its engine knows it.
+ * The status of a run, as its engine knows it.
  *
  * @example
  * ```ts
@@ -102,7 +102,7 @@ export type RunWork = (flow: RunFlow) => Promise<RunEnd>
 export interface RunStatus {
   readonly id: string
   readonly status: 'active' | 'waiting' | 'done' | 'failed' | 'cancelled'
-  /** What the work returned with `'done'`. */
+  /** The outcome that the work returned with `'done'`. */
   readonly outcome?: string
   /** Why it failed. */
   readonly error?: string
@@ -111,8 +111,8 @@ export interface RunStatus {
 }
 
 /**
- * Decides who works on which run, and when. Work of one run is done one piece at a time, in the order in which the run was
- * started and signaled, by one machine after another if they die. Implementations pass `engineSuite`.
+ * Decides who works on which run, and when. The work of one run is done one piece at a time, in the order of its start
+ * and signals, by one machine after another if they die. Implementations pass `engineSuite`.
  *
  * @example
  * ```ts
@@ -123,21 +123,21 @@ export interface RunStatus {
  */
 export interface RunEngine {
   readonly name: string
-  /** Says what runs of a kind do. Every machine defines all kinds before it serves. */
+  /** Defines the work of a kind of run. Every machine defines all kinds before it serves. */
   define(kind: string, work: RunWork): void
-  /** Starts a run. One that was started before is left as it is. */
+  /** Starts a run. A run that was already started is left unchanged. */
   start(run: RunAddress, options?: RunStartOptions): Promise<void>
-  /** Wakes a run, from any machine. False if it has had a signal with this key. */
+  /** Wakes a run, from any machine. Returns false if it already had a signal with this key. */
   signal(run: RunAddress, signal: RunSignal): Promise<boolean>
-  /** Ends a run: what is under way is aborted, and later signals do nothing. */
+  /** Ends a run: work in progress is aborted, and later signals do nothing. */
   cancel(run: RunAddress): Promise<void>
   getStatus(run: RunAddress): Promise<RunStatus | undefined>
-  /** Lists runs of a kind, the newest first. */
+  /** Lists runs of a kind, newest first. */
   list(kind: string, page?: RunPage): Promise<readonly RunStatus[]>
 }
 
 /**
- * Which of the runs to list.
+ * The page of runs to list.
  *
  * @example
  * ```ts
@@ -146,7 +146,7 @@ export interface RunEngine {
  */
 export interface RunPage {
   readonly offset?: number
-  /** Default 100. */
+  /** The maximum number of runs. Default 100. */
   readonly limit?: number
 }
 

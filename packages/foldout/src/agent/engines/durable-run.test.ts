@@ -15,7 +15,7 @@ const done = defineSlice({
   reducers: { added: (state, what: string) => [...state, what] },
 })
 
-/** Says what it did, in the world outside as well as in the session. */
+/** Records its calls, both outside and in the session. */
 function makeTool(name: string, world: string[], options: object = {}): AnyTool {
   return defineTool({
     name,
@@ -53,7 +53,7 @@ async function waitFor(run: DurableRun, id: string, status: string): Promise<voi
 const openDone = (store: SessionStore, id: string) => openSession({ store, id, slices: [done] })
 
 describe('R63 a durable run', () => {
-  it('R63 goes from its input to its result, and is started once', async () => {
+  it('R63 runs from its input to its result, and is started once', async () => {
     const world: string[] = []
     const { run, store } = stage([calls('work', { n: 1 }), says('Done.')], [makeTool('work', world)])
     const handle = await startRun(run, { id: 'one', input: 'Go.' })
@@ -81,7 +81,7 @@ describe('R63 a durable run', () => {
     await expect(handle.signal('approval', answer)).rejects.toMatchObject({ code: 'approval-unknown' })
   })
 
-  it('R63 answers two calls one after the other, and one of another run never', async () => {
+  it('R63 answers two calls one after the other, and never a call of another run', async () => {
     const world: string[] = []
     const tools = [makeTool('pay', world, { needsApproval: true })]
     const { run } = stage([callsAll(['pay', { n: 1 }], ['pay', { n: 2 }]), says('Both.')], tools)
@@ -105,7 +105,7 @@ describe('R63 a durable run', () => {
     expect(world).toEqual(['pay 2 true'])
   })
 
-  it('R63 is cancelled while it waits and while it works; what it does then is refused', async () => {
+  it('R63 can be cancelled while it waits and while it works; later writes are rejected', async () => {
     const world: string[] = []
     let release = (): void => undefined
     const slow: AnyTool = defineTool({
@@ -130,7 +130,7 @@ describe('R63 a durable run', () => {
     await expect(getRun(run, 'nobody').cancel()).rejects.toMatchObject({ code: 'run-unknown' })
   })
 
-  it('R63 says why it failed, and goes on where its journal ends', async () => {
+  it('R63 says why it failed, and continues where its journal ends', async () => {
     const world: string[] = []
     const { run, define, engine } = stage([calls('work', { n: 1 })], [makeTool('work', world)])
     const handle = await startRun(run, { id: 'one', input: 'Go.' })
@@ -143,7 +143,7 @@ describe('R63 a durable run', () => {
 })
 
 describe('R63 a run whose machine died', () => {
-  /** A store that stops taking events, as for a machine that dies: after events of a type have been written so often. */
+  /** A store that stops accepting events after some events of a type, as if its machine had died. */
   function dyingStore(store: SessionStore, type: string): SessionStore {
     let isDead = false
     return {
@@ -197,7 +197,7 @@ describe('R63 a run whose machine died', () => {
     },
   )
 
-  it('R63 asks a person about an interrupted call, if it is told to', async () => {
+  it('R63 asks a person about an interrupted call, if configured', async () => {
     const world: string[] = []
     const { handle, run } = await dieAndGoOn(makeTool('work', world), 'run/calling', { interruptedCalls: 'ask' })
     await waitFor(run, 'one', 'waiting')
@@ -208,7 +208,7 @@ describe('R63 a run whose machine died', () => {
     expect(world).toEqual(['work 1 true'])
   })
 
-  it('R63 fences the machine that was taken for dead', async () => {
+  it('R63 fences off a machine that was assumed dead', async () => {
     const world: string[] = []
     let wake = (): void => undefined
     const slow = makeTool('slow', world, {
@@ -219,7 +219,7 @@ describe('R63 a run whose machine died', () => {
         }),
     })
     const { store, define } = stage([calls('slow'), says('I am still here.')], [slow])
-    // Each process has a store object of its own.
+    // Each process has its own store object.
     const zombie = await startRun(define(createLocalEngine(), undefined, { store: { ...store } }), { id: 'one' })
     await expect.poll(() => world.length).toBe(1)
     const taken = await startRun(define(createLocalEngine(), [says('Mine now.')]), { id: 'one' })

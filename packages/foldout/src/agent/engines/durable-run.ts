@@ -13,8 +13,8 @@ import type { RunAddress, RunEngine, RunPage, RunStartOptions, RunStatus } from 
 import { createUnknownRun } from './local-engine.ts'
 
 /**
- * What {@link defineRun} takes: the options of `runAgent` that hold for all runs of this kind, the engine that decides who
- * works on them, and the store of their journals.
+ * Options of {@link defineRun}: the `runAgent` options for all runs of this kind, the engine that decides who works on
+ * them, and the store of their journals.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export interface DurableRunOptions<Output = unknown> extends Omit<
   readonly store: SessionStore
   /** The prompt, or a function that binds it for a run. */
   readonly prompt: DurablePrompt<Output> | ((id: string) => DurablePrompt<Output> | Promise<DurablePrompt<Output>>)
-  /** The slices of the sessions, beside those that every session has. */
+  /** The slices of the sessions, in addition to those that every session has. */
   readonly slices?: readonly AnySlice[]
 }
 
@@ -62,10 +62,10 @@ export interface DurableRun<Output = unknown> {
 }
 
 /**
- * Defines a kind of run that outlives the process: each model request and each call is journaled in the store, and the engine
- * lets another machine go on where one has died. A call that was completed is never repeated. One that was interrupted is repeated
- * only if its tool is read-only or idempotent; otherwise the model is told that its outcome is unknown
- * (`interruptedCalls: 'ask'` asks a person).
+ * Defines a kind of run that outlives the process: each model request and each call is journaled in the store, and if a
+ * machine dies, the engine lets another one continue. A call that was completed is never repeated. One that was
+ * interrupted is repeated only if its tool is read-only or idempotent; otherwise the model reads that its outcome is
+ * unknown (`interruptedCalls: 'ask'` asks a person).
  *
  * @example
  * ```ts
@@ -84,7 +84,7 @@ export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRu
 }
 
 /**
- * What {@link startRun} takes.
+ * Options of {@link startRun}.
  *
  * @example
  * ```ts
@@ -94,12 +94,12 @@ export function defineRun<Output>(options: DurableRunOptions<Output>): DurableRu
 export interface StartedRunOptions extends RunStartOptions {
   /** Identifies the run, and its session in the store. Default: a random one. */
   readonly id?: string
-  /** What the user says. Default `Begin.` */
+  /** The user input. Default `Begin.` */
   readonly input?: AgentInput
 }
 
 /**
- * A durable run, from whichever machine.
+ * A durable run, as seen from any machine.
  *
  * @example
  * ```ts
@@ -113,20 +113,22 @@ export interface RunHandle<Output = unknown> {
   /** The calls that wait for a person. */
   approvals(): Promise<readonly ApprovalRequest[]>
   /**
-   * Answers a call that waits for a person. The answer holds for exactly that call, and the first one counts: later ones are
-   * refused with `approval-used`.
+   * Answers a call that waits for a person. The answer holds for exactly that call, and the first one counts: later
+   * ones are rejected with `approval-used`.
    */
   signal(topic: 'approval', value: ApprovalAnswer): Promise<void>
-  /** Lets a run that has failed go on where its journal ends. */
+  /** Continues a failed run where its journal ends. */
   resume(): Promise<void>
-  /** Ends the run. The machine that works on it cannot write to its session any more. */
+  /** Ends the run. The machine that works on it cannot write to its session anymore. */
   cancel(): Promise<void>
-  /** Waits for the end of the run, also for days. Rejects with `run-failed` or `run-cancelled` if it did not complete. */
+  /**
+   * Waits for the end of the run, even for days. Rejects with `run-failed` or `run-cancelled` if it did not complete.
+   */
   result(options?: { readonly signal?: AbortSignal }): Promise<DurableResult<Output>>
 }
 
 /**
- * How a durable run has ended, as its journal says it.
+ * The result of a durable run, from its journal.
  *
  * @example
  * ```ts
@@ -152,7 +154,7 @@ export async function startRun<Output>(
 ): Promise<RunHandle<Output>> {
   const message = toUserMessage(input ?? 'Begin.')
   assertAccepted(message, run.options.adapter)
-  // The journal comes first: the engine knows only that there is a run. The second caller finds it begun.
+  // The journal comes first: the engine knows only that there is a run. A second caller finds that the run has begun.
   await retryConflicts(async () => {
     const session = await openRun(run.options, id)
     if (session.get(agentRun).status !== 'new') return
@@ -201,7 +203,7 @@ export function getRun<Output>(run: DurableRun<Output>, id: string): RunHandle<O
         const session = await openRun(run.options, id)
         const { status } = session.get(agentRun)
         if (status === 'completed' || status === 'cancelled') return
-        // The number of this event is the next that the machine at work would take: from now on it is refused.
+        // This event takes the number that the working machine would use next, so from now on its writes are rejected.
         session.dispatch(agentRun.events.cancelled())
         await session.saved()
       })
@@ -222,7 +224,10 @@ function checkTopic(topic: string): void {
   throw new FoldoutError('approval-invalid', `A run does not wait for '${topic}'. Signal 'approval' with an answer.`)
 }
 
-/** Throws unless a call waits for this answer. The engine decides who was first; this gives clear words to everybody else. */
+/**
+ * Throws unless a call waits for this answer. The engine decides who was first; this check gives everyone else a clear
+ * error.
+ */
 function checkWaiting(session: KeptSession, { callId, digest }: ApprovalAnswer): void {
   const held = session.get(agentRun).approvals.find((request) => request.callId === callId)
   if (held?.digest === digest && !held.answer) return

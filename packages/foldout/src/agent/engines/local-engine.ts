@@ -16,15 +16,15 @@ interface LocalRun {
   readonly keys: Set<string>
   readonly cancelled: AbortController
   status: RunStatus
-  /** Ends when all work that was asked for so far has ended. */
+  /** Settles when all work requested so far has ended. */
   last: Promise<void>
-  /** How many pieces of work are asked for and have not ended. */
+  /** The number of requested pieces of work that have not ended. */
   open: number
 }
 
 /**
- * Creates an engine for tests and single machines. It remembers nothing beyond the process: start a run again in the next
- * one, and it goes on where its journal ends.
+ * Creates an engine for tests and single machines. It remembers nothing beyond the process: start a run again in the
+ * next process, and it continues where its journal ends.
  *
  * @example
  * ```ts

@@ -10,11 +10,11 @@ import { findTarget, findTool } from './calls/call.ts'
 import type { RunCore } from './core.ts'
 import { agentRun, type RunState } from './run-state.ts'
 
-/** Checks the answers that a run is given, before anything has changed. Throws unless every one of them can be taken. */
+/** Checks the answers passed to a run before anything changes. Throws unless all of them can be accepted. */
 export function checkAnswers(core: RunCore): void {
   const { approvals: answers, approvalTtlMs: ttl } = core.options
   if (ttl !== undefined && !(Number.isFinite(ttl) && ttl > 0 && ttl <= MAX_TTL_MS))
-    throw new FoldoutError('approval-invalid', `approvalTtlMs is ${ttl}. Pass a number of milliseconds above 0.`)
+    throw new FoldoutError('approval-invalid', `approvalTtlMs is ${ttl}. Pass a number of milliseconds greater than 0.`)
   if (answers === undefined) return
   if (!Array.isArray(answers)) throw createInvalid('approvals is not a list')
   const seen = new Set<string>()
@@ -53,24 +53,24 @@ function checkAnswer(core: RunCore, { callId, digest, approved }: ApprovalAnswer
   if (held?.answer || (!held && hasResult(state, callId)))
     throw new FoldoutError(
       'approval-used',
-      `The call ${show(callId)} was answered before, and an answer counts once. Run again without this answer to go on.`,
+      `The call ${show(callId)} was already answered, and only the first answer counts. Run again without this answer to continue.`,
     )
   if (held?.digest !== digest)
     throw new FoldoutError(
       'approval-unknown',
-      `No call ${show(callId)} waits for this answer: it belongs to another call, or was asked about again since. Answer what result.approvals lists now.`,
+      `No call ${show(callId)} waits for this answer: the answer belongs to another call or to an earlier request. Answer the requests in the current result.approvals.`,
     )
-  // Not approving is safe, whatever has become of the call.
+  // Denying a call is always safe, even if the call has changed.
   if (!approved) return
   if (isExpired(held))
     throw new FoldoutError(
       'approval-expired',
-      `The call ${show(callId)} could be approved until ${held.expiresAt}. Run again without this answer to ask again.`,
+      `The call ${show(callId)} could only be approved until ${held.expiresAt}. Run again without this answer to ask again.`,
     )
   if (!isUnchanged(core, held))
     throw new FoldoutError(
       'approval-changed',
-      `The call ${show(callId)}, or the definition of its tool '${held.tool}', is not what it was when a person was asked. Run again without this answer to ask again.`,
+      `The call ${show(callId)}, or the definition of its tool '${held.tool}', has changed since a person was asked. Run again without this answer to ask again.`,
     )
 }
 
@@ -78,7 +78,7 @@ function hasResult({ messages, finished }: RunState, callId: string): boolean {
   return [...messages, ...finished].some((message) => message.role === 'tool' && message.callId === callId)
 }
 
-/** Whether a call and its tool are what a person was asked about. */
+/** Whether a call and its tool are unchanged since a person was asked. */
 function isUnchanged({ journal, toolbox }: RunCore, held: HeldApproval): boolean {
   const { id, messages } = journal.state
   const call = findCall(messages, held.callId)
@@ -92,16 +92,17 @@ function findCall(messages: RunState['messages'], callId: string): ToolCall | un
   return messages.findLast((message) => message.role === 'assistant')?.toolCalls.find(({ id }) => id === callId)
 }
 
-/** Writes down the answers that a run was given. Where the user goes on with something else, what still waits is not approved. */
+/** Records the answers passed to a run. If the user sends new input instead, the calls that still wait are denied. */
 export function takeAnswers(core: RunCore, isNewInput: boolean): void {
   for (const { callId, approved, reason } of core.options.approvals ?? []) {
     take(core, { callId, approved, ...(reason && { reason: cutWithCount(reason, MAX_APPROVAL_REASON) }) })
   }
   if (!isNewInput) return
-  for (const { callId } of listWaiting(core.journal.state)) take(core, { callId, approved: false, reason: WENT_ON })
+  for (const { callId } of listWaiting(core.journal.state))
+    take(core, { callId, approved: false, reason: NEW_INPUT_REASON })
 }
 
-const WENT_ON = 'The user went on with something else.'
+const NEW_INPUT_REASON = 'The user continued with something else.'
 
 function take({ journal, session, tell }: RunCore, answer: Omit<ApprovalAnswer, 'digest'>): void {
   const tool = journal.state.approvals.find(({ callId }) => callId === answer.callId)?.tool ?? ''
@@ -111,7 +112,7 @@ function take({ journal, session, tell }: RunCore, answer: Omit<ApprovalAnswer, 
   tell({ type: 'approval/answered', ...event })
 }
 
-/** The requests that nobody has answered yet. */
+/** Lists the requests that have no answer yet. */
 export function listWaiting({ approvals }: Pick<RunState, 'approvals'>): readonly ApprovalRequest[] {
   return approvals.filter(({ answer }) => !answer)
 }

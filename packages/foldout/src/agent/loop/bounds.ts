@@ -7,7 +7,7 @@ import { DEFAULT_MAX_TURNS, type TokenLimits } from '../limits.ts'
 import type { AgentOptions, AgentTurn } from '../options.ts'
 import type { RunState } from './run-state.ts'
 
-/** Throws if the tokens of a run are used up. Asked before each request and each call of a tool. */
+/** Throws if the tokens of a run are used up. Called before each request and each tool call. */
 export function checkTokens(limits: TokenLimits, state: RunState): void {
   for (const { kind, used, limit } of getSpent(limits, state.usage)) {
     if (limit === undefined || used < limit) continue
@@ -29,7 +29,7 @@ function getSpent(
 
 export type StopReason = 'max-turns' | 'stop-when'
 
-/** Why a run stops after a reply, if it does. */
+/** Finds the reason why a run stops after a reply, if it does. */
 export function findStop(
   { stopWhen, maxTurns = DEFAULT_MAX_TURNS }: Pick<AgentOptions, 'stopWhen' | 'maxTurns'>,
   turns: readonly AgentTurn[],
@@ -40,7 +40,7 @@ export function findStop(
     swallow(answer)
     throw new FoldoutError(
       'stop-when-async',
-      'stopWhen() returned a promise. It has to answer at once: return a boolean.',
+      'stopWhen() returned a promise. It must be synchronous: return a boolean.',
     )
   }
   if (answer) return 'stop-when'
@@ -56,7 +56,7 @@ const CHOICES = {
   interruptedCalls: ['repeat', 'tell', 'ask'],
 } as const satisfies Partial<Record<keyof AgentOptions, readonly string[]>>
 
-/** Refuses bounds and choices that are none, before anything happens. */
+/** Rejects invalid limits and choices before anything happens. */
 export function checkOptions(options: AgentOptions): void {
   for (const name of COUNTS) checkNumber(name, options[name], { code: 'run-options' })
   for (const name of AMOUNTS) checkNumber(name, options[name], { code: 'run-options', least: 1 })

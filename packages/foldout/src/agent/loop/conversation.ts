@@ -21,9 +21,9 @@ import { agentRun, type PendingOpening } from './run-state.ts'
 import { findNews, type News } from './start.ts'
 import { runTurn, type LeftTurn, type TurnEnd } from './calls/turn.ts'
 
-/** Why an evaluation came to an end. */
+/** Why an evaluation ended. */
 export type Ended =
-  /** `stop` says that the run may not go on if the answer has to be fixed. */
+  /** `stop`: the run must not continue if the model has to fix the answer. */
   | { readonly type: 'answer'; readonly text: string; readonly stop?: StopReason | undefined }
   | Restart
   | { readonly type: 'stop'; readonly reason: StopReason }
@@ -33,11 +33,11 @@ export type Ended =
 export interface Restart {
   readonly type: 'restart'
   readonly expansion: Expansion
-  /** The calls that asked for it. */
+  /** The calls that caused it. */
   readonly callIds: readonly string[]
 }
 
-/** What follows from a turn. */
+/** What happens after a turn. */
 export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
   | { readonly type: 'continue'; readonly added: readonly AnyTool[] }
   | Restart
@@ -45,13 +45,13 @@ export type TurnDecision = { readonly results: readonly ToolMessage[] } & (
   | { readonly type: 'pause' }
 )
 
-/** Begins a conversation, or goes on with one. */
+/** Begins or continues a conversation. */
 export function beginConversation(core: RunCore): void {
   const { options, input: given, journal, held, tell } = core
   const { status } = journal.state
   const isResumed = status !== 'new'
-  // A conversation has to begin with the user; no provider takes an empty one. One that is completed begins again with
-  // another prompt: with the same, its result is given again and nothing begins.
+  // A conversation has to begin with a user message; no provider accepts an empty one. A completed conversation begins
+  // again for another prompt; for the same prompt, its result is returned and nothing begins.
   const begin: UserMessage | undefined =
     isResumed && status !== 'completed' ? undefined : { role: 'user', text: 'Begin.' }
   const input = given ?? begin
@@ -65,7 +65,8 @@ export function beginConversation(core: RunCore): void {
   if (isResumed) {
     resumeRun(journal, said.length > 0, options.state)
     takeAnswers(core, said.length > 0)
-    // What the user says goes behind the results of calls that a killed process has left, or no provider takes them.
+    // The user's message goes after the results of calls that a killed process left behind; otherwise, no provider
+    // accepts them.
     held.push(...said)
     return
   }
@@ -77,7 +78,10 @@ function describeModel({ adapter, contextWindow = adapter.contextWindow }: Agent
   return { provider, name, ...(contextWindow === undefined ? {} : { contextWindow }) }
 }
 
-/** Finishes what another process has left, and says why the model need not be asked, if so. */
+/**
+ * Finishes the turn that another process left unfinished, and returns the outcome if the model does not have to be
+ * asked.
+ */
 export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   const { journal, scribe, held } = core
   const { calls, answered } = findUnfinished(journal.state.messages)
@@ -86,7 +90,7 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   if (decision?.type === 'pause') return decision
   for (const result of decision?.results ?? []) scribe.say(result)
   if (decision && decision.type !== 'restart') sayAdded(core, decision.added)
-  // Bounds are for one input: a new one is heard, whatever the turn before it came to.
+  // Limits apply to one input: a new input is processed, whatever the turn before it resulted in.
   if (decision?.type === 'stop' && held.length === 0) return decision
   const ended = findRestartAfter(core, decision) ?? (held.length === 0 ? findAnswer(journal.state.messages) : undefined)
   if (!ended) tellNews(core)
@@ -94,12 +98,12 @@ export async function finishTurn(core: RunCore): Promise<Ended | undefined> {
   return ended
 }
 
-/** Writes down from where on tools are offered. */
+/** Records the point from which tools are offered. */
 export function sayAdded({ scribe }: RunCore, added: readonly AnyTool[]): void {
   if (added.length > 0) scribe.say({ role: 'tools', names: added.map(({ name }) => name) })
 }
 
-/** Tells the model what has been opened or has changed since it was last asked, other than by its own calls. */
+/** Tells the model which sections were opened or changed since its last reply, other than by its own calls. */
 function tellNews(core: RunCore): void {
   const { journal, scribe, toolbox, turn } = core
   const now = core.render()
@@ -117,7 +121,7 @@ function tellNews(core: RunCore): void {
 
 const NO_NEWS: News = { text: '', sections: [] }
 
-/** The calls of the last reply that have no result yet. */
+/** Finds the calls of the last reply that have no result yet. */
 export function findUnfinished(messages: readonly Message[]): {
   readonly calls: readonly ToolCall[]
   readonly answered: number
@@ -131,21 +135,21 @@ export function findUnfinished(messages: readonly Message[]): {
   return { calls, answered: reply.toolCalls.length - calls.length }
 }
 
-/** The answer of a run that was left after it was given and before it was taken. */
+/** Finds the answer of a run that was interrupted after the model had answered and before the answer was processed. */
 function findAnswer(messages: readonly Message[]): Ended | undefined {
   const last = messages.at(-1)
   return last?.role === 'assistant' && last.toolCalls.length === 0 ? { type: 'answer', text: last.text } : undefined
 }
 
-/** The restart that a finished turn asks for, or that openings of an earlier one do. */
+/** Finds the restart that a finished turn, or the openings of an earlier one, require. */
 function findRestartAfter(core: RunCore, decision: TurnDecision | undefined): Restart | undefined {
   if (decision?.type === 'restart') return decision
-  // A turn that goes on has decided that its openings wait for more.
+  // A turn that continues has decided that its openings wait for more.
   if (decision?.type === 'continue') return undefined
   return findPending(core)
 }
 
-/** The openings that an earlier run has accepted and not shown, unless the session has them open by now. */
+/** Finds the openings that an earlier run has accepted but not shown, unless they are open in the session by now. */
 function findPending({ journal, session }: RunCore): Restart | undefined {
   const { pending } = journal.state
   if (pending.length === 0) return undefined
@@ -154,7 +158,7 @@ function findPending({ journal, session }: RunCore): Restart | undefined {
   return undefined
 }
 
-/** Runs the calls of a reply and decides what follows from them. */
+/** Runs the calls of a reply and decides what happens next. */
 export async function runCalls(core: RunCore, calls: readonly ToolCall[], left?: LeftTurn): Promise<TurnDecision> {
   const { toolbox, tell, turn } = core
   const isKnown = new Set(left?.finished.map(({ callId }) => callId))
@@ -174,7 +178,7 @@ function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDe
   const { added } = end
   const message: AssistantMessage = scribe.lastReply ?? { role: 'assistant', text: '', toolCalls: calls }
   const restart = findRestart(core, end)
-  // A new render shows all that is open.
+  // A new render shows all open sections.
   const results = restart ? end.results : addNews(core, end.results)
   if (restart) turns.push({ type: 'restart', message, results, expansion: restart.expansion })
   else if (added.length > 0 && turn.canAddTools()) {
@@ -187,8 +191,8 @@ function decide(core: RunCore, calls: readonly ToolCall[], end: TurnEnd): TurnDe
 }
 
 /**
- * Adds the text of sections that calls have opened by other means than a strategy, such as a tool that changed the session, to
- * the last result of the turn: the model reads it with what came of its calls, and nothing that was sent before changes.
+ * Appends the text of sections that were opened without a strategy, such as by a tool that changed the session, to the
+ * last result of the turn. The model reads it together with its results, and nothing that was already sent changes.
  */
 function addNews(core: RunCore, results: readonly ToolMessage[]): readonly ToolMessage[] {
   const { journal } = core
@@ -203,7 +207,7 @@ function addNews(core: RunCore, results: readonly ToolMessage[]): readonly ToolM
   return results.with(at, result)
 }
 
-/** Whether the prompt must be rendered again after a turn, and for what. */
+/** Decides whether the prompt must be rendered again after a turn, and for which sections. */
 function findRestart({ journal, turn }: RunCore, { added, keys, isOpening }: TurnEnd): Restart | undefined {
   const { pending } = journal.state
   const mustWait = turn.policy === 'batched' && isOpening
@@ -212,7 +216,7 @@ function findRestart({ journal, turn }: RunCore, { added, keys, isOpening }: Tur
   return getRestart(pending, mustShow ? keys : [])
 }
 
-/** A restart for openings, and for sections that opened by other means. */
+/** Creates a restart for openings and for sections that were opened by other means. */
 export function getRestart(pending: readonly PendingOpening[], keys: readonly string[] = []): Restart {
   return {
     type: 'restart',
@@ -232,7 +236,7 @@ function addTools(
   journal.record(agentRun.events.disclosed({ names: event.names }))
 }
 
-/** What an adapter is told of a decision. */
+/** Converts a decision to the outcome for the adapter. */
 export function toOutcome(decision: TurnDecision): TurnOutcome {
   const { type, results } = decision
   if (type === 'pause') return { type: 'halt', results, isPaused: true }

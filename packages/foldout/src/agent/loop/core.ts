@@ -29,10 +29,10 @@ export interface Offer {
 
 const NO_OFFER: Offer = { system: '', tools: [] }
 
-/** What the parts of a run share. */
+/** The state that the parts of a run share. */
 export interface RunCore {
   readonly options: AgentOptions
-  /** What the user says, if anything. */
+  /** The user input, if any. */
   readonly input: UserMessage | undefined
   readonly session: Session
   readonly journal: RunJournal
@@ -40,28 +40,30 @@ export interface RunCore {
   readonly scribe: Scribe
   readonly toolbox: Toolbox
   readonly turn: TurnContext
-  /** What happened in this process, reply by reply. */
+  /** The turns in this process, one for each reply. */
   readonly turns: AgentTurn[]
-  /** What the user says, to be put behind the results of calls that another process has left. */
+  /** User messages that go after the results of calls that another process left unfinished. */
   readonly held: Message[]
-  /** The prompt as the session had it when the model was last asked to go on. */
+  /** The prompt as last rendered for a request. */
   rendered: RenderedPrompt
-  /** What each request begins with. */
+  /** The text and tools that each request begins with. */
   offer: Offer
-  /** Whether the next evaluation renders the prompt for the model, whatever it began with. */
+  /**
+   * Whether the next evaluation must render the prompt again instead of continuing with the start of the conversation.
+   */
   mustRender: boolean
-  /** The turn whose calls run now, or the last one. It ends by itself when the run is cancelled. */
+  /** The turn whose calls are running, or the last one. It ends on its own when the run is cancelled. */
   running: Promise<unknown> | undefined
-  /** The prompt as the session has it now. */
+  /** Renders the prompt for the current state of the session. */
   render(): RenderedPrompt
-  /** Throws if the run may not go on. */
+  /** Throws if the run must not continue. */
   check(): void
   tell(event: AgentEvent): void
-  /** Lets others use the session, and stops listening to signals. */
+  /** Releases the session, and stops listening to signals. */
   release(): void
 }
 
-/** Everything a run needs, with its session claimed. Throws if the run cannot begin. */
+/** Creates everything that a run needs, and claims its session. Throws if the run cannot begin. */
 export function createCore(
   bound: Pick<BoundPrompt, 'render'>,
   options: AgentOptions,
@@ -157,7 +159,7 @@ function createTurnContext(core: Omit<RunCore, 'turn'>, warn: (message: string) 
     },
     async begins(call) {
       journal.record(agentRun.events.calling(call))
-      // A process that another one has taken over from finds out here, before the tool runs.
+      // If another process has taken over the run, this fails before the tool runs.
       await journal.saved()
     },
     settled({ message, invoked }, opening) {
@@ -187,7 +189,7 @@ function createApprovals(core: Omit<RunCore, 'turn'>): TurnContext['approval'] {
     ttlMs: options.approvalTtlMs,
     findSection: (tool) => core.render().findSection(tool),
     refuseWait({ id, name }) {
-      // The user does not wait for this, or the call belongs to a conversation that cannot be resumed.
+      // A call cannot wait if new user input is queued behind it, or if it is not part of this conversation.
       const isOurs = findUnfinished(journal.state.messages).calls.some((call) => call.id === id)
       const canWait = held.length === 0 && isOurs && (options.adapter.canPause ?? true)
       return canWait ? undefined : describeUnapproved(name)

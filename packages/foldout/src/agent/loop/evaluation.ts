@@ -22,7 +22,9 @@ import type { RunSignal } from './run-signal.ts'
 import { findAddedTools } from './take-render.ts'
 import type { Toolbox } from './calls/toolbox.ts'
 
-/** Writes messages of a conversation down. They are stored before the next request is sent, a call begins or the run ends. */
+/**
+ * Records messages of a conversation. They are stored before the next request is sent, a call begins or the run ends.
+ */
 export interface Scribe {
   /** The model's last reply. */
   readonly lastReply: AssistantMessage | undefined
@@ -50,26 +52,26 @@ export interface EvaluationParts {
   readonly scribe: Scribe
   readonly toolbox: Toolbox
   readonly signal: RunSignal
-  /** Throws if the run may not go on. */
+  /** Throws if the run must not continue. */
   check(): void
   callTools(calls: readonly ToolCall[]): Promise<TurnOutcome>
   tell(event: AgentEvent): void
 }
 
-/** What an adapter gets, and what is known of it when it has returned. */
+/** The evaluation that an adapter receives, and its outcome. */
 export interface OpenEvaluation {
   readonly evaluation: Evaluation
-  /** Counts what the adapter returns and has not told of yet. */
+  /** Counts usage that the adapter returns but has not reported yet. */
   count(result: EvaluationResult): void
-  /** From now on an adapter that goes on by itself has no effect. */
+  /** Makes an adapter that keeps running have no effect. */
   close(): void
 }
 
-/** An evaluation of a conversation as it is now. */
+/** Creates an evaluation of the conversation so far. */
 export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
   const { options, offer, rendered, journal, scribe, toolbox, signal, check, tell } = parts
   const { added } = findAddedTools(journal.state.messages, offer.tools, toolbox)
-  // A conversation may have begun with a model that could be given more.
+  // The conversation may have begun with a model that accepts more kinds of input.
   const { messages, refused } = withoutRefused(journal.state.messages, (part) => refuseInput(options.adapter, part))
   for (const reason of new Set(refused))
     tell({
@@ -123,7 +125,7 @@ export function openEvaluation(parts: EvaluationParts): OpenEvaluation {
   }
 }
 
-/** What is left of a usage, never less than nothing. */
+/** Subtracts one usage from another; no count goes below zero. */
 function subtractUsage(all: Usage, part: Usage): Usage {
   const left = (field: keyof Usage): number => Math.max(0, all[field] - part[field])
   return {

@@ -3,18 +3,20 @@ import type { Session } from '../../session/session.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
 import { agentRun, createRunState, readRunState, reduceRun, toRunState, type RunState } from './run-state.ts'
 
-/** Where a run's state is kept: in the session, or here where that has no slice for it or another conversation. */
+/**
+ * Stores a run's state: in the session, or here if the session has no slice for it or contains another conversation.
+ */
 export interface RunJournal {
   readonly state: RunState
   record(event: Event): void
-  /** Resolves when what was recorded outlives the process, where the session is kept in a store. */
+  /** Resolves when the recorded events outlive the process, if the session is in a store. */
   saved(): Promise<void>
 }
 
 export interface JournalOptions {
   /** The state to continue from. */
   readonly state: RunState | undefined
-  /** Whether the session is that of a tool's call: its conversation is the one that the tool was called in. */
+  /** Whether the session belongs to a tool call: its conversation is then the one in which the tool was called. */
   readonly isInTool: boolean
 }
 
@@ -22,7 +24,7 @@ export function createJournal(session: Session, { state: given, isInTool }: Jour
   const isInSession = session.has(agentRun) && !isInTool
   const stored = given === undefined ? undefined : readRunState(given)
   let own = stored ?? (isInSession ? session.get(agentRun) : createRunState())
-  // A given state takes effect in the session with the event that resumes it, and not before.
+  // A given state takes effect in the session only with the event that resumes it.
   let isAdopted = stored === undefined
   return {
     get state() {
@@ -38,7 +40,7 @@ export function createJournal(session: Session, { state: given, isInTool }: Jour
   }
 }
 
-/** Goes on with a run. Where the user says something new, its counts begin again. */
+/** Continues a run. If there is new user input, its counts start over. */
 export function resumeRun(journal: RunJournal, isNewInput: boolean, given: RunState | undefined): void {
   journal.record(
     agentRun.events.resumed({ isNewInput, ...(given === undefined ? {} : { state: toRunState(journal.state) }) }),

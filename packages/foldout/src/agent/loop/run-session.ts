@@ -2,7 +2,7 @@ import { FoldoutError } from '../../core/errors.ts'
 import { DispatchError, type Session } from '../../session/session.ts'
 import type { KeptSession } from '../../session/stores/store.ts'
 
-// Of this process only: a run that another process has left behind can always be resumed.
+// Only for this process: a run that another process left behind can always be resumed.
 const liveSessions = new WeakSet<Session>()
 const toolSessions = new WeakSet<Session>()
 const liveIds = new WeakMap<object, Set<string>>()
@@ -30,21 +30,21 @@ function getStoredIds(session: Session): { readonly id: string; readonly live: S
 function busy(): FoldoutError {
   return new FoldoutError(
     'run-busy',
-    'This session has a run that has not ended yet. Wait for it or cancel it, or give each run a session of its own.',
+    'This session has a run that has not ended yet. Wait for it or cancel it, or give each run its own session.',
   )
 }
 
 /**
- * Whether a session is the one that a tool gets for a call. A run in it has a conversation of its own: it must not mix with
- * the one that the tool is called in.
+ * Whether a session belongs to a tool call. A run in it has its own conversation, which must not mix with the one in
+ * which the tool was called.
  */
 export function isInTool(session: Session): boolean {
   return toolSessions.has(session)
 }
 
 /**
- * A session for the loop to work on. Where a listener or a reducer of the user's fails on an event, all others have taken it;
- * that is worth a warning, and not a reason to end a run.
+ * Creates a session for the loop. If one of the user's listeners or reducers fails on an event, all others have still
+ * received it, so the failure becomes a warning and does not end the run.
  */
 export function createQuietSession(session: Session, warn: (message: string) => void): Session {
   const quietly = (act: () => void): void => {
@@ -55,7 +55,7 @@ export function createQuietSession(session: Session, warn: (message: string) => 
       warn(error.message)
     }
   }
-  // Everything else, a store's `saved` included, is the session's own.
+  // Everything else, including a store's `saved`, is inherited from the session.
   return Object.assign(Object.create(session) as Session, {
     dispatch: (event: Parameters<Session['dispatch']>[0]) => quietly(() => session.dispatch(event)),
     begin: () => {

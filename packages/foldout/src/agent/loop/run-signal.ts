@@ -9,19 +9,19 @@ export interface CallSignal {
   release(): void
 }
 
-/** What ends a run from outside: the caller's signal, the deadline, and a reader that leaves the stream. */
+/** Ends a run from outside: by the caller's signal, the deadline, or a reader that leaves the stream. */
 export interface RunSignal {
   readonly signal: AbortSignal
   /** Cancels the run. */
   cancel(reason: Error): void
   /**
-   * A signal of its own for one call. Whatever listens to it and forgets to stop listening is forgotten with the call, so
-   * that a run of thousands of calls does not gather listeners.
+   * Creates a separate signal for one call. Listeners that are never removed go away with the call, so a run of
+   * thousands of calls does not accumulate listeners.
    */
   fork(timeoutMs: number | undefined): CallSignal
-  /** Throws if the run has been ended. */
+  /** Throws if the run was ended. */
   check(state: RunState): void
-  /** The error of a run that was ended, with the reason that came first. */
+  /** Returns the error of a run that was ended, with the first reason. */
   getError(state: RunState): Error
   /** Stops listening. */
   close(): void
@@ -61,7 +61,7 @@ export function createRunSignal(given: AbortSignal | undefined, deadline: Date |
     cancel: abort,
     fork: (timeoutMs) => createFork(controller.signal, forks, timeoutMs),
     check(state) {
-      // A timer may be late where the event loop was busy.
+      // A timer may be late if the event loop was busy.
       if (deadline && !controller.signal.aborted && Date.now() >= deadline.getTime()) watch(deadline)
       if (controller.signal.aborted) throw getError(state)
     },

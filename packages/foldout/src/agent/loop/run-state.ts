@@ -11,7 +11,7 @@ import type { ApprovalAnswer, ApprovalRequest, HeldApproval, RunningCall } from 
 import { NOT_AN_OBJECT, findStateFault, runEventChecks } from './state-faults.ts'
 
 /**
- * An opening that was accepted and that the model has not been shown yet: the next render shows it.
+ * An opening that was accepted but not shown to the model yet; the next render shows it.
  *
  * @example
  * ```ts
@@ -24,13 +24,13 @@ export interface PendingOpening {
   readonly callId: string
   readonly keys: readonly string[]
   readonly reason: string
-  /** Every section that becomes full, ancestors before what lies in them. */
+  /** The sections that become open, ancestors first. */
   readonly paths: readonly string[]
 }
 
 /**
- * What a conversation began with. Later requests send the same text and tools, so that a provider's cache keeps hitting and
- * what a provider binds to the beginning stays valid.
+ * The start of a conversation. Later requests send the same text and tools, so the provider's cache keeps hitting, and
+ * content that a provider binds to the start stays valid.
  *
  * @example
  * ```ts
@@ -41,20 +41,20 @@ export interface PendingOpening {
  */
 export interface ConversationStart {
   readonly system: string
-  /** Names of the tools offered from the start, in order. */
+  /** The names of the tools offered from the start, in order. */
   readonly tools: readonly string[]
   /** A hash of those tools' definitions. */
   readonly definitions: string
-  /** A hash of which prompt it is, with which values. */
+  /** A hash of the prompt's name and values. */
   readonly prompt: string
   /** A hash of the prompt's source, the strategy and the overrides. */
   readonly source: string
-  /** The sections that its text shows in full. */
+  /** The sections that are open in its text. */
   readonly shown: readonly ShownSection[]
 }
 
 /**
- * The path of a section that the model was shown in full, and a hash of its text where that may change with the session.
+ * The path of a section that was open for the model, and a hash of its text if that may change with the session.
  *
  * @example
  * ```ts
@@ -66,7 +66,7 @@ export interface ConversationStart {
 export type ShownSection = readonly [path: string, hash: string]
 
 /**
- * All that is needed to go on with a run besides the prompt and the session. Plain JSON.
+ * Everything that is needed to continue a run besides the prompt and the session. Plain JSON.
  *
  * @example
  * ```ts
@@ -79,34 +79,34 @@ export interface RunState {
   readonly version: 1
   /** Identifies the conversation among all others. Empty before it has begun. */
   readonly id: string
-  /** `'waiting'`: for a person to approve calls. `'cancelled'`: a durable run was ended; a new input goes on with it. */
+  /** `'waiting'`: calls wait for approval. `'cancelled'`: a durable run was ended; new input continues it. */
   readonly status: 'new' | 'running' | 'completed' | 'stopped' | 'waiting' | 'cancelled'
   readonly messages: readonly Message[]
-  /** Results of the last turn's calls that have finished and are not messages yet. */
+  /** Results of finished calls of the last turn that are not messages yet. */
   readonly finished: readonly ToolMessage[]
-  /** Calls that have begun and have no result yet. */
+  /** Calls that have begun but have no result yet. */
   readonly calling: readonly RunningCall[]
-  /** Calls that a person is asked about and that have no result yet. */
+  /** Calls that wait for approval and have no result yet. */
   readonly approvals: readonly HeldApproval[]
-  /** Openings that the model has not been shown yet. */
+  /** Openings that were not shown to the model yet. */
   readonly pending: readonly PendingOpening[]
-  /** What the current input of the user has cost. */
+  /** The cost of the current user input. */
   readonly usage: Usage
-  /** What the whole conversation has cost. */
+  /** The cost of the whole conversation. */
   readonly totalUsage: Usage
-  /** How often the run restarted because of an opening, since the last input of the user. */
+  /** How often the run restarted because of an opening, since the last user input. */
   readonly expansions: number
-  /** Replies of the model since the last input of the user. */
+  /** The number of model replies since the last user input. */
   readonly turns: number
-  /** How often the model was asked to fix its answer, since the last input of the user. */
+  /** How often the model was asked to fix its answer, since the last user input. */
   readonly repairs: number
-  /** Every tool that has been offered so far: these stay callable. */
+  /** Every tool offered so far; they all stay callable. */
   readonly disclosed: readonly string[]
-  /** What a completed run answered. */
+  /** The answer of a completed run. */
   readonly answer: string | null
-  /** What the conversation began with; nothing before the first render, and when the next request needs a new one. */
+  /** The start of the conversation; null before the first render, and if the next request needs a new render. */
   readonly start: ConversationStart | null
-  /** The sections that messages have shown to the model since. */
+  /** The sections that later messages have shown to the model. */
   readonly read: readonly ShownSection[]
 }
 
@@ -132,8 +132,8 @@ const NEW_FIELDS: Fields = Object.freeze({
 })
 
 /**
- * A state as a session holds it. Its messages are a log, to which one is appended in constant time; the list is made when
- * somebody asks for it. A class, because states are made for each event of a run, and this is what an engine makes fastest.
+ * A state as a session holds it. Its messages are a log, which appends in constant time; the list is built on demand.
+ * It is a class because a state is created for each event of a run, and engines create class instances fastest.
  */
 class HeldState implements RunState {
   readonly version = 1
@@ -211,12 +211,12 @@ function update(state: RunState, changes: Partial<Fields>, log?: Log<Message>): 
   return createState({ ...held.fields, ...changes }, log ?? held.log)
 }
 
-/** A state as plain data, for callers to keep. */
+/** Converts a state to plain data for callers. */
 export function toRunState(state: RunState): RunState {
   return state instanceof HeldState ? Object.freeze({ ...state.fields, messages: state.messages }) : state
 }
 
-/** A run's last message. */
+/** Returns a run's last message. */
 export function getLastMessage(state: RunState): Message | undefined {
   return hold(state).log.at(-1)
 }
@@ -246,7 +246,7 @@ const runSlice = defineSlice({
         approvals: state.approvals.map((held) => (held.callId === callId ? { ...held, answer } : held)),
       })
     },
-    /** A call has ended; an opening among its effects waits for the next render. */
+    /** A call has ended; its opening, if any, waits for the next render. */
     called: (state, payload: { readonly result: ToolMessage; readonly opening?: PendingOpening }): RunState =>
       update(state, {
         finished: [...state.finished, payload.result],
@@ -263,10 +263,10 @@ const runSlice = defineSlice({
       const disclosed = new Set([...state.disclosed, ...payload.names])
       return disclosed.size === state.disclosed.length ? state : update(state, { disclosed: [...disclosed] })
     },
-    /** The conversation begins with this text and these tools, or goes on with them. */
+    /** The conversation begins or continues with this text and these tools. */
     rendered: (state, { start }: { readonly start: ConversationStart }): RunState =>
       update(state, { start, read: [] }, dropAdditions(hold(state).log, new Set(start.tools))),
-    /** A message shows sections in full; where that is the result of a call, the result as it reads now. */
+    /** A message shows open sections; if it is the result of a call, this is its new text. */
     shown: (
       state,
       { sections, result }: { readonly sections: readonly ShownSection[]; readonly result?: ToolMessage },
@@ -277,18 +277,18 @@ const runSlice = defineSlice({
           finished: state.finished.map((known) => (known.callId === result.callId ? result : known)),
         }),
       }),
-    /** The prompt is to be rendered again: what was pending and what was added will be part of it. */
+    /** The prompt will be rendered again; it will include pending openings and added tools. */
     restarted: (state, payload: { readonly isOpening: boolean }): RunState =>
       update(
         state,
         { expansions: state.expansions + (payload.isOpening ? 1 : 0), pending: [], start: null, read: [] },
         Log.of(state.messages.filter(({ role }) => role !== 'tools')),
       ),
-    /** What was pending is open by other means. */
+    /** The pending openings are open by other means. */
     settled: (state): RunState => update(state, { pending: [] }),
     repaired: (state, payload: { readonly message: Message }): RunState =>
       update(addMessage(state, payload.message), { repairs: state.repairs + 1 }),
-    /** A run goes on. Where the user says something new, the counts begin again; the totals do not. */
+    /** A run continues. With new user input, the counts start over, but not the totals. */
     resumed: (state, payload: { readonly state?: RunState; readonly isNewInput?: boolean }): RunState => {
       const known = payload.state === undefined ? state : readRunState(payload.state)
       const counts = payload.isNewInput ? { usage: NO_USAGE, turns: 0, expansions: 0, repairs: 0 } : {}
@@ -298,7 +298,7 @@ const runSlice = defineSlice({
       update(state, { status: 'completed', answer: payload.answer }),
     stopped: (state): RunState => update(state, { status: 'stopped' }),
     paused: (state): RunState => update(state, { status: 'waiting' }),
-    /** A machine goes on with the run. Nothing changes, but no other machine can write any more. */
+    /** A machine continues the run. Nothing changes, but no other machine can write anymore. */
     claimed: (state, _payload: { readonly by: string }): RunState => state,
     cancelled: (state): RunState => update(state, { status: 'cancelled' }),
   },
@@ -325,7 +325,7 @@ const runSlice = defineSlice({
  */
 export const agentRun = includeInSessions(makeSlice({ ...runSlice, toJson: toRunState }))
 
-/** Leaves out that tools were added which are offered from the start now. */
+/** Removes messages about added tools that are now offered from the start. */
 function dropAdditions(log: Log<Message>, offered: ReadonlySet<string>): Log<Message> {
   const messages = [...log]
   if (!messages.some(({ role }) => role === 'tools')) return log
@@ -349,31 +349,31 @@ function addMessage(state: RunState, message: Message): RunState {
   return createState({ ...held.fields, turns, ...answered }, held.log.append(freezeChanges(message)))
 }
 
-/** A list about calls without what it says of one of them. */
+/** Removes the entry of a call from a list. */
 function withoutCall<Item extends { readonly callId: string }>(list: readonly Item[], id: string): readonly Item[] {
-  // Mostly it says nothing: states are made for each event of a run.
+  // Usually there is no entry, and a state is created for each event of a run.
   if (!list.some(({ callId }) => callId === id)) return list
   return list.filter(({ callId }) => callId !== id)
 }
 
-/** The state after an event, for runs whose session does not hold the slice. */
+/** Computes the state after an event, for runs whose session does not have the slice. */
 export function reduceRun(state: RunState, event: Event): RunState {
   return agentRun.reducers.get(event.type)?.(state, event.payload as never) ?? state
 }
 
-/** The state of a run that has not begun. */
+/** Creates the state of a run that has not begun. */
 export function createRunState(): RunState {
   return agentRun.initial
 }
 
-/** Reads a run's state that was written as JSON. */
+/** Reads a run's state from JSON. */
 export function readRunState(json: unknown): RunState {
   if (json instanceof HeldState) return json
   const fault = findStateFault(json)
   if (fault !== undefined) {
     throw new FoldoutError(
       'run-state-invalid',
-      `This is not the state of a run: ${shorten(fault, MAX_FAULT)}. Pass the state of a result or an error, or that after JSON.parse.`,
+      `This is not the state of a run: ${shorten(fault, MAX_FAULT)}. Pass the state of a result or an error, directly or after a round trip through JSON.`,
     )
   }
   const { messages, ...fields } = { ...NEW_FIELDS, ...(json as RunState) }
@@ -383,5 +383,5 @@ export function readRunState(json: unknown): RunState {
   )
 }
 
-/** Longest description of a fault, in characters: it may quote what the state has. */
+/** The maximum length of a fault's description, which may quote parts of the state. */
 const MAX_FAULT = 300

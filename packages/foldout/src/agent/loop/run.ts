@@ -25,7 +25,7 @@ import { agentRun, getLastMessage, toRunState } from './run-state.ts'
 import { hashPrompt } from './start.ts'
 import { takeRender } from './take-render.ts'
 
-/** Renders the prompt and asks the model until it answers, opens something that needs a new render, or is stopped. */
+/** Renders the prompt and runs the model until it answers, opens something that needs a new render, or is stopped. */
 export async function evaluate(core: RunCore): Promise<Ended> {
   core.check()
   takeRender(core)
@@ -48,12 +48,13 @@ async function ask(core: RunCore): Promise<Ended> {
       options.adapter,
     )
     count(result)
-    // The adapter has written the results of the last turn; the tools that came with them are offered when the run goes on.
+    // The adapter has recorded the results of the last turn; the tools added by them are offered when the run
+    // continues.
     if (result.type === 'halted' && decision?.type === 'stop') sayAdded(core, decision.added)
     return getEnd(core, result, decision)
   } finally {
     close()
-    // Calls that run end with the signal; what they came to belongs to the state that is handed out.
+    // Running calls end with the signal; their results belong to the returned state.
     if (signal.signal.aborted) await core.running?.catch(() => undefined)
   }
 }
@@ -70,7 +71,7 @@ function takeAnswer({ scribe, turns, options, journal }: RunCore, text: string):
   const stop = findStop(options, turns, journal.state)
   const { pending } = journal.state
   if (pending.length === 0) return { type: 'answer', text, stop }
-  // Under the batched policy the model may end before it was shown what it asked for.
+  // Under the batched policy, the model may answer before the sections it opened were shown.
   return stop ? { type: 'stop', reason: stop } : getRestart(pending)
 }
 
@@ -78,7 +79,7 @@ function takeAnswer({ scribe, turns, options, journal }: RunCore, text: string):
 export async function restart(core: RunCore, { expansion, callIds }: Restart): Promise<void> {
   const { options, session, journal, scribe, tell } = core
   const { maxExpansions = DEFAULT_MAX_EXPANSIONS } = options
-  // What a tool or a selector opened is not the model's doing; the bound on turns holds for it.
+  // The model did not cause an opening by a tool or a selector, so only the limit on turns applies to it.
   const isOpening = callIds.length > 0
   if (isOpening && journal.state.expansions >= maxExpansions) {
     throw createExpansionError(core, expansion.keys, maxExpansions)
@@ -103,7 +104,7 @@ function createExpansionError({ journal }: RunCore, keys: readonly string[], mos
   )
 }
 
-/** Completes or stops a run; `undefined` if the model has to fix its answer first. */
+/** Completes or stops a run; returns `undefined` if the model has to fix its answer first. */
 export async function finish(
   core: RunCore,
   end: Exclude<Ended, { type: 'restart' }>,
@@ -141,7 +142,7 @@ function getLastReply({ scribe, journal }: RunCore): string {
   return reply?.role === 'assistant' ? reply.text : ''
 }
 
-/** The answer as the output schema gives it, or what to tell the model so that it fixes it. */
+/** Parses the answer with the output schema, or returns the message that asks the model to fix it. */
 function parseAnswer(
   output: OutputSpec<unknown> | undefined,
   text: string,
@@ -156,12 +157,12 @@ function parseAnswer(
   }
 }
 
-/** The result of a run that was completed before, if nobody has said anything since. */
+/** Returns the result of a run that is already complete, if there was no input since. */
 export function getStoredResult(core: RunCore): AgentResult | undefined {
   const { journal, options } = core
   const { status, answer, start } = journal.state
   if (status !== 'completed' || options.input !== undefined) return undefined
-  // Another prompt, or the same one with other values, has not been answered yet.
+  // Another prompt, or the same one with other values, was not answered yet.
   if (start && start.prompt !== hashPrompt(core.rendered)) return undefined
   const last = getLastMessage(journal.state)
   const text = answer ?? (last?.role === 'assistant' ? last.text : '')

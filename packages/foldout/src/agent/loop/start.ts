@@ -8,7 +8,7 @@ import type { SectionsView } from '../../prompt/render/sections-view.ts'
 import { toolDefinition, type AnyTool } from '../../tools/tool.ts'
 import type { ConversationStart, RunState, ShownSection } from './run-state.ts'
 
-/** Describes what a conversation starts with, for later runs to compare. */
+/** Describes the start of a conversation, for later runs to compare. */
 export function describeStart(rendered: RenderedPrompt, overrides: PromptOverrides | undefined): ConversationStart {
   return {
     system: rendered.text,
@@ -20,7 +20,7 @@ export function describeStart(rendered: RenderedPrompt, overrides: PromptOverrid
   }
 }
 
-/** Hashes which prompt it is, with which values. */
+/** Hashes the prompt's name and values. */
 export function hashPrompt(rendered: RenderedPrompt): string {
   const { ns, key } = rendered.descriptor
   const values = getView(rendered)?.renderer.options.values.flat ?? {}
@@ -30,13 +30,13 @@ export function hashPrompt(rendered: RenderedPrompt): string {
   return hash(JSON.stringify([ns, key, parts]))
 }
 
-/** Hashes what else decides a text: the prompt's source, the strategy, and the overrides. */
+/** Hashes everything else that determines a text: the prompt's source, the strategy and the overrides. */
 export function hashSource({ descriptor, disclosure }: RenderedPrompt, overrides: PromptOverrides | undefined): string {
   const { name, showCost, toolNames } = disclosure
   return hash(canonicalJson([hashDescriptor(descriptor), name, showCost, toolNames, overrides ?? null]))
 }
 
-/** Hashes the definitions of some tools, in their order. */
+/** Hashes the definitions of tools, in order. */
 export function hashDefinitions(tools: readonly AnyTool[]): string {
   return hash(tools.map(hashDefinition).join('\n'))
 }
@@ -61,7 +61,10 @@ function hashDescriptor(descriptor: PromptDescriptor): string {
 
 const identities = new WeakMap<object, string>()
 
-/** A text that differs if a value does. Values that are not JSON are told apart by identity, and change with the process. */
+/**
+ * Returns a text that differs if the value differs. Values that are not JSON are compared by identity, and differ in
+ * another process.
+ */
 function describeValue(value: unknown): string {
   if (value instanceof Date) return `date ${String(value.getTime())}`
   if (typeof value === 'bigint' || typeof value === 'symbol') return `${typeof value} ${String(value)}`
@@ -81,7 +84,7 @@ function hash(text: string): string {
   return sha256Hex(text).slice(0, 32)
 }
 
-/** Lists the sections that a render shows in full: all of them, or those at and below some paths. */
+/** Lists the open sections of a render: all of them, or those at and below some paths. */
 export function listShown(rendered: RenderedPrompt, paths?: readonly string[]): readonly ShownSection[] {
   const view = getView(rendered)
   if (!view) return []
@@ -98,7 +101,7 @@ function listOpen({ frame, renderer }: SectionsView, from: number, to: number): 
   const shown: ShownSection[] = []
   for (let index = from; index < to; index++) {
     const path = slots[index]?.path
-    // The text of other sections follows from the prompt and its values, which are compared by themselves.
+    // The text of other sections follows from the prompt and its values, which are compared separately.
     if (path !== undefined && frame.at(index) === OPEN) shown.push([path, hashMade(frame.made.get(index)?.text)])
   }
   return shown
@@ -108,7 +111,7 @@ function hashMade(text: string | undefined): string {
   return text === undefined ? '' : hash(text)
 }
 
-/** Whether a section that the model was shown is disabled or gone, or the message that showed it is. */
+/** Whether a section that was shown to the model is disabled or gone, or the message that showed it is gone. */
 export function hasLost(rendered: RenderedPrompt, { start, read, messages, finished }: RunState): boolean {
   const known = [...messages, ...finished]
   const isGone = ([path]: ShownSection): boolean => rendered.view.state(path) === undefined
@@ -119,7 +122,7 @@ export function hasLost(rendered: RenderedPrompt, { start, read, messages, finis
   return (start?.shown ?? []).some(isGone) || read.some((section) => isGone(section) || isForgotten(section))
 }
 
-/** What an open section says below its heading, if that is what it said before. */
+/** Returns the text of an open section below its heading, if it is unchanged. */
 function findBody(rendered: RenderedPrompt, path: string, before: string): string | undefined {
   const view = getView(rendered)
   const slot = view?.renderer.options.registry.byPath.get(path)
@@ -127,14 +130,17 @@ function findBody(rendered: RenderedPrompt, path: string, before: string): strin
   return view.frame.node(slot.index)?.text.slice(slot.heading.length)
 }
 
-/** What a render shows in full and the model has not been shown, or not like this. */
+/** Open sections of a render that the model has not seen, or has seen with another text. */
 export interface News {
-  /** The sections by themselves, with the summaries of what is folded in them. */
+  /** The text of the sections, with the summaries of folded sections inside them. */
   readonly text: string
   readonly sections: readonly ShownSection[]
 }
 
-/** With `isOpened`, sections that the model has been shown and that read differently by now are left out. */
+/**
+ * Finds the open sections that are new to the model. With `isOpened`, sections that the model has seen with another
+ * text are left out.
+ */
 export function findNews(
   rendered: RenderedPrompt,
   { start, read }: RunState,

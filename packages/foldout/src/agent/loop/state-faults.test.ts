@@ -38,7 +38,7 @@ const getOutcome = (state: unknown): Promise<unknown> =>
   )
 
 describe('R39 the state of a run', () => {
-  it('is refused by a code, whichever of its fields is odd, or the run completes', async () => {
+  it('is rejected with a code if any field is odd, or the run completes', async () => {
     const state = await getStopped()
     for (const field of Object.keys(state)) {
       for (const odd of ODD)
@@ -60,7 +60,7 @@ describe('R39 the state of a run', () => {
     [{ role: 'assistant', text: '', toolCalls: [{ id: 'a' }] }, 'messages[4].toolCalls[0].name is required'],
     [{ role: 'tool', callId: 1, name: 'a', text: '' }, 'messages[4].callId must be a string, not a number'],
     [{ role: 'tools', names: [1] }, 'messages[4].names[0] must be a string, not a number'],
-  ])('says what is wrong with the message %o', async (message, fault) => {
+  ])('is rejected with the fault of the message %o', async (message, fault) => {
     const state = await getStopped()
     const error = await getError(
       runAgent(bound, {
@@ -70,11 +70,11 @@ describe('R39 the state of a run', () => {
     )
     expect(error).toMatchObject({
       code: 'run-state-invalid',
-      message: `This is not the state of a run: ${fault}. Pass the state of a result or an error, or that after JSON.parse.`,
+      message: `This is not the state of a run: ${fault}. Pass the state of a result or an error, directly or after a round trip through JSON.`,
     })
   })
 
-  it('is checked in snapshots too, and nothing is half restored', async () => {
+  it('is checked in snapshots too, and nothing is partially restored', async () => {
     const session = createSession()
     await runAgent(bound, { adapter: scriptedAdapter([says('Done.')]), session, input: 'Go.' })
     const snapshot = JSON.parse(JSON.stringify(session.snapshot())) as {
@@ -84,7 +84,7 @@ describe('R39 the state of a run', () => {
     expect(() => createSession({ snapshot: snapshot as never })).toThrow(/pending\[0\] must be an object/)
   })
 
-  it('is read in one pass, however long the conversation is', () => {
+  it('is checked in one pass, however long the conversation is', () => {
     const message = { role: 'tool', callId: 'a', name: 'look', text: 'x', isError: false }
     const messages = Array.from({ length: 50_000 }, () => message)
     expect(readRunState({ version: 1, messages }).messages).toHaveLength(50_000)

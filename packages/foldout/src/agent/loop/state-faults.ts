@@ -36,7 +36,7 @@ const approval = { callId: text, tool: text, askedAt: text, digest: text }
 const pendingOpening = record({ callId: text, keys: texts, paths: texts }, { reason: text })
 const start = record({ system: text, tools: texts, definitions: text, prompt: text, source: text, shown })
 
-/** The fields of a state apart from its messages and results, which are checked one by one. */
+/** The fields of a state except its messages and results, which are checked one by one. */
 const fields = record(
   {},
   {
@@ -106,7 +106,7 @@ export const runEventChecks = {
   claimed: checkPayload(record({ by: text })),
 } satisfies Readonly<Record<string, PayloadCheck>>
 
-/** Says what is wrong with a value that should be the state of a run, in a clause; `undefined` if nothing is. */
+/** Describes the fault of a value that should be the state of a run, as a clause; `undefined` if it is valid. */
 export function findStateFault(json: unknown): string | undefined {
   if (!isPlainObject(json)) return 'it is not an object'
   const { messages: said, finished, version, ...others } = json

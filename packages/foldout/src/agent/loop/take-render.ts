@@ -10,8 +10,8 @@ import { describeStart, hasLost, hashDefinitions, hashPrompt, hashSource } from 
 import type { Toolbox } from './calls/toolbox.ts'
 
 /**
- * Begins a conversation with the prompt as it is now, or goes on with what the conversation began with: it is append-only as
- * long as it can be.
+ * Begins a conversation with the current prompt, or continues with the conversation's own start: a conversation stays
+ * append-only as long as possible.
  */
 export function takeRender(core: RunCore): void {
   const { journal, toolbox, options, tell } = core
@@ -26,7 +26,7 @@ export function takeRender(core: RunCore): void {
   for (const name of missing) {
     tell({
       type: 'warning',
-      message: `The tool '${name}', which this conversation was given, does not exist any more.`,
+      message: `The tool '${name}', which was added to this conversation, no longer exists.`,
     })
   }
   if (!kept) {
@@ -35,12 +35,12 @@ export function takeRender(core: RunCore): void {
   tellRendered(core, rendered)
 }
 
-/** What the conversation began with, if requests can go on from it. */
+/** Returns the start of the conversation, if requests can continue from it. */
 function findKept(core: RunCore, rendered: RenderedPrompt): Offer | undefined {
   const { journal, options, toolbox } = core
   const { start, pending, messages } = journal.state
   if (!start || !isSame(start, rendered, options.overrides)) return undefined
-  // A turn that was left decides by itself, once it is finished, whether what it has opened needs a new render.
+  // Once an interrupted turn is finished, it decides itself whether its openings need a new render.
   const isLeft = findUnfinished(messages).calls.length > 0
   if (pending.length > 0 && !isLeft) return undefined
   if (rendered.text !== start.system && hasLost(rendered, journal.state)) return undefined
@@ -60,7 +60,7 @@ function isSame(
   return start.prompt === hashPrompt(rendered) && start.source === hashSource(rendered, overrides)
 }
 
-/** The tools that a conversation began with, if all of them exist and are what they were. */
+/** Finds the tools that a conversation began with, if all of them still exist unchanged. */
 function findStartTools(
   start: ConversationStart,
   rendered: RenderedPrompt,
@@ -81,7 +81,7 @@ function findByName(name: string, toolbox: Toolbox): AnyTool | undefined {
   return 'tool' in found ? found.tool : undefined
 }
 
-/** The tools that were added in a conversation and that it did not begin with, by name. */
+/** Finds the tools that were added to a conversation after its start, by name. */
 export function findAddedTools(
   messages: readonly Message[],
   offered: readonly AnyTool[],
@@ -112,7 +112,7 @@ function tellRendered({ session, journal, toolbox, tell }: RunCore, rendered: Re
   tell({
     type: 'prompt/rendered',
     ...event,
-    // Counted only if somebody asks.
+    // Counted on demand.
     get tokens() {
       return rendered.tokens
     },

@@ -6,16 +6,16 @@ type Fields = Record<string, unknown>
 
 export type CopiedJson =
   | { readonly copy: Fields }
-  /** What is wrong with it, as the end of a sentence that begins with "Its schema". */
+  /** The fault, as the end of a sentence that begins with "Its schema". */
   | { readonly fault: string }
 
 const NOT_JSON = 'is not a JSON object'
 
-/** What has been copied so far. */
+/** The state of a copy in progress. */
 interface Copying {
   values: number
   length: number
-  /** Once this is set, nothing more is copied. */
+  /** Once set, nothing more is copied. */
   fault: string | undefined
 }
 
@@ -31,8 +31,8 @@ export function copyJson(given: unknown): CopiedJson {
   return copying.fault === undefined ? { copy } : { fault: copying.fault }
 }
 
-// Recursive, because that is fastest; the depth is bounded. Spreading runs each getter once and keeps the shape of the object,
-// which is several times as fast as adding field after field.
+// Recursion is fastest, and the depth is bounded. Spreading runs each getter once and keeps the shape of the object,
+// which is several times as fast as adding one field after another.
 function copyObject(given: object, depth: number, copying: Copying): Fields {
   if (isTooDeep(depth, copying)) return {}
   const copy: Fields = { ...given }
@@ -91,7 +91,7 @@ function setField(fields: Fields, name: string, value: unknown): void {
   else fields[name] = value
 }
 
-/** Removes invisible characters from the texts and names of a copy, for models. Says whether there were any. */
+/** Removes invisible characters from the texts and names of a copy, for models. Returns whether there were any. */
 export function cleanCopy(copy: Fields): { readonly copy: Fields; readonly isCleaned: boolean } {
   const cleaning = { isCleaned: false }
   return { copy: cleanObject(copy, '', cleaning), isCleaned: cleaning.isCleaned }
@@ -130,7 +130,7 @@ function cleanValue(value: unknown, key: string, cleaning: Cleaning): unknown {
 
 function cleanText(text: string, isPattern: boolean, cleaning: Cleaning): string {
   const visible = isPattern ? toVisiblePattern(text) : toVisibleText(text)
-  // Line breaks are normalized without a word about it.
+  // Normalized line breaks are not reported.
   if (visible !== text && !text.includes('\r')) cleaning.isCleaned = true
   return visible
 }

@@ -14,7 +14,7 @@ export class Definition {
   readonly input: ReadSchema & { readonly shown: JsonSchema }
   readonly output: Pick<ReadSchema, 'shown' | 'faults'>
   readonly #faults: readonly string[]
-  // Most tools of a large catalog are never shown, so what takes time is worked out when it is first read.
+  // Most tools of a large catalog are never shown, so expensive fields are computed when they are first read.
   #short: string | undefined
   #problem: string | undefined
 
@@ -84,8 +84,9 @@ export class Entry implements CatalogEntry {
     this.icons = fields.icons
     this.execution = fields.execution
     this.meta = fields.meta
-    // Fields of the entry itself, so that a copy by spreading has them, and one getter for all entries: if each entry had its
-    // own, engines could not share their layout, and creating an entry would take several times as long.
+    // These are fields of the entry itself, so a copy made by spreading has them, and all entries share one getter: if
+    // each entry had its own, engines could not share their layout, and creating an entry would take several times as
+    // long.
     Object.defineProperty(this, 'shortDescription', Entry.#shortDescription)
     Object.defineProperty(this, 'inputSchema', Entry.#inputSchema)
     Object.defineProperty(this, 'outputSchema', Entry.#outputSchema)

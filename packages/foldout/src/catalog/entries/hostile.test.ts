@@ -28,7 +28,7 @@ async function readAll(tools: readonly RawTool[]): Promise<string> {
 }
 
 describe('R43 malicious definitions', () => {
-  it('R43 that throw when they are read are broken, wherever they throw', () => {
+  it('R43 are broken if they throw when they are read, wherever they throw', () => {
     const trap = (): never => {
       throw new Error('gone')
     }
@@ -62,7 +62,7 @@ describe('R43 malicious definitions', () => {
     }
   })
 
-  it('R43 have their getters called once, when the tool is read', async () => {
+  it('R43 have each getter called once, when the tool is read', async () => {
     let asked = 0
     const inputSchema = {
       type: 'object',
@@ -104,7 +104,7 @@ describe('R43 malicious definitions', () => {
     const [entry] = createCatalog([odd]).tools
     expect(entry!.problem).toContain('Invisible characters were removed from its description.')
     expect(entry!.problem).toContain('Invisible characters were removed from its input schema.')
-    // The source still knows it by the name that it gave.
+    // The source still knows the tool by its original name.
     const calls: unknown[] = []
     const own = { ...odd, call: async (args: unknown) => (calls.push(args), { content: [] }) }
     await createCatalog([own]).call(entry!.name, { to: 'me', cc: 'x' })
@@ -119,7 +119,7 @@ describe('R43 malicious definitions', () => {
   })
 
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__']
-  it.each(names)('R43 %s is a name like any other', async (name) => {
+  it.each(names)('R43 can use %s as a name like any other', async (name) => {
     const property: unknown = JSON.parse(
       `{"${name}":{"type":"string","format":"${name}","contentEncoding":"${name}"},"x":{"type":"${name}"},"y":{"$ref":"#/$defs/${name}"},"z":"${name}"}`,
     )
@@ -196,7 +196,7 @@ describe('R43 definitions that are too large', () => {
       'more than 20000 values',
     ],
     ['a long text', { type: 'object', description: 'x'.repeat(5_000_000) }, 'more than 500000 characters'],
-  ])('R43 a schema of %s is not used, and the tool can be called', async (_, inputSchema, problem) => {
+  ])('R43 a schema of %s is not used, but the tool can be called', async (_, inputSchema, problem) => {
     const odd = tool('odd', {
       inputSchema: inputSchema as RawTool['inputSchema'] & object,
       outputSchema: inputSchema as RawTool['inputSchema'] & object,
@@ -254,7 +254,7 @@ describe('R43 definitions that are too large', () => {
     const many = createCatalog(Array.from({ length: limits.MAX_TOOLS + 7 }, (_, at) => ({ name: `tool_${at}` })))
     expect(many.tools).toHaveLength(limits.MAX_TOOLS)
     expect(many.broken).toEqual([
-      { source: undefined, name: '?', reason: 'A catalog takes at most 50000 tools. 7 more were left out.' },
+      { source: undefined, name: '?', reason: 'A catalog can have at most 50000 tools. 7 more were left out.' },
     ])
   })
 })

@@ -3,7 +3,7 @@ import { MAX_DESCRIPTION_LENGTH, MAX_LINE_LENGTH, MAX_TAGS } from '../limits.ts'
 import type { ToolAnnotations, ToolExecution, ToolMetadata } from '../tool.ts'
 import { cleanCopy, copyJson } from './copy-json.ts'
 
-/** The fields of a definition except for its name and schemas, as a catalog keeps them. */
+/** The fields of a definition that a catalog keeps, except its name and schemas. */
 export interface ToolFields {
   readonly title: string | undefined
   readonly description: string
@@ -52,7 +52,7 @@ interface Cleaning {
 }
 
 function cleanText(text: string, { field, most, faults }: Cleaning): string {
-  // Cut first, so that a huge text costs no more than the limit.
+  // Cut first, so a huge text costs no more than the limit.
   const start = text.length > most ? `${text.slice(0, most)}…` : text
   if (start !== text) faults.push(`Its ${field} is cut to ${most} characters.`)
   const seen = toVisibleText(start)
@@ -88,13 +88,13 @@ function readJsonObject(value: unknown): Record<string, unknown> | undefined {
 
 const TASK_SUPPORT: ReadonlySet<unknown> = new Set(['required', 'optional', 'forbidden', undefined])
 
-/** Reads how a tool is run: clients reject the whole list if it says something that they do not know. */
+/** Reads the execution field of a tool: clients reject the whole list if it contains an unknown value. */
 function readExecution(value: unknown): ToolExecution | undefined {
   const execution = readJsonObject(value)
   return TASK_SUPPORT.has(execution?.['taskSupport']) ? execution : undefined
 }
 
-/** Reads icons: clients also reject the whole list if one icon has no source. */
+/** Reads the icons: clients also reject the whole list if one icon has no source. */
 function readIcons(value: unknown): readonly unknown[] | undefined {
   if (!Array.isArray(value)) return undefined
   const icons = value.map((icon) => readJsonObject(icon))

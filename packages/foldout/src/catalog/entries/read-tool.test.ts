@@ -9,7 +9,7 @@ import { getListing } from './listing.ts'
 
 const good = tool('good')
 
-/** A catalog of one odd definition and a good tool, which must be none the worse for it. */
+/** A catalog of one odd definition and a good tool, which must not be affected by it. */
 function withOdd(odd: unknown) {
   const catalog = createCatalog([odd as CatalogInput, good])
   expect(catalog.tools.map(({ name }) => name)).toContain('good')
@@ -220,7 +220,7 @@ describe('R43 a bad definition loses only its bad part', () => {
     expect(entry.problem).toBe(fields.map((field) => `Its ${field} cannot be read and is left out.`).join(' '))
   })
 
-  it('R43 hints of the wrong type are left out, because clients would refuse the whole list', () => {
+  it('R43 hints of the wrong type are left out, because clients would reject the whole list', () => {
     const entry = readOdd({ annotations: { title: 5, readOnlyHint: 'true', destructiveHint: false, other: 'kept' } })
     expect(entry.annotations).toEqual({ destructiveHint: false, other: 'kept' })
   })

@@ -33,7 +33,10 @@ export interface PreparedTool {
   readonly call:
     | ((args: Readonly<Record<string, unknown>>, context: CallContext, settings: CallSettings) => Promise<CallResult>)
     | undefined
-  /** Whether a person has to approve a call: the tool's own word, and then the catalog's. Wrong arguments need nobody. */
+  /**
+   * Whether a person has to approve a call: the tool decides first, then the catalog. A call with wrong arguments needs
+   * no approval.
+   */
   findNeed(
     args: Readonly<Record<string, unknown>>,
     context: CallContext,
@@ -44,9 +47,9 @@ export interface PreparedTool {
 export interface ReadToolOptions {
   /** The source, which overrides the one in the definition. */
   readonly source?: string
-  /** Finds more about a tool than its definition says. */
+  /** Finds additional information about a tool. */
   readonly metadata: (declared: string, qualified: string) => ToolMetadata | undefined
-  /** Returns the session for tools made with `defineTool` that are called outside of a run. */
+  /** Returns the session for tools made with `defineTool` that are called outside a run. */
   readonly session: () => Session
 }
 
@@ -92,7 +95,7 @@ function prepareRawTool(
   return prepare(definition, createRawCalls(given, definition))
 }
 
-/** What runs a tool, and what says whether a call of it has to be approved. */
+/** The functions that run a tool and decide whether a call needs approval. */
 type Calls = Pick<PreparedTool, 'call' | 'findNeed'>
 
 function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Definition): Calls {
@@ -104,7 +107,7 @@ function createRawCalls(given: Readonly<Record<string, unknown>>, { input }: Def
       checker ??= fromJsonSchema(input.shown)
       return await checker['~standard'].validate(args)
     } catch {
-      // If the schema cannot be used after all, the tool must still work.
+      // Even if the schema turns out to be unusable, the tool must still work.
       return { value: args }
     }
   }

@@ -5,13 +5,13 @@ import { cleanCopy, copyJson } from './copy-json.ts'
 
 const ANY_OBJECT: JsonSchema = Object.freeze({ type: 'object' })
 
-/** A tool's schema, copied when the tool was read. The rest is worked out when it is first asked for. */
+/** A tool's schema, copied when the tool was read. The other fields are computed on first use. */
 export interface ReadSchema {
-  /** The schema to show: as it was given, except for what clients demand of the outermost level. */
+  /** The schema to show: unchanged, except for the form that clients require at the outermost level. */
   readonly shown: JsonSchema | undefined
   /** Whether arguments can be checked with it. */
   readonly isCheckable: boolean
-  /** What is wrong with it, in sentences. */
+  /** The faults of the schema, as sentences. */
   readonly faults: readonly string[]
 }
 
@@ -73,7 +73,7 @@ function checkInputSchema({
     return { isCheckable: false, faults }
   }
   for (const note of findUncheckedPatterns(schema))
-    faults.push(`A pattern of its input schema is left to the tool to check: ${note}`)
+    faults.push(`A pattern in its input schema is left for the tool to check: ${note}`)
   return { isCheckable: true, faults }
 }
 

@@ -14,11 +14,11 @@ import { getListing } from '../entries/listing.ts'
 
 interface Stage {
   readonly catalog: Catalog
-  /** What was decided so far, in the order in which it was. */
+  /** The decisions so far, in order. */
   readonly chosen: { readonly exposure: string; readonly reason: string }[]
   announcements: number
   names(): string[]
-  /** Lists as a client does. */
+  /** Lists the tools, as a client does. */
   list(): string[]
   use(name: string): Promise<boolean>
 }
@@ -66,11 +66,11 @@ const follows = {
 }
 const ignores = {
   exposure: 'hybrid',
-  reason: `${TOO_MANY}; this client does not list again when it is notified, so its list stays as it is.`,
+  reason: `${TOO_MANY}; this client does not list again when it is notified, so its list stays unchanged.`,
 }
 
 describe('R44 auto', () => {
-  it('R44 lists everything while that is cheap', () => {
+  it('R44 lists all tools while that is cheap', () => {
     const tools = manyTools(29)
     const { list, chosen, catalog } = stage(tools)
     expect(list()).toEqual(catalog.tools.map(({ name }) => name))
@@ -186,13 +186,13 @@ describe('R44 auto', () => {
     expect(exposed.list().map(({ name }) => name)).toEqual([...META, second])
   })
 
-  it('R44 lists the meta tools until the catalog is complete, and answers them later too', async () => {
+  it('R44 lists the meta tools until the catalog is complete, and still answers them later', async () => {
     const [one, two] = manyTools(2) as [RawTool, RawTool]
     let isComplete = false
     const made = stage([one], { isComplete: () => isComplete })
     expect(made.list()).toEqual(META)
     expect(made.chosen).toEqual([
-      { exposure: 'hybrid', reason: 'The catalog has 1 tools so far, and more are to come.' },
+      { exposure: 'hybrid', reason: 'The catalog has 1 tools so far, and more will follow.' },
     ])
     made.catalog.add([two])
     isComplete = true

@@ -19,7 +19,7 @@ import { createExposedCatalog } from './exposed-catalog.ts'
 import { CALL_WITH_USE_TOOL, SEARCH_THEN_USE } from './hybrid.ts'
 
 /**
- * When `auto()` lists all tools of a catalog.
+ * Options of `auto()`: when it lists all tools of a catalog.
  *
  * @example
  * ```ts
@@ -33,8 +33,8 @@ export interface AutoOptions extends SearchExposureOptions {
   /** A catalog whose definitions have fewer tokens than this, and that has fewer tools than `maxTools`, is listed in full. Default 5,000. */
   readonly maxTokens?: number
   /**
-   * Whether the catalog has all its tools by now. Until then the meta tools are listed, because nobody knows how many there will
-   * be. By default it always has.
+   * Whether the catalog is complete. Until then, the meta tools are listed, because the number of tools is not known
+   * yet. Default: always complete.
    */
   readonly isComplete?: () => boolean
 }
@@ -60,14 +60,14 @@ export function auto(options: AutoOptions = {}): Exposure {
 
 const META_TOOLS: ReadonlySet<string> = new Set([SEARCH_TOOLS, USE_TOOL])
 
-/** At most this many tools are added to a list, so that its cost stays bounded. */
+/** At most this many tools are added to a list, so its cost stays bounded. */
 const MAX_JOINED = 10
 
-/** Whether a client follows changes of its list, as far as that is known. */
+/** Whether a client reacts to changes of its list, as far as known. */
 interface Following {
   readonly follows: keyof typeof FOLLOWS
   readonly unanswered: number
-  /** Whether the client has been given a list with the meta tools. */
+  /** Whether the client has received a list with the meta tools. */
   readonly hasMetaTools?: boolean
 }
 const FOLLOWING = 'auto'
@@ -94,7 +94,7 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
   })
   const getFollowing = (): Following => readFollowing(memory)
   const setFollowing = (change: Partial<Following>): void => memory.setNote(FOLLOWING, { ...getFollowing(), ...change })
-  let told = ''
+  let lastReported = ''
 
   const choose = (): { readonly shown: ExposedCatalog; readonly exposure: string; readonly reason: string } => {
     const cost = computeListCost(catalog, options)
@@ -102,21 +102,21 @@ function createAuto(catalog: Catalog, given: ExposureClient, options: AutoOption
     const shown = cost === undefined ? folded : everything
     const choice = describeChoice(extent, cost, { client, options, following: getFollowing() })
     const news = `${choice.exposure}: ${choice.reason}`
-    if (news !== told) {
-      told = news
+    if (news !== lastReported) {
+      lastReported = news
       catalog.report({ type: 'exposure/chosen', client: client.id, ...choice })
     }
     return { shown, ...choice }
   }
 
-  /** A client may have listed the meta tools when there was more to list, and may never list again. */
+  /** A client may have listed the meta tools when the catalog was larger, and may never list again. */
   const chooseFor = (name: string): ExposedCatalog => {
     const { shown } = choose()
     const isOlder = shown === everything && META_TOOLS.has(name) && getFollowing().hasMetaTools === true
     return isOlder && !everything.target(name, {}) ? folded : shown
   }
 
-  /** Adds a used tool to the list: it is likely to be used again, and then does not have to go through a meta tool. */
+  /** Adds a used tool to the list: it is likely to be used again, and no longer has to go through a meta tool. */
   const join = (entry: CatalogEntry): void => {
     const { follows, unanswered } = getFollowing()
     if (!client.takesListChanges || follows === 'no' || joined.entries().length >= MAX_JOINED) return
@@ -171,7 +171,7 @@ function describeChoice(
 ): { readonly exposure: string; readonly reason: string } {
   if (cost !== undefined) return { exposure: 'all', reason: `${extent} with ${cost} tokens are cheap to list.` }
   if (options.isComplete?.() === false)
-    return { exposure: 'hybrid', reason: `The catalog has ${extent} so far, and more are to come.` }
+    return { exposure: 'hybrid', reason: `The catalog has ${extent} so far, and more will follow.` }
   if (!client.takesListChanges)
     return { exposure: 'hybrid', reason: `${extent} are too many to list, and this client's list must not change.` }
   const exposure = follows === 'yes' ? 'twoPhase' : 'hybrid'
@@ -181,12 +181,15 @@ function describeChoice(
 const FOLLOWS = {
   unknown: '; it is not yet known whether this client lists again when it is notified',
   yes: '; this client lists again when it is notified, so tools that it uses are added to its list',
-  no: '; this client does not list again when it is notified, so its list stays as it is',
+  no: '; this client does not list again when it is notified, so its list stays unchanged',
 } as const
 
 const sizes = new WeakMap<readonly CatalogEntry[], number>()
 
-/** Computes what listing everything costs, or `undefined` if that is too much. Cached for each state of a catalog. */
+/**
+ * Computes the cost of listing all tools, or returns `undefined` if that is too much. Cached for each state of a
+ * catalog.
+ */
 function computeListCost({ tools }: Catalog, options: AutoOptions): number | undefined {
   const { maxTools = 30, maxTokens = 5_000, isComplete } = options
   if (tools.length >= maxTools || isComplete?.() === false) return undefined

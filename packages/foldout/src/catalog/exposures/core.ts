@@ -7,7 +7,7 @@ import { createExposureMemory, type ExposureClient } from './exposure.ts'
 import { isUnknown } from '../unknown-tool.ts'
 
 /**
- * Which tools an exposure lists from the start.
+ * Options that choose which tools an exposure lists from the start.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export interface CoreOptions {
 }
 
 /**
- * Options of exposures with a search: which tools are listed from the start, and what a search accepts.
+ * Options of exposures with a search: which tools are listed from the start, and which arguments a search accepts.
  *
  * @example
  * ```ts

@@ -99,7 +99,7 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
   const list = (): readonly ListedTool[] => [
     ...parts.entries().map((entry) => (isFolded || entry.core ? getLoadedListing(entry) : getListing(entry))),
     ...Array.from(metaTools.values(), ({ listing }) => withAlwaysLoad(listing)),
-    // At the end, so that the beginning of the list stays as the client has cached it.
+    // At the end, so the beginning of the list stays as the client has cached it.
     ...(parts.joined?.entries().map(getLoadedListing) ?? []),
   ]
   const call = async (name: string, args: unknown, context: CallContext): Promise<CallResult> => {
@@ -153,7 +153,8 @@ export function createExposedCatalog(parts: ExposedParts): ExposedControl {
 }
 
 /**
- * The same catalog as one client sees it, with another list or other calls. Use it to write an exposure that changes another one.
+ * Creates a copy of an exposed catalog with another list or other calls. Use it to write an exposure that changes
+ * another one.
  *
  * @example
  * const quiet = changeExposed(hybrid().expose(catalog, { id: 'chat-1', takesListChanges: true }), { list: () => [] })
@@ -164,7 +165,7 @@ export function changeExposed(
   changes: Partial<Pick<ExposedCatalog, 'list' | 'call'>>,
 ): ExposedCatalog {
   return {
-    // They may change.
+    // These may change.
     get choice() {
       return exposed.choice
     },

@@ -39,13 +39,15 @@ export interface ExposureClient {
   readonly takesListChanges: boolean
   /** Qualified names of tools that were already added to the client's list, such as earlier in a resumed conversation. */
   readonly joined?: readonly string[]
-  /** What is remembered of the client, if it outlives the exposed catalog, such as on several machines. Default: nothing else than `joined`. */
+  /**
+   * A memory of the client that outlives the exposed catalog, such as across several machines. Default: only `joined`.
+   */
   readonly memory?: ExposureMemory
 }
 
 /**
- * What an exposure remembers of one client. Read it whenever it is needed: another machine that serves the same client may have
- * changed it.
+ * The memory of an exposure about one client. Read it whenever it is needed: another machine that serves the same
+ * client may have changed it.
  *
  * @example
  * ```ts
@@ -59,7 +61,7 @@ export interface ExposureMemory {
   readonly joined: readonly string[]
   /** Adds a tool by its qualified name. */
   join(tool: string): void
-  /** Something else that the exposure has noted, as plain JSON. */
+  /** Returns another value that the exposure has stored, as plain JSON. */
   getNote(name: string): unknown
   setNote(name: string, value: unknown): void
 }
@@ -87,7 +89,7 @@ export function createExposureMemory(joined: readonly string[] = []): ExposureMe
 }
 
 /**
- * The tool of the catalog that a call runs in the end, even if the call goes through a meta tool.
+ * The tool of the catalog that a call ends up running, even if the call goes through a meta tool.
  *
  * @example
  * ```ts
@@ -111,7 +113,10 @@ export interface EntryCall {
  * ```
  */
 export interface ExposedCatalog {
-  /** Which exposure the client gets and why. They vary for an exposure that decides for each client, such as `auto()`. */
+  /**
+   * Which exposure the client gets and why. Both may change for an exposure that decides for each client, such as
+   * `auto()`.
+   */
   readonly choice: { readonly exposure: string; readonly reason: string }
   /** Tells a model how to find and call tools, in under 150 tokens. */
   readonly instructions: string
@@ -121,11 +126,13 @@ export interface ExposedCatalog {
   listed(): void
   /** Runs a tool by its name, listed or hidden. Rejects only if the signal is aborted. */
   call(name: string, args: unknown, context: CallContext): Promise<CallResult>
-  /** The tool that a call would run in the end, for approval, policies and records; `undefined` for a search. */
+  /**
+   * Finds the tool that a call would end up running, for approval, policies and recordings; `undefined` for a search.
+   */
   target(name: string, args: unknown): EntryCall | undefined
   /** Calls a listener whenever the list may have changed. Returns a function that stops it. */
   onListChanged(listener: () => void): () => void
-  /** Looks again at what is remembered of the client, because another machine has changed it. */
+  /** Reads the client's memory again, because another machine has changed it. */
   refresh?(): void
 }
 

@@ -63,7 +63,9 @@ function createDiscoverTool(scope: MetaScope, options: SearchExposureOptions): M
   }
 }
 
-/** Reads what a model wants to do, from `action` or from its other arguments. A tool runs only if it is named. */
+/**
+ * Determines the model's intended action from `action` or from its other arguments. A tool runs only if it is named.
+ */
 function readAction(args: GivenArguments): 'search' | 'execute' | undefined {
   const action = readText(args['action'])?.trim().toLowerCase()
   const hasQuery = readText(args['query']) !== undefined

@@ -9,7 +9,7 @@ import type { EntryCall, ExposureClient, ListedTool } from '../exposures/exposur
 import type { CallContext, CallResult } from '../tool.ts'
 
 /**
- * The arguments of a call, as a model gave them.
+ * The arguments of a call, as the model wrote them.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ import type { CallContext, CallResult } from '../tool.ts'
 export type GivenArguments = Readonly<Record<string, unknown>>
 
 /**
- * A tool that an exposure adds so that models can find and run the tools of the catalog.
+ * A tool that an exposure adds to let models find and run the tools of the catalog.
  *
  * @example
  * ```ts
@@ -35,12 +35,12 @@ export interface MetaTool {
   /** Whether it accepts arguments that its schema does not list, such as those of the tool that it runs. */
   readonly takesOtherArguments?: boolean
   call(args: GivenArguments, context: CallContext): Promise<CallResult>
-  /** The tool of the catalog that a call would run. */
+  /** Finds the tool of the catalog that a call would run. */
   target?(args: GivenArguments): EntryCall | undefined
 }
 
 /**
- * What a meta tool works with.
+ * The context of a meta tool.
  *
  * @example
  * ```ts
@@ -55,12 +55,14 @@ export interface MetaScope {
   readonly core?: () => CoreTools
 }
 
-/** Reads a text argument; `undefined` if it is missing. Some models send `null` or `""` for that. */
+/** Reads a string argument; `undefined` if it is missing. Some models send `null` or `""` instead. */
 export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** Describes an argument that the meta tool does not have, if there is one. A search is never refused because of it. */
+/**
+ * Describes an argument that the meta tool does not have, if there is one. A search is never rejected because of it.
+ */
 export function describeUnknownArgument(
   { listing, takesOtherArguments }: MetaTool,
   args: GivenArguments,

@@ -40,13 +40,13 @@ describe('R45 search_tools', () => {
   const catalog = createCatalog(home)
   const search = (args: unknown, of = catalog) => expose(of).call('search_tools', args, {})
 
-  it('R45 shows each hit with its signature and what it does', async () => {
+  it('R45 shows each hit with its signature and description', async () => {
     expect(await search({ query: 'water the garden', limit: 1 })).toEqual(
       said('water_garden(minutes: int 1..60, bed?: "roses"|"herbs") — Waters the garden'),
     )
   })
 
-  it('R45 shows names alone, or whole schemas, if asked', async () => {
+  it('R45 shows names alone, or whole schemas, on request', async () => {
     expect(getText(await search({ query: 'send a letter', limit: 1, detail: 'names' }))).toBe(
       'send_letter — Sends a letter',
     )
@@ -67,7 +67,7 @@ describe('R45 search_tools', () => {
     )
   })
 
-  it('R45 names what was left out', async () => {
+  it('R45 counts the hits that were left out', async () => {
     const many = createCatalog(Array.from({ length: 30 }, (_, at) => tool(`polish_mirror_${at}`)))
     const lines = getText(await search({ query: 'polish a mirror', limit: 2 }, many)).split('\n')
     expect(lines).toHaveLength(3)
@@ -138,7 +138,7 @@ describe('R45 search_tools', () => {
       expect(getText(await search({ query: 'qwxzzy', category }))).toMatch(/^Nothing fits "qwxzzy"\. Try other words/)
   })
 
-  it('R45 a search with a query is never refused', async () => {
+  it('R45 a search with a query is never rejected', async () => {
     const plain = await search({ query: 'send a letter' })
     const odd: readonly Record<string, unknown>[] = [
       { limit: 'many' },
@@ -207,7 +207,7 @@ describe('R45 search_tools', () => {
     await expect(expose(hanging).call('search_tools', { query: 'letter' }, { signal })).rejects.toThrow('timeout')
   })
 
-  it('R48 reports what was searched, and what it cost', async () => {
+  it('R48 reports each search and its cost', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
     const text = getText(await search({ query: 'send a letter', limit: 1 }))
@@ -290,7 +290,7 @@ describe('R46 use_tool', () => {
     expect(await use('{"name":"send_letter"}')).toEqual(said('send_letter {}'))
   })
 
-  it('R46 an unknown tool is answered with where to look and the nearest names', async () => {
+  it('R46 answers an unknown tool with a hint to search and the nearest names', async () => {
     expect(await use({ name: 'send_leter' })).toEqual(
       failed("Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter."),
     )
@@ -326,7 +326,7 @@ describe('R46 use_tool', () => {
       expect(await use(args)).toEqual(failed("Say in 'name' which tool to run."))
   })
 
-  it('R46 arguments beside the name are used if there are no others', async () => {
+  it('R46 arguments next to the name are used if there are no others', async () => {
     const to = { to: 'you', constructor: 1 }
     for (const none of [{}, { arguments: null }, { arguments: {} }, { arguments: '{}' }, { arguments: '' }])
       expect(await use({ name: 'send_letter', ...to, ...none })).toEqual(
@@ -352,7 +352,7 @@ describe('R46 use_tool', () => {
       expect(await use({ [field]: 'send_letter', arguments: { to: 'you' } })).toEqual(answered)
     const discover = { action: 'execute', name: 'send_letter', arguments: { to: 'you' } }
     expect(await expose(catalog, metaTool()).call('discover_and_use_tool', discover, {})).toEqual(answered)
-    // What a person approves is what runs.
+    // The person approves exactly the call that runs.
     for (const args of [
       { name: 'send_letter', args: { to: 'you' } },
       { tool: 'send_letter', to: 'you' },
@@ -363,7 +363,7 @@ describe('R46 use_tool', () => {
       })
   })
 
-  it('R46 leaves a param alone that is called like a field of another meta tool', async () => {
+  it('R46 keeps a param that is named like a field of another meta tool', async () => {
     const call = async (args: unknown) => said(`run ${JSON.stringify(args)}`)
     const inputSchema = { type: 'object', properties: { input: { type: 'object' } } }
     const own = expose(createCatalog([{ name: 'run', description: 'Runs.', inputSchema, call }]))
@@ -379,7 +379,7 @@ describe('R46 use_tool', () => {
     expect(await use({ name: 'kitchen__search_tools' })).toEqual(said('search_tools {}'))
   })
 
-  it('R46 reports what ran, and what the wrapping cost', async () => {
+  it('R46 reports the tool that ran, and the cost of wrapping it', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
     await use({ name: 'send_letter' })
@@ -446,7 +446,7 @@ describe('R44 get_tool_definition', () => {
     expect(JSON.stringify(exposed.list())).toBe(before)
   })
 
-  it('R44 an unknown name is answered with help', async () => {
+  it('R44 answers an unknown name with help', async () => {
     const exposed = expose(catalog, twoPhase())
     expect(await exposed.call('get_tool_definition', { name: 'send_leter' }, {})).toEqual(
       failed("Tool 'send_leter' not found. Use search_tools to discover available tools. Nearest: send_letter."),
@@ -459,7 +459,7 @@ describe('R44 get_tool_definition', () => {
     )
   })
 
-  it('R48 reports what was returned', async () => {
+  it('R48 reports the returned definition', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
     await expose(catalog, twoPhase()).call('get_tool_definition', { name: 'send_letter' }, {})
@@ -557,7 +557,7 @@ describe('R49 the list', () => {
     })
   })
 
-  it('R44 a core tool that does not exist is refused with the nearest', () => {
+  it('R44 rejects a core tool that does not exist, and names the nearest', () => {
     const catalog = createCatalog([...home, tool('mow_lawn', { source: 'other' })])
     for (const exposure of [hybrid, metaTool, twoPhase]) {
       expect(() => exposure({ core: ['send_leter'] }).check!(catalog)).toThrow(
@@ -578,7 +578,7 @@ describe('R49 the list', () => {
     expect(names()).toEqual(['water_garden', 'search_tools', 'use_tool'])
   })
 
-  it('R44 tools listed beside meta tools are marked as always loaded, those of a full list are not', () => {
+  it('R44 tools listed next to meta tools are marked as always loaded, those of a full list are not', () => {
     const always = { meta: { 'anthropic/alwaysLoad': true } }
     const catalog = createCatalog(home)
     for (const exposure of [hybrid(), metaTool(), twoPhase()])

@@ -14,7 +14,7 @@ export const USE_TOOL = 'use_tool'
 export const DISCOVER_AND_USE = 'discover_and_use_tool'
 
 /**
- * A tool to run and its arguments, as a model gave them.
+ * A tool to run and its arguments, as the model wrote them.
  *
  * @example
  * ```ts
@@ -27,11 +27,11 @@ export interface InnerCall {
   readonly args: unknown
   /** Names of arguments that were given next to the tool's arguments instead of inside them. */
   readonly beside?: readonly string[]
-  /** Whether `args` are what was given next to the tool's name, because there was nothing where arguments belong. */
+  /** Whether `args` come from fields next to the tool's name, because the field for arguments was empty. */
   readonly isLifted?: boolean
 }
 
-/** The fields of the meta tools that run others. */
+/** The fields of the meta tools that run other tools. */
 const FIELDS = {
   [USE_TOOL]: { name: 'name', otherNames: ['tool_name', 'tool'], args: 'arguments', own: [] },
   [DISCOVER_AND_USE]: {
@@ -66,7 +66,7 @@ function findNameField({ name, otherNames }: (typeof FIELDS)[keyof typeof FIELDS
 /** Other names for the field with the arguments, unless the tool has a param of that name itself. */
 const WRAPPERS: ReadonlySet<string> = new Set(['args', 'arguments', 'input', 'parameters', 'params', 'tool_args'])
 
-/** The arguments that a call means. */
+/** Returns the arguments that a call means. */
 function getMeant({ args, isLifted }: InnerCall, { inputSchema }: CatalogEntry): unknown {
   const [field, ...others] = isLifted && isPlainObject(args) ? Object.entries(args) : []
   if (!field || others.length > 0 || !WRAPPERS.has(field[0])) return args

@@ -33,7 +33,7 @@ export const ANSWER_CEILING: Readonly<Record<AnswerDetail, number>> = { names: 4
 /** Tokens reserved for the line that says how many more there are. */
 const LAST_LINE = 30
 const MAX_SCHEMA = 1_200
-/** In characters. */
+/** The maximum length of a description, in characters. */
 const MAX_DESCRIPTION = 120
 
 /** Formats the result of a search for a model. */
@@ -48,7 +48,7 @@ export function formatSearchAnswer(catalog: Catalog, question: Question): Answer
   let room = ANSWER_CEILING[detail] - LAST_LINE - estimatedTokens.count(lines.join('\n'))
   for (const { tool } of outcome.hits) {
     const line = formatHit(tool, detail, core?.has(tool) ?? false)
-    // With the break before the next line.
+    // Includes the line break.
     room -= estimatedTokens.count(line) + 1
     // At least one is shown; each has its own limit.
     if (shown.length > 0 && room < 0) break

@@ -13,7 +13,7 @@ import { formatSearchAnswer, MAX_HITS, type AnswerDetail } from './search-answer
 
 export const SEARCH_TOOLS = 'search_tools'
 
-/** A list of servers or categories with more entries than this is not shown, so that its cost stays bounded. */
+/** A list of servers or categories with more entries than this is not shown, so its cost stays bounded. */
 const MAX_NAMED = 10
 /** How many tokens the list of servers may cost, and the list of categories. */
 const MAX_SOURCES_TOKENS = 105
@@ -23,7 +23,7 @@ const DESCRIPTION_LENGTHS = [60, 45, 30, 20, 0]
 const DEFAULT_LIMIT = 5
 const DETAILS: readonly AnswerDetail[] = ['names', 'signature', 'schema']
 
-/** Which arguments a search has. */
+/** Options that choose the arguments of a search. */
 export interface SearchDetailOptions {
   /**
    * Whether searches have an argument `detail`, with which the model chooses between names, signatures and whole schemas.
@@ -37,7 +37,7 @@ export interface SearchToolOptions extends SearchDetailOptions {
   readonly callWith: string
 }
 
-/** Creates the tool that finds tools by what they do. */
+/** Creates the tool that finds other tools by their purpose. */
 export function createSearchTool(scope: MetaScope, options: SearchToolOptions): MetaTool {
   return {
     get listing() {
@@ -101,11 +101,11 @@ function readLimit(given: unknown): number {
 
 interface FoundTools {
   readonly outcome: SearchOutcome<CatalogEntry>
-  /** What the model should know about the category; empty if nothing. */
+  /** A note for the model about the category; may be empty. */
   readonly note: string
 }
 
-/** Searches in the requested category, or everywhere if that does not exist or nothing in it fits. */
+/** Searches in the requested category, or everywhere if the category does not exist or nothing in it fits. */
 async function findTools(catalog: Catalog, query: string, args: GivenArguments): Promise<FoundTools> {
   const limit = readLimit(args['limit'])
   const asked = readText(args['category'])

@@ -17,7 +17,7 @@ export function createUseTool(scope: MetaScope): MetaTool {
         },
         required: ['name'],
       },
-      // It may run any tool. A client that asks before a call sees the inner one.
+      // It may run any tool. A client that asks before a call sees the inner tool.
       annotations: { title: 'Use a tool', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
     },
     takesOtherArguments: true,

@@ -38,7 +38,8 @@ export function createBacklog<Tool extends Searchable>(todo: BacklogWork<Tool>):
   const doOne = (): number => {
     const slot = leaving.pop()
     if (slot !== undefined) return empty(slot)
-    // What has arrived goes first, so that little is waiting: the garbage collector moves all of it, in pauses that nothing can interrupt.
+    // Arrivals go first to keep the queue short: the garbage collector moves everything that waits, in pauses that
+    // nothing can interrupt.
     const arrival = takeArrival()
     if (arrival !== undefined) return index(arrival[1])
     return preparation?.isDone() === false ? preparation.work() : 0
@@ -65,8 +66,8 @@ export function createBacklog<Tool extends Searchable>(todo: BacklogWork<Tool>):
 }
 
 /**
- * Takes the members of a map or a set one at a time, the oldest first. It keeps one iterator: a new one would pass over everything
- * that was taken before, so that taking all would grow with the square of their number.
+ * Takes the members of a map or a set one at a time, the oldest first. It keeps one iterator: a new one would skip
+ * everything that was already taken, so taking all members would be quadratic.
  */
 export function createTaker<Key, Value>(members: {
   entries(): MapIterator<[Key, Value]> | SetIterator<[Key, Value]>

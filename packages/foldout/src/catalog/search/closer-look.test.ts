@@ -7,7 +7,7 @@ import { TUNING } from './tuning.ts'
 import type { WordComparison } from './vectors/vectors.ts'
 
 const tuning = { ...TUNING, likeness: 1, nameWords: 0.5 }
-/** What the words of these tests are like. */
+/** The similarities of the words in these tests. */
 const ALIKE: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   folder: { directory: 0.8, file: 0.5, shelf: 0.1 },
 }
@@ -61,7 +61,7 @@ describe('a closer look at a tool', () => {
     expect(look([], [['shelf']])).toMatchObject({ likeness: 0, score: 0 })
   })
 
-  it('R45 looks at the beginning of a description only, and at so many words of a request', () => {
+  it('R45 looks only at the beginning of a description, and at a limited number of words of a request', () => {
     const filler = Array.from({ length: 12 }, (_, i) => `filler${i}`)
     expect(look(['folder'], [[], [], [...filler, 'directory']]).found).toEqual([])
     const many = Array.from({ length: MAX_LIKENED_WORDS }, (_, i) => `word${i}`)

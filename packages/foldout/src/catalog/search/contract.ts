@@ -31,7 +31,7 @@ export interface SearchOptions {
 }
 
 /**
- * Why a tool was found: what each word of the query added to its score, and in which fields it was found.
+ * Explains why a tool was found: how much each word of the query added to its score, and in which fields it was found.
  *
  * @example
  * ```ts

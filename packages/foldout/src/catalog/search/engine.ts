@@ -167,7 +167,7 @@ function getTexts(query: string): readonly string[] {
   return parts.length > 1 ? [query, ...parts] : [query]
 }
 
-/** What an index compares texts with. */
+/** The vectors that an index compares texts with. */
 interface Vectors {
   readonly words: Meaning | undefined
   readonly encoder: EncoderMeaning | undefined
@@ -184,8 +184,8 @@ interface Compared extends SearchReadiness {
 }
 
 /**
- * Computes the vectors of a request and of its parts, and returns a function that compares them with all tools. The encoder gets the
- * request as a whole only: embedding its parts would take several times as long, and gains nothing.
+ * Computes the vectors of a request and of its parts, and returns a function that compares them with all tools. The
+ * encoder gets only the request as a whole: embedding its parts would take several times as long without any gain.
  */
 async function encodeTexts(texts: readonly string[], vectors: Vectors): Promise<() => Steps<Compared>> {
   const { words, encoder } = vectors
@@ -246,6 +246,6 @@ function describeUnreadable({ qualified }: Searchable, error: unknown): SearchPr
 function describeUnavailable(error: unknown): SearchProblem {
   return {
     tool: undefined,
-    message: `Searches compare words alone, because 'foldout/word-vectors' cannot be loaded: ${getErrorMessage(error)}. Include it in what you deploy, or set \`embed: false\`.`,
+    message: `Searches only compare words, because 'foldout/word-vectors' cannot be loaded: ${getErrorMessage(error)}. Deploy it too, or set \`embed: false\`.`,
   }
 }

@@ -11,7 +11,7 @@ import { getStem, getTerms, getWords } from './text/words.ts'
 import { HOUSEHOLD, toolNamed } from './tools.fixtures.ts'
 import { startCpuClock } from '../../core/cpu.fixtures.ts'
 
-/** What a text may be made of to make a careless reader look at it over and over. */
+/** Pieces of text that make a careless parser read them over and over. */
 const UNITS = [
   'a',
   'A',

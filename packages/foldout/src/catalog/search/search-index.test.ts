@@ -16,7 +16,7 @@ async function find(query: string, options: Parameters<SearchIndex['search']>[1]
   return namesIn(await indexOf(HOUSEHOLD).search(query, options))
 }
 
-/** All that a search tells, as text. */
+/** The complete outcome of a search, as text. */
 function told({ hits, ...rest }: SearchOutcome): string {
   return JSON.stringify({ ...rest, hits: hits.map((hit) => ({ ...hit, explained: hit.explain() })) })
 }
@@ -55,18 +55,18 @@ describe('ranking', () => {
     expect(namesIn(await index.search('boot'))).toEqual(['read_boot'])
   })
 
-  it('R45 finds by meaning what shares no word', async () => {
+  it('R45 finds tools by meaning that share no word', async () => {
     expect((await find('airplane trip'))[0]).toMatch(/^travel\//)
   })
 
-  it('R45 gives at most as many hits as asked for and counts the others that fit as well', async () => {
+  it('R45 returns at most the requested number of hits and counts the others that fit as well', async () => {
     const lamps = Array.from({ length: 9 }, (_, i) => toolNamed(`lamp_${'abcdefghi'[i]!}`))
     const { hits, more } = await indexOf(lamps).search('lamp', { limit: 2 })
     expect([hits.length, more]).toEqual([2, 7])
     expect((await indexOf(lamps).search('lamp')).hits).toHaveLength(5)
   })
 
-  it.each([0, -1, 1.5, NaN, Infinity])('R45 takes %d for a limit', async (limit) => {
+  it.each([0, -1, 1.5, NaN, Infinity])('R45 accepts %d as a limit', async (limit) => {
     const { hits } = await indexOf(HOUSEHOLD).search('lamp', { limit })
     expect(hits.length).toBeLessThanOrEqual(HOUSEHOLD.length)
   })
@@ -114,19 +114,19 @@ describe('names', () => {
     expect((await find(query))[0]).toBe('weather/get_weather_forecast')
   })
 
-  it('R45 puts every tool of a name first that several sources have', async () => {
+  it('R45 puts all tools first that share a name across sources', async () => {
     const index = indexOf([...HOUSEHOLD, toolNamed('book_flight', { source: 'agency' })])
     const first = namesIn(await index.search('book_flight, but first search flights')).slice(0, 2)
     expect(first.sort()).toEqual(['agency/book_flight', 'travel/book_flight'])
   })
 
-  it('R45 takes a plain word within a request for a word, in quotes for a name', async () => {
+  it('R45 treats a plain word in a request as a word, and a quoted one as a name', async () => {
     const index = indexOf([toolNamed('search', { description: 'Looks something up' }), ...HOUSEHOLD])
     expect(namesIn(await index.search('search for a lamp in a room'))[0]).not.toBe('search')
     expect(namesIn(await index.search('use "search" for a lamp in a room'))[0]).toBe('search')
   })
 
-  it('R45 forgets the name of a tool that is gone, though another takes its place', async () => {
+  it('R45 forgets the name of a removed tool, even if another takes its slot', async () => {
     const index = indexOf([toolNamed('lamp_get')])
     index.remove('lamp_get')
     index.add(toolNamed('room_get', { description: 'The lamp of a room' }))
@@ -169,7 +169,7 @@ describe('category', () => {
 })
 
 describe('nothing fits', () => {
-  it.each(['xyzzy plugh', '??', '🙂'])('R45 says of "%s" that nothing is near', async (query) => {
+  it.each(['xyzzy plugh', '??', '🙂'])('R45 finds nothing near "%s"', async (query) => {
     const outcome = await indexOf(HOUSEHOLD).search(query)
     expect(outcome).toMatchObject({ hits: [], fit: 'none', more: 0 })
   })
@@ -187,7 +187,7 @@ describe('nothing fits', () => {
     expect((await index.search('weather forecast for a city')).fit).toBe('good')
   })
 
-  it('R45 leaves out what only fills the answer', async () => {
+  it('R45 leaves out hits that only fill the answer', async () => {
     const reports = ['sales', 'stock', 'staff', 'tax'].map((what) =>
       toolNamed(`weekly_${what}_report`, {
         description: `Sums up ${what} of a week and sends it to the owners by email`,
@@ -215,7 +215,7 @@ describe('nothing fits', () => {
     expect((await index.search('light_get')).confidence).toBe(1)
   })
 
-  it('R45 refuses an empty query', async () => {
+  it('R45 rejects an empty query', async () => {
     await expect(indexOf(HOUSEHOLD).search('  ')).rejects.toMatchObject({
       code: 'search-empty',
       message: 'A search needs words: say what you want to do, or name a tool.',
@@ -265,7 +265,7 @@ describe('explanations', () => {
     })
   })
 
-  it('R45 says how a tool fared that was not found', async () => {
+  it('R45 explains a tool that was not found', async () => {
     const index = indexOf(HOUSEHOLD, { embed: false })
     expect(await index.explain('lamp', 'mail/send_email')).toEqual({ score: 0, words: [], meaning: 0, named: false })
     expect(await index.explain('lamp', 'no/such_tool')).toBeUndefined()
@@ -311,7 +311,7 @@ const sum = (explained: Explanation) =>
   explained.words.reduce((sum, { score }) => sum + score, explained.meaning + (explained.named ? 10 : 0))
 
 describe('index', () => {
-  it('R49 gives the same bytes whatever the order in which tools came', async () => {
+  it('R49 gives the same bytes whatever the order in which tools were added', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyTools.chain((tools) =>
@@ -326,7 +326,7 @@ describe('index', () => {
     )
   })
 
-  it('R45 is, after tools came and went, as if made of those that are left', async () => {
+  it('R45 behaves after removals as if built from the remaining tools', async () => {
     const change = fc.tuple(anyTool, fc.boolean())
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 30 }), anyQuery, async (changes, query) => {
@@ -364,7 +364,7 @@ describe('index', () => {
     )
   })
 
-  it('R45 takes a tool of the same qualified name for a new version of it', async () => {
+  it('R45 treats a tool with the same qualified name as a new version', async () => {
     const index = indexOf([toolNamed('lamp', { description: 'shines' })])
     index.add(toolNamed('lamp', { description: 'glows' }))
     expect(index.size).toBe(1)

@@ -26,7 +26,7 @@ describe('parts of words', () => {
     ['ask Postgres', 'run_query'],
     ['worldbank numbers', 'get_indicator'],
     ['open weather', 'openweather_now'],
-  ])('R45 finds by "%s" what is written in another way', async (query, name) => {
+  ])('R45 finds text that is written in another way: "%s"', async (query, name) => {
     expect(await findFirst(tools, query)).toBe(name)
   })
 
@@ -56,7 +56,7 @@ describe('parts of words', () => {
 })
 
 describe('arguments', () => {
-  it('R45 knows paths, addresses, blobs, numbers and days from what says which tool is meant', () => {
+  it('R45 distinguishes paths, addresses, blobs, numbers and days from words that describe the tool', () => {
     const getWeak = (request: string) => [...getArgumentWords(request).weak].sort()
     expect(getWeak('read /home/ann/report.pdf')).toEqual(['ann', 'home', 'pdf', 'report'])
     expect(getWeak('open https://youtube.com/watch?v=abc')).toEqual(['abc', 'v', 'watch'])
@@ -68,7 +68,7 @@ describe('arguments', () => {
     expect(getWeak('write the report into /tmp/report.txt')).toEqual(['tmp', 'txt'])
   })
 
-  it('R45 does not take a day of the week for the product of that name', async () => {
+  it('R45 does not confuse a day of the week with the product of that name', async () => {
     const tools = [
       toolNamed('create_item', { source: 'monday', description: 'Adds an item to a board of Monday' }),
       toolNamed('create_event', { source: 'calendar', description: 'Schedules a meeting' }),
@@ -97,7 +97,7 @@ describe('other scripts', () => {
     ['파일 삭제', 'd'],
     ['удаляет файл', 'e'],
     ['ร้านอาหาร', 'f'],
-  ])('R45 finds by "%s" a tool described in that script', async (query, name) => {
+  ])('R45 finds a tool described in the script of "%s"', async (query, name) => {
     const index = createSearchIndex()
     for (const tool of tools) index.add(tool)
     const { hits, fit } = await index.search(query)

@@ -38,7 +38,7 @@ export interface Shelf<Tool extends Searchable> {
   readonly size: number
   readonly postings: Postings
   getSlot(qualified: string): number | undefined
-  /** Puts a tool into a slot. Throws if the tool cannot be read, and changes nothing then. */
+  /** Puts a tool into a slot. Throws if the tool cannot be read; in that case, nothing changes. */
   put(tool: Tool): { readonly slot: number; readonly characters: number }
   /** Removes a tool, so that it is not found anymore. Returns its slot, which must be emptied before anything is ranked. */
   take(qualified: string): number | undefined

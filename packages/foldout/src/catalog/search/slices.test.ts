@@ -67,7 +67,7 @@ describe('R45 indexing in slices', () => {
     expect(slices.length).toBeGreaterThan(1)
   })
 
-  it('R45 takes what waits in its order, also what comes after everything was taken', () => {
+  it('R45 takes waiting tools in order, even those that arrive after the queue was empty', () => {
     const waiting = new Map([
       ['a', 1],
       ['b', 2],
@@ -83,14 +83,14 @@ describe('R45 indexing in slices', () => {
     expect(waiting.size).toBe(0)
   })
 
-  it('R45 begins before anybody searches', async () => {
+  it('R45 begins before the first search', async () => {
     const index = createSearchIndex({ embed: false, onSlice: () => slices++ })
     let slices = 0
     for (const tool of createTools(1_000)) index.add(tool)
     await expect.poll(() => slices).toBeGreaterThan(2)
   })
 
-  it('R45 gives the same bytes whatever came and went while it was at work', async () => {
+  it('R45 gives the same bytes whatever was added and removed while it worked', async () => {
     const kept = createTools(600, 'kept')
     const gone = createTools(600, 'gone')
     const index = createSearchIndex()
@@ -160,7 +160,7 @@ describe('R45 indexing in slices', () => {
     expect(many - few).toBeGreaterThanOrEqual(6 * 5)
   })
 
-  it('R45 answers many searches at once while it is at work, all with the same bytes', async () => {
+  it('R45 answers many searches at once while it works, all with the same bytes', async () => {
     const index = createSearchIndex()
     for (const tool of createTools(1_000)) index.add(tool)
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => index.search('create an invoice')))

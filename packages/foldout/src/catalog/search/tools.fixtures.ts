@@ -1,6 +1,6 @@
 import type { Searchable } from './contract.ts'
 
-/** A tool of which only what matters to a test is said. */
+/** A tool with only the fields that matter to a test. */
 export function toolNamed(name: string, more: Partial<Searchable> = {}): Searchable {
   const source = more.source
   return {

@@ -3,8 +3,8 @@ import { literal, oneLine } from './literal.ts'
 import { getSpan } from './refinement.ts'
 
 /**
- * Extracts what a description says about a value beyond its name and type, and what a call needs to succeed: `YYYY-MM-DD`,
- * `owner/repo`, `comma-separated`, `ms`. Empty if there is nothing like that.
+ * Extracts information from a description that a value's name and type do not give and that a call needs: `YYYY-MM-DD`,
+ * `owner/repo`, `comma-separated`, `ms`. Empty if there is none.
  */
 export function formatHint(kind: string, name: string, description: string | undefined): string {
   if (description === undefined) return ''

@@ -22,9 +22,9 @@ import { isRule } from './rules.ts'
 
 /** How much of a schema is shown. */
 export interface Detail {
-  /** Deeper objects are shown only with the names of their required fields. */
+  /** The maximum depth. Deeper objects are shown only with the names of their required fields. */
   readonly depth: number
-  /** Of a longer enum or union, only the first ones are shown, and how many more there are. */
+  /** The maximum number of values. A longer enum or union shows only the first ones and how many more there are. */
   readonly values: number
   readonly branches: number
   /** Which values get hints from their descriptions. */
@@ -45,14 +45,14 @@ export interface Notation {
   readonly called: Set<JsonSchema>
   /** The remaining budget, which bounds schemas that grow by references. */
   left: number
-  /** Whether something was left off. */
+  /** Whether something was left out. */
   cut: boolean
 }
 
 const MAX_NODES = 400
-/** Deepest nesting of unions and lists. Deeper ones are useless in a signature. */
+/** The maximum nesting of unions and lists. Deeper ones are useless in a signature. */
 const MAX_DEPTH = 40
-/** No signature has room for more. */
+/** The maximum number of fields; no signature has room for more. */
 export const MAX_FIELDS = 150
 
 export function createNotation(root: unknown, detail: Detail, recursive: Map<JsonSchema, string>): Notation {
@@ -184,7 +184,7 @@ function valuesText(writing: Notation, values: readonly unknown[], withoutNull: 
 /** How many values of a long enum are shown. */
 const FEW_VALUES = 6
 
-/** A longer value is not shown, because a cut one would be wrong. */
+/** The maximum length of a value. A longer value is not shown, because a cut one would be wrong. */
 const MAX_VALUE = 60
 
 function branchesText(

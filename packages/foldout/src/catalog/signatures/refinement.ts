@@ -1,7 +1,7 @@
 import { literal, oneLine } from './literal.ts'
 import { keywordAt, numberAt, textAt, type SchemaView } from './schema/schema-view.ts'
 
-/** Formats what a value must be beyond its type: `0..100`, `date-time`, `/^[a-z]+$/`. It follows the type. */
+/** Formats the constraints of a value beyond its type: `0..100`, `date-time`, `/^[a-z]+$/`. They follow the type. */
 export function getRefinement(kind: string, view: SchemaView, name: string): string {
   if (kind === 'integer' || kind === 'number') return words(getRange(view), getStep(view, kind))
   if (kind === 'string') return words(getFormat(view, name), getLength(view, 'Length', 'chars'))

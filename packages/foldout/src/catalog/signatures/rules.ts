@@ -5,7 +5,7 @@ import { alternativesAt, listAt, getSchemaView, type SchemaView } from './schema
 
 const RULE_KEYWORDS = new Set(['required', 'type', 'title', 'description', 'not', '$comment'])
 
-/** Tells whether a branch only says which fields are required. */
+/** Whether a branch only says which fields are required. */
 export function isRule(branch: unknown): boolean {
   if (!isPlainObject(branch)) return false
   return namesRequired(branch).length > 0 && Object.keys(branch).every((keyword) => RULE_KEYWORDS.has(keyword))
@@ -19,7 +19,7 @@ function namesRequired(schema: unknown): readonly string[] {
 const MAX_RULES = 4
 /** How many choices, values or names one rule lists. */
 const MAX_NAMED = 8
-/** Longest rule, in characters: a signature says much more than that. */
+/** The maximum length of a rule, in characters; a signature has more to say. */
 const MAX_RULE_LENGTH = 200
 
 /** Formats the rules of an object beyond the types of its fields: `one of: id, name+city`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { JsonSchema } from '../../core/schema/schema.ts'
 
-/** A name of its own, because an object that has a `then` looks like a promise. */
+/** A constant, because an object that has a `then` looks like a promise. */
 export const THEN = 'then'
 
 const names = fc.constantFrom('id', 'name', 'x-y', 'class', '__proto__', 'constructor', '日本', 'a b\n', '', '1', '*/')
@@ -90,7 +90,7 @@ const MAPS = new Set([
 ])
 const DATA = new Set(['enum', 'const', 'default', 'required', 'type'])
 
-/** The same with the keywords of every schema in another order. Fields and lists keep theirs. */
+/** Returns the same schema with the keywords in another order. Fields and lists keep their order. */
 export function withOtherKeywordOrder(schema: unknown, isMap = false): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withOtherKeywordOrder(part))
   if (typeof schema !== 'object' || schema === null) return schema

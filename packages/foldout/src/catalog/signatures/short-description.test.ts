@@ -33,7 +33,7 @@ describe('R43 a short description of a tool', () => {
     ['what it is marked with', '[DEPRECATED] Gets the weather', '[DEPRECATED] Gets the weather'],
     ['another script', '获取天气预报。通过接口。', '获取天气预报'],
     ['a bracket never closed', 'Gets posts by number (with prefix, example: a:b)', 'Gets posts by number'],
-  ])('R43 is taken from %s', (_, description, expected) => {
+  ])('R43 comes from %s', (_, description, expected) => {
     expect(shortened(description)).toBe(expected)
   })
 
@@ -67,11 +67,11 @@ describe('R43 a short description of a tool', () => {
     ['a bare route and one word', { name: 'one', description: 'GET /ai.one' }, 'One (GET /ai.one)'],
     ['a title', { name: 'x1', title: 'Weather of a city', inputSchema: takes('city') }, 'Weather of a city: city'],
     ['its own name', { name: 'list_items', description: 'List items' }, 'List items'],
-  ])('R43 is made of title, name and parameters if there is %s', (_, tool, expected) => {
+  ])('R43 consists of title, name and parameters if there is %s', (_, tool, expected) => {
     expect(shortenDescription(tool)).toBe(expected)
   })
 
-  it('R43 is one line of bounded length, whatever the tool', () => {
+  it('R43 is one line of bounded length for any tool', () => {
     const line = fc.string({ unit: 'binary', maxLength: 300 })
     fc.assert(
       fc.property(line, fc.option(line, { nil: undefined }), anySchema, (name, text, inputSchema) => {

@@ -84,7 +84,7 @@ function* splitSentences(text: string): Generator<string> {
   }
 }
 
-/** Openings that any description could have. */
+/** Phrases that could start any description. */
 const OPENING =
   /^(?:(?:please )?(?:use|call) (?:this|it)(?: (?:tool|function|command|endpoint|api))?(?: when you (?:want|need))? to|(?:this|the|a|an) (?:[\w-]+ )?(?:tool|function|command|endpoint|api|method|operation)(?: (?:that |which )?(?:allows|lets|enables|helps|can be used|is used|is|will|can)(?: you| users?| the user)?(?: to)?| that| to| for|:)?|(?:allows|lets|enables)(?: you| users?| the user) to|(?:a )?tool (?:to|for|that)|description:)\s+/i
 

@@ -8,7 +8,7 @@ import { describeSignature, formatSignature, type SignatureOptions } from './sig
 const sign = (inputSchema: unknown, options?: SignatureOptions, outputSchema?: JsonSchema): string =>
   formatSignature({ name: 'f', inputSchema: inputSchema as JsonSchema, outputSchema }, options)
 
-/** The signature of a tool whose one argument `x` must be given and has this schema. */
+/** Formats the signature of a tool with one required argument `x` of this schema. */
 const signX = (x: unknown, others: JsonSchema = {}): string =>
   sign({ type: 'object', properties: { x }, required: ['x'], ...others })
 
@@ -125,7 +125,7 @@ describe('R45 a signature that is enough to call a tool', () => {
     expect(sign({ type: 'object', properties: { x: schema } })).toBe(`f(${expected})`)
   })
 
-  it('R45 leaves out what a caller does not set', () => {
+  it('R45 leaves out fields that a caller does not set', () => {
     const properties = { a: { type: 'string', readOnly: true }, b: { type: 'string', deprecated: true }, c: {} }
     expect(sign({ type: 'object', properties })).toBe('f(c?: any)')
   })
@@ -189,7 +189,7 @@ describe('R45 more detail only if a signature would mislead', () => {
     )
   })
 
-  it('R45 says what depends on a value', () => {
+  it('R45 says which arguments depend on a value', () => {
     const properties = { mode: { enum: ['x', 'y'] }, p: {}, q: {} }
     const rule = {
       if: { properties: { mode: { const: 'x' } } },
@@ -204,7 +204,7 @@ describe('R45 more detail only if a signature would mislead', () => {
     )
   })
 
-  it('R45 writes alternatives of the whole as such', () => {
+  it('R45 writes alternatives of the whole object', () => {
     const branch = (kind: string, field: string): JsonSchema => ({
       type: 'object',
       properties: { kind: { const: kind }, [field]: { type: 'string' } },
@@ -235,7 +235,7 @@ describe('R45 references and recursion', () => {
     required: ['value'],
   }
 
-  it('R45 follows references, and keeps the keywords beside them', () => {
+  it('R45 follows references, and keeps the keywords next to them', () => {
     const $defs = { Name: { type: 'string', minLength: 2, description: 'e.g. "AB"' } }
     expect(sign({ type: 'object', properties: { a: { $ref: '#/$defs/Name', default: 'x' } }, $defs })).toBe(
       'f(a?: string >=2 chars = "x")',
@@ -369,7 +369,7 @@ describe('R45 a signature stays within its size', () => {
     expect([whole(1_000), whole(150), whole(30)]).toEqual([true, false, false])
   })
 
-  it('R45 is measured by the counter given', () => {
+  it('R45 is measured with the given counter', () => {
     const counter = { name: 'letters', exact: true, count: (text: string): number => text.length }
     const text = sign(many, { maxTokens: 60, counter })
     expect(text.length).toBeLessThanOrEqual(60)
@@ -459,7 +459,7 @@ describe('R45 broken schemas', () => {
     expect(sign(schema)).toBe(expected)
   })
 
-  it('R45 quotes a tool name only if it would not read as one', () => {
+  it('R45 quotes a tool name only if it would be misread', () => {
     const named = (name: string): string => formatSignature({ name, inputSchema: {}, outputSchema: undefined })
     expect(['get-weather', 'a.b/c', '天気', 'two words', 'a\nb'].map(named)).toEqual([
       'get-weather(...)',
@@ -508,7 +508,7 @@ describe('R45 broken schemas', () => {
     )
   })
 
-  it('R49 does not depend on the order of keywords, only on that of fields', () => {
+  it('R49 does not depend on the order of keywords, only on the order of fields', () => {
     fc.assert(
       fc.property(anySchema, fc.constantFrom('signature', 'schema'), (schema, detail) => {
         fc.pre(typeof schema === 'object')
@@ -520,11 +520,11 @@ describe('R45 broken schemas', () => {
 })
 
 describe('R45 detail', () => {
-  it('R45 names gives the name alone', () => {
+  it("R45 shows only the name with detail 'names'", () => {
     expect(sign(light, { detail: 'names' })).toBe('f')
   })
 
-  it('R45 schema gives the JSON Schema without noise, with sorted keywords and fields in their order', () => {
+  it("R45 shows the JSON Schema without noise with detail 'schema', with sorted keywords and fields in order", () => {
     expect(
       formatSignature(
         {
@@ -550,7 +550,7 @@ describe('R45 detail', () => {
     )
   })
 
-  it('R45 schema has a limit too', () => {
+  it("R45 limits detail 'schema' too", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [
         `field${i}`,
@@ -563,7 +563,7 @@ describe('R45 detail', () => {
     )
   })
 
-  it('R45 schema is JSON, whatever the input', () => {
+  it("R45 produces JSON with detail 'schema', whatever the input", () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), anySchema), (schema) => {
         expect(() => JSON.parse(sign(schema, { detail: 'schema' })) as unknown).not.toThrow()

@@ -28,15 +28,21 @@ import { isRule, rulesAt } from './rules.ts'
 export type SignedTool = Pick<CatalogEntry, 'name' | 'inputSchema' | 'outputSchema'>
 
 export interface SignatureOptions {
-  /** The name alone, a signature to call the tool by, or the JSON Schema of its arguments. Default `signature`. */
+  /**
+   * What to show: only the name, a signature that is enough for a call, or the JSON Schema of the arguments. Default
+   * `signature`.
+   */
   readonly detail?: 'names' | 'signature' | 'schema'
-  /** What does not fit is left out, the least important first, and counted. Default 140; no limit for a schema. */
+  /**
+   * The maximum number of tokens. Anything beyond it is left out, least important first, and counted. Default 140; no
+   * limit for a schema.
+   */
   readonly maxTokens?: number
-  /** Default: an estimate. */
+  /** The token counter. Default: an estimate. */
   readonly counter?: TokenCounter
 }
 
-/** A signature, and whether it shows everything that the schema has. */
+/** A signature, and whether it shows everything in the schema. */
 export interface Signature {
   readonly text: string
   readonly whole: boolean
@@ -44,7 +50,7 @@ export interface Signature {
 
 const MAX_TOKENS = 140
 
-/** From everything to the least that a call needs. */
+/** From everything to the minimum that a call needs. */
 const DETAILS: readonly Detail[] = [
   { depth: 4, values: 24, branches: 10, hints: 'all', optionalInside: true },
   { depth: 4, values: 24, branches: 8, hints: 'required', optionalInside: true },
@@ -59,8 +65,8 @@ const SPARE: readonly Detail[] = [
 ]
 
 /**
- * Formats a tool in one line: `set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100)`. The arguments are
- * the fields of one object, required ones first. What is left out is counted: `+3 optional`.
+ * Formats a tool in one line: `set_light(device_id: string, power?: "on"|"off", brightness?: int 0..100 = 100)`. The
+ * arguments are the fields of one object, required ones first. Omitted arguments are counted: `+3 optional`.
  *
  * @example
  * for (const tool of catalog.tools) console.log(formatSignature(tool, { maxTokens: 60 }))
@@ -210,14 +216,14 @@ function argumentsText(writing: Notation, view: SchemaView, show: Shown): string
 
 const MAX_RESULT_FIELDS = 8
 
-/** Names that say nothing, because every tool could return them. */
-const UNTELLING = new Set(['content', 'result', 'output', 'response', 'data', 'value', 'text'])
+/** Meaningless names, because any tool could return them. */
+const MEANINGLESS_NAMES = new Set(['content', 'result', 'output', 'response', 'data', 'value', 'text'])
 
 /** Formats the fields of the result without types: ` -> {a, b}`. */
 function resultText(schema: unknown): string {
   if (schema === undefined) return ''
   const names = fieldsAt(getSchemaView(schema, schema)).map(({ name }) => fieldName(name))
-  if (names.every((name) => UNTELLING.has(name))) return ''
+  if (names.every((name) => MEANINGLESS_NAMES.has(name))) return ''
   const shown = names.length > MAX_RESULT_FIELDS ? names.slice(0, MAX_RESULT_FIELDS - 1) : names
   const more = names.length - shown.length
   return ` -> {${[...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')}}`

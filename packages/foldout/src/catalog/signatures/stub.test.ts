@@ -23,7 +23,7 @@ const tool = (given: Partial<StubbedTool>): StubbedTool => ({
 const getInput = (inputSchema: unknown): string =>
   /function f\((.*)\): Promise<unknown>/s.exec(formatStub(tool({ inputSchema: inputSchema as JsonSchema })).text)![1]!
 
-/** What the installed compiler says of each stub, in a module of its own. */
+/** Returns the installed compiler's messages about each stub, in its own module. */
 function compiled(stubs: readonly Stub[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'foldout-stubs-'))
   try {
@@ -99,7 +99,7 @@ describe('R44 a typed stub of a tool', () => {
     })
   })
 
-  it('R44 says what is returned if no schema says it', () => {
+  it('R44 describes the result if no schema does', () => {
     const { text } = formatStub(tool({ description: '' }))
     expect(text).toBe(
       [
@@ -157,7 +157,7 @@ describe('R44 a typed stub of a tool', () => {
     expect(getInput(schema)).toBe(expected)
   })
 
-  it('R44 compiles, however nasty the definition', () => {
+  it('R44 compiles however nasty the definition is', () => {
     const self: { type: string; properties: Record<string, unknown> } = { type: 'object', properties: {} }
     self.properties['self'] = self
     const refers = (definitions: JsonSchema): JsonSchema => ({
@@ -193,7 +193,7 @@ describe('R44 a typed stub of a tool', () => {
     expect(compiled(tools.map((given) => formatStub(given)))).toBe('')
   })
 
-  it('R44 compiles, whatever the schema', () => {
+  it('R44 compiles for any schema', () => {
     const pairs = fc.sample(fc.tuple(anySchema, anySchema), { numRuns: 300, seed: 5 })
     expect(compiled(pairs.map(([inputSchema, outputSchema]) => formatStub(tool({ inputSchema, outputSchema }))))).toBe(
       '',

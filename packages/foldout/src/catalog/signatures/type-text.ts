@@ -22,7 +22,7 @@ interface TypeWriting {
   readonly root: unknown
   readonly names: Map<JsonSchema, string>
   readonly taken: Set<string>
-  /** The schemas that are being written, so that one that contains itself ends. */
+  /** The schemas that are being written, so one that contains itself terminates. */
   readonly within: Set<JsonSchema>
   left: number
   /** How deeply the schemas that are being written are nested. */

@@ -51,7 +51,7 @@ describe('R48 the best set', () => {
     )
   })
 
-  it('R48 contains at least what pays by itself if the search is cut short', () => {
+  it('R48 contains at least the items that pay off on their own if the search is cut short', () => {
     fc.assert(
       fc.property(choices, fc.integer({ min: 0, max: 6 }), fc.integer({ min: 1, max: 5 }), (given, max, looks) => {
         const { chosen, worth } = findBestSet(given, max, looks)
@@ -63,7 +63,7 @@ describe('R48 the best set', () => {
     )
   })
 
-  it('R48 of hundreds of items is found without brute force', () => {
+  it('R48 is found among hundreds of items without brute force', () => {
     const own = Array.from({ length: 400 }, (_, at) => ((at * 37) % 101) - 60)
     const together = Array.from({ length: 600 }, (_, at) => ({
       members: [(at * 7) % 400, (at * 11 + 1) % 400].filter((one, index, all) => all.indexOf(one) === index),

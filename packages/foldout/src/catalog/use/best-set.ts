@@ -1,13 +1,13 @@
-/** Things to choose from, by index: what each one is worth by itself, and what some are worth only together. */
+/** Things to choose from, by index: what each one is worth on its own, and what some are worth only together. */
 export interface Choices {
-  /** Below zero for a thing that costs more than it brings. */
+  /** Negative for a thing that costs more than it brings. */
   readonly own: readonly number[]
-  /** Never below zero. */
+  /** Never negative. */
   readonly together: readonly { readonly members: readonly number[]; readonly worth: number }[]
 }
 
 export interface BestSet {
-  /** In ascending order. */
+  /** The chosen indexes, in ascending order. */
   readonly chosen: readonly number[]
   readonly worth: number
   /** Whether it is certain that no other set is better. */
@@ -21,11 +21,11 @@ const MAX_LOOKS = 5_000
 const EPSILON = 1e-6
 
 /**
- * Finds the set of at most `max` things with the highest worth, by branch and bound. What some things are worth only together
- * is split equally among them, which gives an upper bound for any set; sets that cannot beat the best one so far are skipped.
- * With few things, or few that matter, the search completes and the result is exact. Where it is cut off, the result is worth
- * at least as much as the things that pay off by themselves. Of equal sets the first one found is returned, so the result is
- * deterministic.
+ * Finds the set of at most `max` things with the highest worth, by branch and bound. What some things are worth only
+ * together is split equally among them, which gives an upper bound for any set; sets that cannot beat the best one so
+ * far are skipped. With few things, or few that matter, the search completes and the result is exact. If it is cut off,
+ * the result is worth at least as much as the things that pay off on their own. Of equal sets, the first one found is
+ * returned, so the result is deterministic.
  */
 export function findBestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS): BestSet {
   const { own, together } = choices
@@ -40,7 +40,7 @@ export function findBestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS)
   let bestWorth = computeWorth(choices, new Set(best))
   let looks = 0
 
-  /** How many members of a group are still missing; `Infinity` if one of them was refused. */
+  /** How many members of a group are still missing; `Infinity` if one of them was rejected. */
   const countMissing = (members: readonly number[]): number => {
     let missing = 0
     for (const member of members) {
@@ -50,7 +50,9 @@ export function findBestSet(choices: Choices, max: number, maxLooks = MAX_LOOKS)
     return missing
   }
 
-  /** What each open candidate can bring at most: its own worth, and its share of every group that still has room. */
+  /**
+   * Computes an upper bound for each open candidate: its own worth, and its share of every group that still has room.
+   */
   const computeShares = (room: number): Share[] => {
     const shares = new Map<number, number>()
     for (const one of candidates) if (states[one] === 'open') shares.set(one, getOwn(one))
@@ -106,7 +108,10 @@ export function computeWorth({ own, together }: Choices, chosen: ReadonlySet<num
   return worth
 }
 
-/** Finds what may be in a best set. A thing that costs more than everything it could take part in is in none. */
+/**
+ * Finds the things that may be in a best set. A thing that costs more than every group it belongs to could bring is
+ * never in one.
+ */
 function findCandidates({ own, together }: Choices): readonly number[] {
   const most = new Map(own.entries())
   for (let before = -1; before !== most.size;) {

@@ -39,7 +39,7 @@ function recording(tools: Readonly<Record<string, number>>, ...clients: readonly
   return { version: 1, tools: Object.entries(tools).map(([name, tokens]) => ({ name, tokens })), clients }
 }
 
-/** Learns from the little that a test has. */
+/** Learns from the small recordings of tests. */
 const learn = (recorded: CatalogRecording, options: LearnCoreOptions = {}) =>
   learnCore(recorded, { minClients: 0, minUses: 0, ...options })
 
@@ -73,7 +73,7 @@ describe('R48 a learned core', () => {
         isEnough: false,
         summary: 'Too little to recommend a core: 1 use by 1 client. At least 10 uses by 3 clients are needed.',
       },
-      // What was seen is told all the same.
+      // The observed uses are still reported.
       tools: [{ name: 'a', core: false, uses: 1 }],
     })
     const many = (count: number) => recording({ a: 10 }, ...Array.from({ length: count }, () => one))
@@ -172,12 +172,12 @@ describe('R48 a learned core', () => {
     expect(learn(recording({ a: 1 }, both))).toMatchObject({ core: [], tools: [{ name: 'a' }] })
   })
 
-  it('R48 refuses impossible options', () => {
+  it('R48 rejects impossible options', () => {
     expect(() => learn(recording({}), { max: 1.5 })).toThrow(
-      'A core cannot have 1.5 tools. Set max to a whole number from 0.',
+      'A core cannot have 1.5 tools. Set max to a non-negative integer.',
     )
     expect(() => learn(recording({}), { requestsPerClient: 1 })).toThrow(
-      'A conversation of 1 requests has no calls. Set requestsPerClient to a whole number from 2.',
+      'A conversation of 1 requests has no calls. Set requestsPerClient to an integer of 2 or more.',
     )
     expect(learn(recording({}))).toMatchObject({ core: [], saved: { tokens: 0, roundTrips: 0 }, tools: [] })
   })
@@ -240,7 +240,7 @@ describe('R48 a learned core', () => {
         const parts = learned.tools.filter(({ core }) => core)
         const sum = parts.reduce((total, { saves, costs }) => total + saves.tokens - costs, 0)
         expect(Math.abs(sum - learned.saved.tokens)).toBeLessThanOrEqual(parts.length)
-        // And without any one of them it would save less.
+        // Without any one of them, it would save less.
         for (const { name: one } of parts) {
           const without = new Set(learned.core.filter((each) => each !== one))
           expect(savedBy(recorded, without)).toBeLessThan(savedBy(recorded, new Set(learned.core)))
@@ -260,7 +260,7 @@ describe('R48 a learned core', () => {
   })
 })
 
-/** The same model told in another way: what each client's calls cost without a core, less what they cost with it. */
+/** The same model, computed in another way: the cost of each client's calls without a core, minus the cost with it. */
 function savedBy({ clients, tools }: CatalogRecording, core: ReadonlySet<string>): number {
   const searches = clients.flatMap((each) => each.searches)
   const wrapped = clients.flatMap(({ uses }) => uses.filter(({ through }) => through !== 'direct'))

@@ -3,7 +3,7 @@ import { computeWorth, findBestSet, type Choices } from './best-set.ts'
 import { getCalls, type CatalogRecording, type RecordedClient } from './recording.ts'
 
 /**
- * How a core is learned.
+ * Options of {@link learnCore}.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export interface LearnCoreOptions {
 }
 
 /**
- * What a core was learned from.
+ * The evidence that a core was learned from.
  *
  * @example
  * ```ts
@@ -40,16 +40,16 @@ export interface LearnCoreOptions {
 export interface CoreEvidence {
   /** How many clients used a tool. */
   readonly clients: number
-  /** How many uses of tools there were in all. */
+  /** The total number of uses of tools. */
   readonly uses: number
   /** Whether that is enough to recommend a core. If it is not, the core is empty. */
   readonly isEnough: boolean
-  /** The same in words, for a person. */
+  /** A summary for people. */
   readonly summary: string
 }
 
 /**
- * What a core saves. A token counts once for every request that sends it.
+ * The savings of a core. A token counts once for every request that sends it.
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ export interface CoreSaving {
 }
 
 /**
- * A core that was learned, and what it would have saved.
+ * A learned core, and what it would have saved.
  *
  * @example
  * ```ts
@@ -82,12 +82,12 @@ export interface LearnedCore {
   readonly tools: readonly LearnedTool[]
   /** Whether it is certain that no other core would have saved more over the recorded clients. */
   readonly isBest: boolean
-  /** How much it was learned from. */
+  /** The evidence that it was learned from. */
   readonly evidence: CoreEvidence
 }
 
 /**
- * One tool that clients used, and what listing it would mean.
+ * One tool that clients used, and the effect of listing it.
  *
  * @example
  * ```ts
@@ -108,7 +108,9 @@ export interface LearnedTool {
   readonly saves: CoreSaving
 }
 
-/** Assumed where no client searched: the tokens of an answer with five hits, and those that wrapping a call adds. */
+/**
+ * Assumptions if no client searched: the tokens of an answer with five hits, and the tokens that wrapping a call adds.
+ */
 const SEARCH_TOKENS = 300
 const WRAPPING_TOKENS = 12
 
@@ -118,16 +120,17 @@ const WRAPPING_TOKENS = 12
  *
  * Listing a tool costs its definition in every request. In each conversation it saves:
  * - The wrapping of its calls, in every request after the call.
- * - Its definitions that the model asked for: their tokens in every later request, and a round trip.
- * - The searches that found it: their tokens in every later request, and a round trip. A use belongs to the last search before
- *   it that showed the tool. A search is saved only if every tool that it led to is in the core, so two tools that are found
- *   together may be worth listing together although neither is by itself. A search that led to nothing is never saved.
+ * - The definitions that the model requested: their tokens in every later request, and a round trip.
+ * - The searches that found it: their tokens in every later request, and a round trip. A use belongs to the last
+ *   search before it that showed the tool. A search is saved only if every tool that it led to is in the core, so two
+ *   tools that are found together may be worth listing together although neither is on its own. A search that led to
+ *   nothing is never saved.
  * - For a tool that was called without a search because it was already listed: a search of average size, and the wrapping.
  * - For each round trip, the list of tools, because one request fewer sends it.
  *
- * The estimate is conservative. One round trip fewer also saves sending the rest of the conversation again, which is left out
- * because it is not recorded. A tool that saves less than it costs is never picked, no matter how large `max` is. With too few
- * clients or uses nothing is picked, and `evidence` says so.
+ * The estimate is conservative. One round trip fewer also saves sending the rest of the conversation again, which is
+ * left out because it is not recorded. A tool that saves less than it costs is never picked, no matter how large `max`
+ * is. With too few clients or uses, nothing is picked, and `evidence` says so.
  *
  * @example
  * const recorder = createCatalogRecorder(catalog)
@@ -208,7 +211,7 @@ function weighEvidence({ clients }: CatalogRecording, options: LearnCoreOptions)
   return { clients: counts.length, uses, isEnough, summary }
 }
 
-/** What is saved if all these tools are in the core. If there are no tools, it is never saved. */
+/** The amount saved if all these tools are in the core. If there are no tools, it is never saved. */
 interface Saving extends CoreSaving {
   readonly tools: readonly string[]
 }
@@ -233,7 +236,7 @@ function createChoices(
       together.set(key, { members, worth: (together.get(key)?.worth ?? 0) + unit(saving) })
     }
   }
-  // Sorted, so that rounding in the sums does not depend on the order of the recording.
+  // Sorted, so rounding in the sums does not depend on the order of the recording.
   return { own, together: [...together].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each) }
 }
 
@@ -354,10 +357,10 @@ function mean(values: readonly number[]): number | undefined {
 
 function checkOptions({ max = 0, requestsPerClient = 2 }: LearnCoreOptions): void {
   if (!(Number.isInteger(max) && max >= 0))
-    throw new FoldoutError('learn-core-options', `A core cannot have ${max} tools. Set max to a whole number from 0.`)
+    throw new FoldoutError('learn-core-options', `A core cannot have ${max} tools. Set max to a non-negative integer.`)
   if (!(Number.isInteger(requestsPerClient) && requestsPerClient >= 2))
     throw new FoldoutError(
       'learn-core-options',
-      `A conversation of ${requestsPerClient} requests has no calls. Set requestsPerClient to a whole number from 2.`,
+      `A conversation of ${requestsPerClient} requests has no calls. Set requestsPerClient to an integer of 2 or more.`,
     )
 }

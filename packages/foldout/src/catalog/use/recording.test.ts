@@ -12,7 +12,7 @@ const tools = [tool('send_letter', { source: 'mail' }), tool('water_garden', { s
 const client = (id: string) => ({ id, takesListChanges: true })
 
 describe('R48 a recording of a catalog', () => {
-  it('R48 contains what each client did, in order, without its words', async () => {
+  it('R48 contains the actions of each client in order, without its words', async () => {
     const catalog = createCatalog(tools)
     const recorder = createCatalogRecorder(catalog)
     const one = hybrid().expose(catalog, client('one'))
@@ -111,10 +111,10 @@ describe('R48 a recording of a catalog', () => {
     ],
     [{ version: 1, tools: [], clients: [getClient({}), 'x'] }, 'clients[1] is not an object'],
     [{ version: 1, tools: [null], clients: [] }, 'tools[0] is not an object'],
-  ])('R48 refuses JSON that is not a recording: %j', (json, fault) => {
+  ])('R48 rejects JSON that is not a recording: %j', (json, fault) => {
     expect(() => readCatalogRecording(json)).toThrow(fault)
     expect(() => readCatalogRecording(json)).toThrow(
-      /^This is not a recording of a catalog of version 1: .*\. Record it again with this version of Foldout\.$/,
+      /^This is not a catalog recording of version 1: .*\. Record it again with this version of Foldout\.$/,
     )
   })
 
@@ -126,9 +126,7 @@ describe('R48 a recording of a catalog', () => {
       { version: 1, tools: [], clients: [getClient({ uses: Array.from({ length: 20_000 }, () => ({ at: -1 })) })] },
     ],
   ])('R48 stops at the first fault among 20,000 wrong %s', (_, json) => {
-    expect(() => readCatalogRecording(json)).toThrow(
-      /^This is not a recording of a catalog of version 1: .{1,300}\. Rec/,
-    )
+    expect(() => readCatalogRecording(json)).toThrow(/^This is not a catalog recording of version 1: .{1,300}\. Rec/)
   })
 
   it('R48 reads and learns from a client with 50,000 calls in reasonable time', () => {

@@ -10,7 +10,8 @@ import type { CatalogEvent } from '../events.ts'
 import { getListing } from '../entries/listing.ts'
 
 /**
- * What clients did with a catalog, in numbers and names. It contains no queries, arguments or results. Plain JSON.
+ * A record of what clients did with a catalog, in numbers and names. It contains no queries, arguments or results.
+ * Plain JSON.
  *
  * @example
  * ```ts
@@ -26,7 +27,7 @@ export interface CatalogRecording {
 }
 
 /**
- * What one client did. `at` is the index of a call among all calls of the client.
+ * The actions of one client. `at` is the index of a call among all calls of the client.
  *
  * @example
  * ```ts
@@ -81,7 +82,7 @@ export interface RecordedUse {
 }
 
 /**
- * How much a recorder keeps.
+ * Options of {@link createCatalogRecorder}.
  *
  * @example
  * ```ts
@@ -227,7 +228,7 @@ const clientSchema = fromJsonSchema<RecordedClient>(client)
  */
 export function readCatalogRecording(json: unknown): CatalogRecording {
   const { tools, clients } = check(recordingSchema, json, [])
-  // One by one, so that reading stops at the first fault.
+  // One by one, so reading stops at the first fault.
   return {
     version: 1,
     tools: tools.map((each, at) => check(toolSchema, each, ['tools', at])),
@@ -261,12 +262,12 @@ function check<Value>(
   throw createFault(describeIssues([{ ...issue, path: [...place, ...(issue.path ?? [])] }]))
 }
 
-/** Longest description of a fault, in characters: it may quote what is in the file. */
+/** The maximum length of a fault's description, which may quote the file. */
 const MAX_FAULT = 300
 
 function createFault(fault: string): FoldoutError {
   return new FoldoutError(
     'catalog-recording-invalid',
-    `This is not a recording of a catalog of version 1: ${shorten(fault, MAX_FAULT)}. Record it again with this version of Foldout.`,
+    `This is not a catalog recording of version 1: ${shorten(fault, MAX_FAULT)}. Record it again with this version of Foldout.`,
   )
 }

@@ -56,7 +56,7 @@ describe('R17 finds the JSON in a text', () => {
     ['a line break in a string', '{"name": "a\nb", "inner": {"name":"b"}}', 'malformed', 11],
     ['a leading zero', '{"name": 01, "inner": {"name":"b"}}', 'malformed', 10],
     ['a wrong bracket', '{"name": [{"name":"b"}}', 'malformed', 22],
-  ])('R17 does not take a part out of JSON that is broken by %s', (_, text, reason, offset) => {
+  ])('R17 does not extract part of JSON that is broken by %s', (_, text, reason, offset) => {
     expect(findJson(text)).toEqual({ found: [], broken: expect.objectContaining({ reason, offset }) as unknown })
   })
 
@@ -73,7 +73,7 @@ describe('R17 finds the JSON in a text', () => {
     })
   })
 
-  it('R17 refuses JSON that is nested too deeply to be validated', () => {
+  it('R17 rejects JSON that is nested too deeply to be validated', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
     expect(valuesIn(nested(MAX_JSON_DEPTH))).toHaveLength(1)
     expect(valuesIn(`so ${nested(MAX_JSON_DEPTH)}`)).toHaveLength(1)
@@ -172,7 +172,7 @@ describe('R17 stays linear on hostile text', () => {
     '```\r',
   ])('R17 %j repeated', (unit) => {
     const text = unit.repeat(Math.ceil(LENGTH / unit.length))
-    // Linear work takes a tenth of this; quadratic work minutes.
+    // Linear work takes a tenth of this; quadratic work takes minutes.
     const getCpuMs = startCpuClock()
     findJson(text)
     findJson(`x${text}x`)
@@ -200,13 +200,13 @@ describe('R17 four megabytes of brackets', () => {
     '{"a":',
     '[ \n',
     '```\n{\n',
-  ])('%j repeated are read quickly', (text) => {
+  ])('are read quickly if they repeat %j', (text) => {
     const getCpuMs = startCpuClock()
     findJson(repeat(text))
     expect(getCpuMs()).toBeLessThan(4_000)
   })
 
-  it('that are closed again do not overflow the stack', () => {
+  it('do not overflow the stack if they are closed again', () => {
     const deep = '['.repeat(2_000_000) + ']'.repeat(2_000_000)
     expect(findJson(deep)).toMatchObject({ found: [], broken: { reason: 'too-deep' } })
     expect(findJson(`So: ${'{"a":'.repeat(500_000)}1${'}'.repeat(500_000)}. Or {"b":2}`).found).toEqual([

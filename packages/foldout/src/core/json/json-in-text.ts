@@ -14,14 +14,16 @@ export interface BrokenJson {
   readonly container: 'object' | 'array'
   readonly length: number
   readonly reason: 'cut-off' | 'malformed' | 'too-deep'
-  /** The offset in the text where it stops being JSON. */
+  /** The offset in the text where it stops being valid JSON. */
   readonly offset: number
 }
 
 export interface JsonInText {
-  /** The whole text; otherwise the fenced blocks, then the objects and arrays within other text, in order. */
+  /**
+   * The whole text if it is JSON; otherwise the fenced blocks, then the objects and arrays within other text, in order.
+   */
   readonly found: readonly FoundJson[]
-  /** The longest broken piece. JSON inside such a piece is ignored, because it is not an answer by itself. */
+  /** The longest broken piece. JSON inside such a piece is ignored, because it is not an answer on its own. */
   readonly broken: BrokenJson | undefined
 }
 
@@ -76,7 +78,7 @@ function scanValue(text: string): number | undefined {
 // With `s`, the rest of the line always matches, so nothing is tried twice.
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
 
-/** Where the contents of the blocks fenced with ``` or ~~~ are. A block that is never closed ends with the text. */
+/** Finds the contents of blocks fenced with ``` or ~~~. An unclosed block extends to the end of the text. */
 function findFencedBlocks(text: string): { readonly start: number; readonly end: number }[] {
   const blocks: { start: number; end: number }[] = []
   let open: { readonly fence: string; readonly start: number } | undefined
@@ -101,7 +103,10 @@ function findFencedBlocks(text: string): { readonly start: number; readonly end:
   return blocks
 }
 
-/** The next bracket with which JSON can begin, going by what stands behind it; the end of the text if there is none. */
+/**
+ * Finds the next bracket that can start JSON, judging by the character after it; returns the end of the text if there
+ * is none.
+ */
 function nextOpener(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -130,8 +135,8 @@ function canFollow(opener: number, code: number): boolean {
 }
 
 /**
- * For each opening bracket the offset behind the one that closes it, or 0, by counting alone: inside broken JSON strings
- * mean little.
+ * Maps each opening bracket to the offset after its closing bracket, or to 0. Only counts brackets: inside broken JSON,
+ * strings cannot be trusted.
  */
 function matchBrackets(text: string): Int32Array {
   const partners = new Int32Array(text.length)
@@ -151,7 +156,7 @@ function matchBrackets(text: string): Int32Array {
 interface Container {
   readonly at: number
   readonly isObject: boolean
-  /** Whether it got past its first `"key":` or `value,`, which a bracket in prose does not. */
+  /** Whether the scan got past the first `"key":` or `value,`, which a bracket in prose does not. */
   begun: boolean
 }
 
@@ -161,16 +166,16 @@ type Scan =
       readonly reason: BrokenJson['reason']
       readonly offset: number
       readonly begun: boolean
-      /** Where the innermost container that is not closed opens. */
+      /** The offset of the innermost unclosed container. */
       readonly innermost: number
     }
 
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end'
 
 /**
- * Follows the grammar of JSON from an opening bracket to the end of what it opens. A failed scan need not be repeated
- * from the brackets it went through: those not closed would fail at the same place. Only a string that it took for JSON
- * may hide others, and there `innermost` leads.
+ * Follows the JSON grammar from an opening bracket to its end. After a failed scan, there is no need to scan again from
+ * the brackets it passed: the unclosed ones would fail at the same place. Only a string that was mistaken for JSON can
+ * hide others, and `innermost` leads there.
  */
 function scanContainer(text: string, start: number): Scan {
   const open: Container[] = []
@@ -226,7 +231,7 @@ function skipSpace(text: string, from: number): number {
 const HEX = /[0-9a-fA-F]{4}/y
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** The end of the string that begins here, or the complement (`~`) of where it is wrong. */
+/** Returns the end of the string that begins here, or the complement (`~`) of the offset where it is invalid. */
 function scanString(text: string, start: number): number {
   if (text[start] !== '"') return ~start
   for (let at = start + 1; at < text.length; at++) {
@@ -244,7 +249,10 @@ function scanString(text: string, start: number): number {
   return ~text.length
 }
 
-/** The end of the number, `true`, `false` or `null` that begins here, or the complement (`~`) of where none does. */
+/**
+ * Returns the end of the number, `true`, `false` or `null` that begins here, or the complement (`~`) of the offset
+ * where it is invalid.
+ */
 function scanWord(text: string, start: number): number {
   for (const word of ['true', 'false', 'null']) if (text.startsWith(word, start)) return start + word.length
   NUMBER.lastIndex = start

@@ -18,7 +18,7 @@ function decodeSegment(segment: string): string {
   try {
     plain = decodeURIComponent(segment)
   } catch {
-    // A lone percent sign stands for itself.
+    // A lone percent sign is literal.
   }
   return plain.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -30,8 +30,8 @@ export function notJson(value: unknown): string | undefined {
 }
 
 /**
- * A value as JSON keeps it: without properties that are undefined, and with `-0`, which a valid JSON text can contain, as `0`.
- * Returns `undefined` if anything else would be lost or changed.
+ * Returns a value as JSON keeps it: without undefined properties, and with `-0` (which valid JSON text can contain) as
+ * `0`. Returns `undefined` if anything else would be lost or changed.
  */
 export function toJson(value: unknown): Json | undefined {
   let isLost = false
@@ -42,7 +42,7 @@ export function toJson(value: unknown): Json | undefined {
     })
     return isLost || text === undefined ? undefined : (JSON.parse(text) as Json)
   } catch {
-    // A cycle, a bigint, a getter that throws, or too deep.
+    // A cycle, a bigint, a getter that throws, or excessive nesting.
     return undefined
   }
 }
@@ -54,8 +54,8 @@ interface Loss {
   readonly path: string
 }
 
-// Recursive, because that is the fastest, and bounded: `above` has one member per level. The path is built on the way back,
-// so that checking a valid value creates no strings.
+// Recursion is fastest, and it is bounded: `above` has one member per level. The path is built on the way back, so
+// checking a valid value creates no strings.
 function findLoss(value: unknown, above: Set<object>): Loss | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
   if (typeof value === 'number') {
@@ -105,14 +105,16 @@ function shortenPath(path: string): string {
   return `${path.slice(0, MAX_SHOWN_PATH / 2)}…${path.slice(-MAX_SHOWN_PATH / 2)}`
 }
 
-/** Formats JSON with the keys of every object sorted, so that equal values have equal texts. */
+/** Formats JSON with the keys of every object sorted, so equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return isInOrder(value, 0)
     ? JSON.stringify(value)
     : JSON.stringify(value, (_key, inner: unknown) => (isPlainObject(inner) ? sortKeys(inner) : inner))
 }
 
-/** Whether all keys are already sorted, which saves a copy: most objects are written once and hashed often. */
+/**
+ * Whether all keys are already sorted. Checking saves a copy, because most objects are written once and hashed often.
+ */
 function isInOrder(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth > MAX_JSON_DEPTH || 'toJSON' in value) return false
@@ -126,7 +128,7 @@ function isInOrder(value: unknown, depth: number): boolean {
 }
 
 function sortKeys(object: Record<string, unknown>): Record<string, unknown> {
-  // No prototype, so that `__proto__` is an ordinary key.
+  // No prototype, so `__proto__` is an ordinary key.
   const sorted = Object.create(null) as Record<string, unknown>
   for (const key of Object.keys(object).sort()) sorted[key] = object[key]
   return sorted

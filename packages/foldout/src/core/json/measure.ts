@@ -9,21 +9,22 @@ export interface SizeLimits {
   readonly maxDepth: number
 }
 
-/** A character of a string takes at most this many bytes, as `\u0000`. */
+/** The maximum number of bytes that one character of a string takes, as in `\u0000`. */
 const BYTES_PER_CHARACTER = 6
-/** What any other value takes at most, with what stands around it. */
+/** The maximum number of bytes that any other value takes, with the punctuation around it. */
 const BYTES_PER_VALUE = 32
 
 /**
- * Why a value cannot be sent as JSON within limits; nothing if it can. It is walked without recursion, and only written to
- * be measured if it could be too large.
+ * Says why a value cannot be sent as JSON within limits, or returns nothing if it can. Walks the value without
+ * recursion, and serializes it only if it could be too large.
  */
 export function findSizeFault(value: unknown, limits: SizeLimits): SizeFault | undefined {
   try {
     return walk(value, limits)
   } catch {
-    // A getter, a proxy or a toJSON() of somebody's object. Writing it would fail in the same way, and nobody would be told.
-    return { type: 'unwritable', what: 'something that fails when it is read' }
+    // A getter, a proxy or a foreign toJSON(). Serializing the value would fail in the same way, and nobody would be
+    // notified.
+    return { type: 'unwritable', what: 'something that throws when it is read' }
   }
 }
 
@@ -58,7 +59,7 @@ export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   return findSizeFault(value, { maxBytes: Infinity, maxDepth })?.type === 'deep'
 }
 
-/** `512 bytes`, `1.5 kB`, `12 MB`. */
+/** Formats a size: `512 bytes`, `1.5 kB`, `12 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`
   const [amount, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB']

@@ -1,6 +1,6 @@
 import type { Program } from './program.ts'
 
-/** A set of program positions that were reached together, with the known transitions. */
+/** A set of program positions that were reached together, with the transitions known so far. */
 interface State {
   /** The instructions that wait for a character. */
   readonly waiting: readonly number[]
@@ -12,7 +12,7 @@ interface State {
 }
 
 /**
- * Counts down the steps of one match, or of several that share them.
+ * Counts down the steps of one match, or of several matches that share a limit.
  *
  * @example
  * ```ts
@@ -31,8 +31,8 @@ const MAX_STATES = 2_000
 const BITS = 2 ** 27
 
 /**
- * Runs a program by following all alternatives at once, so that the time is at most the length of the text times the size of
- * the program. Transitions between sets of positions are cached, so that most characters cost one lookup.
+ * Runs a program by following all alternatives at once, so the time is at most the length of the text times the size of
+ * the program. Transitions between sets of positions are cached, so most characters cost one lookup.
  */
 export class Machine {
   private states = new Map<string, State>()
@@ -116,7 +116,7 @@ export class Machine {
     return state
   }
 
-  /** Clears the cache, so that no text makes it grow without bound. States in use stay valid. */
+  /** Clears the cache, so no text can make it grow without bound. States in use stay valid. */
   private forget(): void {
     for (const state of this.states.values()) {
       state.quick.length = 0

@@ -9,7 +9,7 @@ function compiled(source: string, ignoreCase = false): LinearPattern {
   return result.pattern
 }
 
-/** As JavaScript answers, in Unicode mode where the pattern allows it. */
+/** The answer of JavaScript itself, in Unicode mode if the pattern allows it. */
 function native(source: string, flags = ''): RegExp {
   try {
     return new RegExp(source, `u${flags}`)
@@ -154,7 +154,7 @@ describe('patterns in linear time', () => {
         fc.tuple(fc.constantFrom('?=', '?!', '?<=', '?<!', ''), tie('pattern')).map(([look, a]) => `(${look}${a})`),
       ),
     })).pattern
-    // Within the basic plane: V8 looks for assertions in the middle of a surrogate pair, against the standard.
+    // Only the basic plane: V8 looks for assertions in the middle of a surrogate pair, contrary to the standard.
     const text = fc.array(fc.constantFrom('a', 'b', 'c', '1', '-', 'ä', '\n'), { maxLength: 7 })
     fc.assert(
       fc.property(node, fc.array(text, { minLength: 1, maxLength: 8 }), fc.boolean(), (source, inputs, ignoreCase) => {
@@ -201,7 +201,7 @@ describe('patterns in linear time', () => {
     ['a'.repeat(10_001), 'unsupported', 'is longer than 10000 characters'],
     ['(?=a)'.repeat(21), 'unsupported', 'has too many lookarounds'],
     ['f(', 'invalid', 'Invalid regular expression: /f(/: Unterminated group'],
-  ])('%s is refused with a reason', (source, problem, message) => {
+  ])('%s is rejected with a reason', (source, problem, message) => {
     expect(compilePattern(source)).toEqual({ problem, message })
   })
 

@@ -30,7 +30,10 @@ export interface LinearPattern {
  */
 export type CompiledPatternResult =
   | { readonly pattern: LinearPattern }
-  /** `invalid`: not a regular expression. `unsupported`: a regular expression that cannot run in linear time here. */
+  /**
+   * `invalid`: not a regular expression. `unsupported`: a valid regular expression that this engine cannot run in
+   * linear time.
+   */
   | { readonly problem: 'invalid' | 'unsupported'; readonly message: string }
 
 export type { Steps }
@@ -49,8 +52,9 @@ export interface PatternOptions {
 }
 
 /**
- * Compiles a JavaScript regular expression so that no text can make it slow. Everything but back references is supported,
- * with the meaning it has in JavaScript. Patterns that only Unicode mode refuses are read without it, as browsers do.
+ * Compiles a JavaScript regular expression so that no text can make it slow. Everything but back references is
+ * supported, with the meaning it has in JavaScript. Patterns that are invalid only in Unicode mode are compiled without
+ * it, as in browsers.
  *
  * @example
  * ```ts
@@ -111,7 +115,7 @@ class Search {
 
   test(text: string, steps: Steps): boolean | undefined {
     try {
-      // Inner lookarounds come first, so that the outer ones find their results.
+      // Inner lookarounds come first, so the outer ones can use their results.
       const held: Uint8Array[] = []
       for (const look of this.looks) held.push(this.findPlaces(look, text, held, steps))
       return this.run(this.main, { text, held, steps, onMatch: () => true })
@@ -132,7 +136,7 @@ class Search {
     return places
   }
 
-  /** Runs over a text until `onMatch` ends the run. */
+  /** Runs over a text until `onMatch` stops it. */
   private run(machine: Machine, run: Run): boolean {
     const { text, steps, onMatch } = run
     const { bits, isBackward } = machine.program
@@ -148,7 +152,7 @@ class Search {
     }
   }
 
-  /** Returns the bits that hold at a place, of those that a program uses. */
+  /** Returns the bits that hold at a place, limited to those that a program uses. */
   private getBits({ text, held }: Run, at: number, asked: number): number {
     let bits = 0
     if (at === 0) bits |= AT_START

@@ -1,7 +1,7 @@
 import { MAX_LOOKAROUNDS, MAX_PATTERN_SIZE } from './limits.ts'
 import { UnsupportedPattern, type CharacterTest, type PatternNode } from './syntax.ts'
 
-/** Properties of a place in a text, as bits. The higher bits tell which lookarounds hold there. */
+/** Properties of a place in a text, as bits. The higher bits say which lookarounds hold there. */
 export const AT_START = 1
 export const AT_END = 2
 export const AT_BOUNDARY = 4
@@ -149,7 +149,7 @@ class ProgramWriter {
 
   private emitLook(node: PatternNode & { readonly kind: 'look' }): void {
     const { looks } = this.shared
-    // Where a lookahead holds is found by reading its body backward from each place where it could end.
+    // A lookahead is evaluated by reading its body backward from each place where it could end.
     const program = compileBody(node.body, node.isAhead, this.shared)
     if (looks.length === MAX_LOOKAROUNDS) throw new UnsupportedPattern('has too many lookarounds')
     looks.push(program)

@@ -3,7 +3,9 @@ import { MAX_PATTERN_DEPTH } from './limits.ts'
 /** Tests whether a character code belongs to a set. */
 export type CharacterTest = (code: number) => boolean
 
-/** The syntax tree of a regular expression, without captures, because only whether a text matches is needed. */
+/**
+ * The syntax tree of a regular expression. It has no captures, because the engine only decides whether a text matches.
+ */
 export type PatternNode =
   | { readonly kind: 'character'; readonly test: CharacterTest }
   | { readonly kind: 'assertion'; readonly at: 'start' | 'end' | 'boundary' | 'no-boundary' }
@@ -18,8 +20,8 @@ export class UnsupportedPattern extends Error {}
 const EMPTY: PatternNode = { kind: 'sequence', parts: [] }
 
 /**
- * Parses a regular expression that the JavaScript engine has already accepted with the same flags, so it can assume valid
- * syntax. Single characters and classes are left to the JavaScript engine, which knows Unicode.
+ * Parses a regular expression that the JavaScript engine has already accepted with the same flags, so the syntax is
+ * known to be valid. Single characters and classes are left to the JavaScript engine, which knows Unicode.
  */
 export function parsePattern(source: string, flags: string): PatternNode {
   return new PatternParser(source, flags).parse()
@@ -61,7 +63,7 @@ class PatternParser {
     if (!bounds) return body
     this.takes('?')
     const [min, max] = bounds
-    // A lookaround consumes nothing: once is as good as many times.
+    // A lookaround consumes nothing, so repeating it makes no difference.
     if (body.kind === 'look') return min === 0 ? EMPTY : body
     return { kind: 'repeat', body, min, max }
   }

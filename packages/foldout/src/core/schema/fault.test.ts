@@ -17,8 +17,8 @@ const broken: readonly (readonly [schema: unknown, fault: string])[] = [
   [{ pattern: 5 }, "it has a 'pattern' that is not a regular expression."],
   [{ minimum: '1' }, "it has a 'minimum' that is not a number."],
   [{ exclusiveMinimum: true }, "it has an 'exclusiveMinimum' that is not a number."],
-  [{ maxLength: -1 }, "it has a 'maxLength' that is not a whole number from 0 on."],
-  [{ minItems: 1.5 }, "it has a 'minItems' that is not a whole number from 0 on."],
+  [{ maxLength: -1 }, "it has a 'maxLength' that is not a non-negative integer."],
+  [{ minItems: 1.5 }, "it has a 'minItems' that is not a non-negative integer."],
   [{ properties: [] }, "it has a 'properties' that is not an object."],
   [{ properties: null }, "it has a 'properties' that is not an object."],
   [{ anyOf: {} }, "it has an 'anyOf' that is not a list."],
@@ -53,20 +53,20 @@ const fine: readonly unknown[] = [
   { items: [{ type: 'string' }, { type: 'number' }], additionalItems: false },
 ]
 
-describe('R43 what is wrong with a schema', () => {
+describe('R43 faults of a schema', () => {
   it.each(broken)('R43 %j', (schema, fault) => expect(schemaFault(schema)).toBe(fault))
 
-  it.each(fine.map((schema) => [schema]))('R43 nothing with %j', (schema) =>
+  it.each(fine.map((schema) => [schema]))('R43 finds none in %j', (schema) =>
     expect(schemaFault(schema)).toBeUndefined(),
   )
 
-  it('R43 a schema that contains itself is visited once', () => {
+  it('R43 visits a schema that contains itself only once', () => {
     const schema: Record<string, unknown> = { type: 'object' }
     schema['properties'] = { self: schema }
     expect(schemaFault(schema)).toBeUndefined()
   })
 
-  it('R43 a schema that is nested too deeply is reported', () => {
+  it('R43 reports a schema that is nested too deeply', () => {
     let schema: unknown = {}
     for (let depth = 0; depth < 100_000; depth++) schema = { items: schema }
     expect(schemaFault(schema)).toBe('it is nested too deeply.')
@@ -74,7 +74,7 @@ describe('R43 what is wrong with a schema', () => {
 })
 
 describe('R43 patterns that are not checked here', () => {
-  it('R43 are named with their place and the reason', () => {
+  it('R43 are reported with their location and the reason', () => {
     const schema = {
       properties: { a: { pattern: '^(x)\\1$' }, b: { pattern: '^(?=a)a+$' } },
       patternProperties: { '(?<n>a)\\k<n>': {} },

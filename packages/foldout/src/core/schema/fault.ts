@@ -3,7 +3,7 @@ import { compilePattern } from '../pattern/pattern.ts'
 import { SchemaDocument, getSubschemas, type SchemaObject } from './check/document.ts'
 import { shorten } from './check/wording.ts'
 
-/** A rule for the value of a keyword: its description, and the check. */
+/** A rule for the value of a keyword: a description and a check. */
 interface Rule {
   readonly expected: string
   fits(value: unknown): boolean
@@ -15,7 +15,7 @@ const aList: Rule = { expected: 'a list', fits: (value) => Array.isArray(value) 
 const anObject: Rule = { expected: 'an object', fits: isPlainObject }
 const aNumber: Rule = { expected: 'a number', fits: (value) => typeof value === 'number' }
 const aCount: Rule = {
-  expected: 'a whole number from 0 on',
+  expected: 'a non-negative integer',
   fits: (value) => Number.isInteger(value) && Number(value) >= 0,
 }
 const names: Rule = {
@@ -42,7 +42,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
   ).flatMap(([rule, keywords]) => keywords.split(' ').map((keyword) => [keyword, rule] as const)),
 )
 
-/** A visited schema in a document. Paths are built only for reported problems. */
+/** A schema visited in a document. Paths are built only for reported problems. */
 interface Visit {
   readonly schema: unknown
   readonly name: string
@@ -53,7 +53,9 @@ interface Visit {
 /** Deeper than any schema that people or generators write. */
 const MAX_SCHEMA_DEPTH = 500
 
-/** Says why a JSON Schema cannot check values, as a sentence that names the place, or returns `undefined` if it can. */
+/**
+ * Says why a JSON Schema cannot check values, as a sentence that names the location, or returns `undefined` if it can.
+ */
 export function schemaFault(root: unknown): string | undefined {
   const document = new SchemaDocument(root)
   for (const visit of visitSchemas(root)) {
@@ -65,8 +67,8 @@ export function schemaFault(root: unknown): string | undefined {
 }
 
 /**
- * Finds the valid patterns in a schema that cannot run in bounded time here, as sentences that name the place. Values are
- * not checked against them.
+ * Finds the valid patterns in a schema that cannot run in bounded time here, as sentences that name the location.
+ * Values are not checked against these patterns.
  */
 export function findUncheckedPatterns(root: unknown): readonly string[] {
   const notes: string[] = []
@@ -90,7 +92,7 @@ function getPatterns(schema: unknown): readonly string[] {
   return isPlainObject(patternProperties) ? [...own, ...Object.keys(patternProperties)] : own
 }
 
-/** Visits all schemas of a document, outer ones first, in the order of their keywords. */
+/** Visits all schemas of a document, outer ones first, in keyword order. */
 function* visitSchemas(root: unknown): Generator<Visit> {
   const seen = new Set<unknown>()
   const open: Visit[] = [{ schema: root, name: '', outer: undefined, depth: 0 }]

@@ -5,8 +5,8 @@ import type { JsonSchema } from './schema.ts'
 /** Unions that are nested deeper, or have more alternatives, are shown as any object. */
 const MAX_DEPTH = 10
 const MAX_ALTERNATIVES = 50
-/** How many alternatives the description lists. */
-const MAX_TOLD = 10
+/** The maximum number of alternatives that the description lists. */
+const MAX_DESCRIBED_SETS = 10
 
 // Providers reject these keywords at the top level of a tool's parameters.
 const REFUSED = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', '$ref', 'if', 'then', 'else']
@@ -60,7 +60,7 @@ function isWithoutObjects(schema: JsonSchema): boolean {
   return Array.isArray(schema['enum']) && !schema['enum'].some(isPlainObject)
 }
 
-/** What a schema requires besides its own fields: one alternative of each list. */
+/** Lists the requirements of a schema besides its own fields: one alternative from each list. */
 function getParts(schema: JsonSchema, root: JsonSchema): readonly (readonly unknown[])[] {
   const { $ref, allOf, anyOf, oneOf } = schema
   const parts: (readonly unknown[])[] = []
@@ -103,12 +103,12 @@ function mergeAlternatives(alternatives: readonly ObjectShape[], description: un
   const isClosed = alternatives.every((alternative) => alternative.others === false)
   const open = alternatives.length === 1 ? first?.others : undefined
   const additionalProperties = isClosed ? false : open
-  const told = alternatives.length > 1 ? describeAlternatives(alternatives, description) : description
+  const fullDescription = alternatives.length > 1 ? describeAlternatives(alternatives, description) : description
   return {
     properties: Object.fromEntries(Array.from(variants, ([name, known]) => [name, mergeVariants([...known.values()])])),
     ...(required.length > 0 ? { required } : {}),
     ...(additionalProperties === undefined ? {} : { additionalProperties }),
-    ...(told === undefined ? {} : { description: told }),
+    ...(fullDescription === undefined ? {} : { description: fullDescription }),
   }
 }
 
@@ -139,7 +139,7 @@ function describeAlternatives(alternatives: readonly ObjectShape[], description:
     }),
   )
   const own = typeof description === 'string' ? description : undefined
-  if (sets.size < 2 || sets.size > MAX_TOLD || sets.has('')) return own
-  const told = `Takes one of these sets of fields: ${[...sets].map((set) => `(${set})`).join(' or ')}.`
-  return own === undefined ? told : `${own} ${told}`
+  if (sets.size < 2 || sets.size > MAX_DESCRIBED_SETS || sets.has('')) return own
+  const sentence = `Takes one of these sets of fields: ${[...sets].map((set) => `(${set})`).join(' or ')}.`
+  return own === undefined ? sentence : `${own} ${sentence}`
 }

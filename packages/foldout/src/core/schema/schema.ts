@@ -50,7 +50,8 @@ export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInpu
 export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : never
 
 /**
- * Declares the params of a section by type alone. At run time, only their presence is checked, not their types.
+ * Declares the params of a section by type alone. At run time, only the presence of each value is checked, not its
+ * type.
  *
  * @example
  * ```ts
@@ -69,8 +70,8 @@ export function defineParams<Params extends object>(): StandardSchemaV1<Params, 
 }
 
 /**
- * Creates a schema from a raw JSON Schema (draft 2020-12, including the forms of older drafts). You choose `T`, the type of
- * valid values; it is not inferred. Checking is bounded: no schema and no value can stall the process.
+ * Creates a schema from a raw JSON Schema (draft 2020-12, including the forms of older drafts). You choose `T`, the
+ * type of valid values; it is not inferred. Checking is bounded: no schema or value can stall the process.
  *
  * @example
  * ```ts
@@ -103,14 +104,14 @@ export function fromJsonSchema<T = unknown>(schema: JsonSchema): ToolSchema<T, T
 
 const checks = new WeakMap<JsonSchema, ValueCheck>()
 
-/** Finds the issues of a value under a JSON Schema, worded for models. */
+/** Checks a value against a JSON Schema and returns the issues, worded for models. */
 export function checkByJsonSchema(schema: JsonSchema, value: unknown): readonly StandardSchemaV1.Issue[] {
   let check = checks.get(schema)
   if (!check) checks.set(schema, (check = createValueCheck(schema)))
   return check(value)
 }
 
-/** Creates a schema that models see but that accepts every value, for values that are checked elsewhere. */
+/** Creates a schema that is shown to models but accepts every value, for values that are checked elsewhere. */
 export function createUncheckedSchema(schema: JsonSchema): ToolSchema {
   return {
     '~standard': {
@@ -123,8 +124,8 @@ export function createUncheckedSchema(schema: JsonSchema): ToolSchema {
 }
 
 /**
- * Describes issues in one line: `region must be "north" or "south"; there is no argument who`. Messages of other libraries
- * follow a colon, because they may not continue the sentence.
+ * Describes issues in one line: `region must be "north" or "south"; there is no argument who`. Messages from other
+ * libraries follow a colon, because they may not continue the sentence.
  */
 export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): string {
   return issues.map(describeIssue).join('; ')
@@ -138,7 +139,7 @@ function describeIssue(issue: StandardSchemaV1.Issue): string {
   return `${path || 'value'}: ${message}`
 }
 
-/** Formats the place of an issue, as `a.b[0]`; empty for the whole value. */
+/** Formats the path of an issue, such as `a.b[0]`; empty for the whole value. */
 export function issuePath(issue: StandardSchemaV1.Issue): string {
   let path = ''
   for (const key of issueKeys(issue)) {
@@ -148,7 +149,7 @@ export function issuePath(issue: StandardSchemaV1.Issue): string {
   return path
 }
 
-/** Lists the keys of the path to the place of an issue. */
+/** Lists the keys of an issue's path. */
 export function issueKeys(issue: StandardSchemaV1.Issue): readonly PropertyKey[] {
   // Copied first: arktype's path is a subclass of Array whose `map` turns an empty path into a non-empty one.
   return [...(issue.path ?? [])].map((segment) => (typeof segment === 'object' ? segment.key : segment))
@@ -166,7 +167,7 @@ export function isToolSchema(schema: StandardSchemaV1): schema is ToolSchema {
 
 /**
  * Converts one side of a schema to JSON Schema. Throws the library's error if that is not possible; with `lenient`,
- * libraries that support it leave such parts open instead.
+ * libraries that support it accept any value for such parts instead.
  */
 export function toJsonSchema(
   schema: ToolSchema,
@@ -175,7 +176,7 @@ export function toJsonSchema(
 ): JsonSchema {
   const { $schema: _, ...rest } = schema['~standard'].jsonSchema[side]({
     target: 'draft-2020-12',
-    // The option's name in zod, and in valibot.
+    // The names of this option in zod and valibot.
     ...(options.lenient ? { libraryOptions: { unrepresentable: 'any', errorMode: 'ignore' } } : {}),
   })
   return rest

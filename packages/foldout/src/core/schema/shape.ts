@@ -10,13 +10,13 @@ export interface Shape {
   readonly root: JsonSchema
   /** The schemas that the value must all fit. */
   readonly all: readonly JsonSchema[]
-  /** The branches of which the value may fit some. */
+  /** The branches of a union; the value may fit any of them. */
   readonly some: readonly JsonSchema[]
   /** Whether parts are unknown, such as a reference to another document. */
   readonly opaque: boolean
 }
 
-/** With a value, only the branches of a union that can fit the value count. */
+/** Creates the shape of a whole schema. With a value, only the union branches that can fit the value count. */
 export function rootShape(root: JsonSchema, value?: unknown): Shape {
   return getShape(root, [root], [], false, value)
 }
@@ -89,7 +89,10 @@ function isListedIn(field: unknown, value: Record<string, unknown>, name: string
   return !Array.isArray(values) || values.some((one) => isSameJson(one, value[name]))
 }
 
-/** The fields that each branch of a shape's only union names; `undefined` where it has no union, or more than one. */
+/**
+ * Returns the fields that each branch of a shape's only union names, or `undefined` if it has no union or more than
+ * one.
+ */
 export function getBranchFields(shape: Shape, value: unknown): readonly ReadonlySet<string>[] | undefined {
   const unions = shape.all.flatMap((schema) =>
     ['anyOf', 'oneOf'].filter((union) => union in schema).map((union) => listAt(schema, union)),
@@ -183,7 +186,7 @@ export function getKinds(shape: Shape, depth = 0): ReadonlySet<JsonKind> | undef
 /** The types that a shape names, or else the types that its other keywords imply. */
 function getTypes(shape: Shape): readonly string[] | undefined {
   const named = takeFirst(shape.all, ({ type }) => {
-    // Whatever else a foreign schema has there is not a type.
+    // A foreign schema may contain anything here.
     const names = [type].flat().filter((name): name is string => typeof name === 'string')
     return names.length > 0 ? names : undefined
   })
@@ -217,7 +220,7 @@ const KIND_NAMES: ReadonlyMap<string, string> = new Map([
   ['null', 'null'],
 ])
 
-/** A kind in words. Schemas may name kinds that there are none of; those stand for themselves. */
+/** Describes a kind in words. Kinds that JSON Schema does not define are returned unchanged. */
 export function kindName(kind: string): string {
   return KIND_NAMES.get(kind) ?? kind
 }

@@ -18,7 +18,7 @@ describe('R41 exact counts', () => {
     expect((await gptTokenizer()).count('a <|endoftext|> b')).toBeGreaterThan(3)
   })
 
-  it('R41 a prompt counted by it says so, and the estimate is near', async () => {
+  it("R41 is named in a prompt's count, and the estimate is close", async () => {
     const counter = await gptTokenizer()
     const { tokens } = definePrompt({
       ns: 'test',

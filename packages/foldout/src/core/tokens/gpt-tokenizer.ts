@@ -25,7 +25,8 @@ export interface GptTokenizerOptions {
 }
 
 /**
- * Loads a counter that counts as OpenAI's models do, with the package `gpt-tokenizer`. Loading takes about half a second.
+ * Loads a counter that counts as OpenAI's models do, using the package `gpt-tokenizer`. Loading takes about half a
+ * second.
  *
  * @example
  * ```ts
@@ -43,7 +44,7 @@ export async function gptTokenizer(options: GptTokenizerOptions = {}): Promise<T
   return createCachedCounter({
     name: `gpt-tokenizer ${encoding}`,
     exact: true,
-    // A prompt may mention special tokens such as <|endoftext|>; here they are ordinary text.
+    // A prompt may mention special tokens such as <|endoftext|>; they count as ordinary text.
     count: (text) => countTokens(text, { disallowedSpecial: new Set() }),
   })
 }

@@ -2,7 +2,7 @@ import { estimateTokenCount } from 'tokenx'
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_TEXTS } from './limits.ts'
 
 /**
- * Counts tokens. Pass your own if you have the model's tokenizer; `foldout/gpt-tokenizer` has OpenAI's.
+ * Counts tokens. Pass your own if you have the model's tokenizer; `foldout/gpt-tokenizer` provides OpenAI's.
  *
  * @example
  * ```ts
@@ -11,7 +11,7 @@ import { MAX_CACHED_CHARACTERS, MAX_CACHED_TEXTS } from './limits.ts'
  * ```
  */
 export interface TokenCounter {
-  /** The name of the counter, shown with each count, so that readers can judge its accuracy. */
+  /** The name of the counter, shown with each count, so readers can judge its accuracy. */
   readonly name: string
   /** Whether the counts come from the tokenizer itself rather than from an estimate. */
   readonly exact: boolean
@@ -53,7 +53,7 @@ export const estimatedTokens: TokenCounter = createCachedCounter({
 })
 
 /**
- * Creates a counter that counts each text once. The oldest texts are dropped first, so that a long-lived process does not
+ * Creates a counter that counts each text once. The oldest texts are dropped first, so a long-lived process does not
  * keep every prompt it has ever rendered.
  *
  * @example

@@ -18,15 +18,16 @@ export interface ContextFilesOptions extends StrategyOptions {
   /** The folder that the files are written to. Default `context`. */
   readonly folder?: string
   /**
-   * The tool of the prompt with which the model reads the files. Default `read_file`, one of the file tools of `foldout/files`.
-   * Pass `false` if the model reads files by other means, such as tools of its host.
+   * The tool with which the model reads the files. Default `read_file`, one of the file tools of `foldout/files`. Pass
+   * `false` if the model reads files by other means, such as tools of its host.
    */
   readonly readTool?: string | false
 }
 
 /**
- * A strategy with one tool, `open_sections`. Sections without tools are written to files for the model to read; they stay
- * folded, and the conversation goes on. If any requested section has tools, the run restarts with all of them open.
+ * A strategy with one tool, `open_sections`. Sections without tools are written to files for the model to read; they
+ * stay folded, and the conversation continues. If any requested section has tools, the run restarts with all of them
+ * open.
  *
  * @example
  * ```ts
@@ -54,12 +55,12 @@ export function contextFiles(options: ContextFilesOptions = {}): DisclosureStrat
   })
 }
 
-/** An error at render time is better than a file that the model cannot read. */
+/** Throws at render time rather than writing a file that the model cannot read. */
 function refuseUnreadable(view: DisclosureView, readTool: string): void {
   const written = view.folded.find((section) => !section.hasTools)
   if (!written || view.findTool(readTool)) return
   throw new PromptRenderError(
-    `contextFiles() writes section '${written.path}' to a file, and the prompt has no tool '${readTool}' to read it with. Add filesSection() of foldout/files to the prompt, name your own tool with contextFiles({ readTool }), or pass readTool: false if the model reads files by other means.`,
+    `contextFiles() writes section '${written.path}' to a file, but the prompt has no tool '${readTool}' to read it with. Add filesSection() from foldout/files to the prompt, name your own tool with contextFiles({ readTool }), or pass readTool: false if the model reads files by other means.`,
     { path: written.path },
   )
 }
@@ -107,7 +108,7 @@ async function writeFiles(
   return ok(`Section content written to: ${written.join(', ')}`, { writtenFiles: written })
 }
 
-/** Writes all files or none, so that the model never finds an incomplete set. */
+/** Writes all files or none, so the model never finds an incomplete set. */
 async function writeAll(
   files: readonly ContextFile[],
   filesystem: Filesystem,

@@ -44,7 +44,10 @@ export const openOrRead = strategyWithCost({
   describeCall,
 })
 
-/** Answers in place if every section has tools, as `read_section` would; one section without tools restarts the run for all. */
+/**
+ * Answers in place if every section has tools, as `read_section` would; a single section without tools restarts the
+ * run.
+ */
 function createOpenTool(offered: DisclosureView): AnyTool {
   return openSectionsTool(offered, (plan, view) =>
     [...plan.pathsByKey.values()].every((paths) => bearsTools(view, paths))

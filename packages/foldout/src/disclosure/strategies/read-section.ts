@@ -3,8 +3,8 @@ import { readSuffix } from '../suffix.ts'
 import { READ_SECTION, describeCall, getReadCall, readSectionTool } from '../tools.ts'
 
 /**
- * The default strategy, with one tool, `read_section`. The section's text is the tool's result, and the conversation goes on.
- * The section's tools are added to the conversation, or the run restarts if the adapter cannot add tools.
+ * The default strategy, with one tool, `read_section`. The section's text is the tool's result, and the conversation
+ * continues. The section's tools are added to the conversation, or the run restarts if the adapter cannot add tools.
  *
  * @example
  * ```ts

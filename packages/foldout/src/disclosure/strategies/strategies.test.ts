@@ -180,7 +180,7 @@ describe('contextFiles', () => {
     }
   }
 
-  it('R32 writes one file per key and names it; writing it again succeeds', async () => {
+  it('R32 writes one file per key and names it; it can be written again', async () => {
     const filesystem = createMemoryFilesystem()
     const parent = defineSection({ key: 'parent', title: 'Parent', template: 'p', ...folded, children: [plain] })
     const { open, session } = start(filesystem, parent)
@@ -245,7 +245,7 @@ describe('contextFiles', () => {
     expect(await inner.stat('context/second.md')).toBeUndefined()
   })
 
-  it('refuses a prompt without a tool that reads files, and says what to add', () => {
+  it('rejects a prompt without a tool that reads files, and says what to add', () => {
     const render = (...sections: AnySection[]) => bound(...sections).render({ disclosure: contextFiles() })
     expect(() => render(plain)).toThrow(/contextFiles\(\) writes section 'plain' to a file.*Add filesSection\(\)/)
     expect(() => render(tooled)).not.toThrow()
@@ -271,14 +271,14 @@ describe('contextFiles', () => {
   })
 })
 
-describe('what models read', () => {
+describe('texts for models', () => {
   const other = defineSection({ key: 'intro', title: 'Intro', template: 'Hello.' })
   const start = (disclosure: DisclosureStrategy, ...sections: AnySection[]) =>
     createConversation({ bound: bound(other, ...sections), session: createSession(), disclosure, dynamicTools: true })
   const openOf = (conversation: ReturnType<typeof start>) => (keys: readonly string[], reason?: string) =>
     conversation.call('open_sections', { section_keys: keys, ...(reason === undefined ? {} : { reason }) })
 
-  it('R29 the result of read_section ends with the tools that can be called now', async () => {
+  it('R29 ends the result of read_section with the tools that can be called now', async () => {
     const child = defineSection({ key: 'child', title: 'Child', template: 'c', tools: [tool('dig')] })
     const hidden = defineSection({ key: 'hidden', title: 'Hidden', template: 'h', tools: [tool('hide')], ...folded })
     const parent = defineSection({
@@ -296,7 +296,7 @@ describe('what models read', () => {
     })
   })
 
-  it('R29 an open section is answered with its content, or refused', async () => {
+  it('R29 answers with the content of an open section, or rejects the call', async () => {
     expect(await start(readSection(), plain).call('read_section', { section_key: 'intro' })).toMatchObject({
       ok: true,
       message: 'Section is already expanded.\n\n# Intro\n\nHello.',
@@ -316,7 +316,7 @@ describe('what models read', () => {
     expect(await start(readSection(), parent).call('read_section', { section_key: 'parent.plan' })).toMatchObject({
       message: expect.stringContaining('parent.plain') as string,
     })
-    // An open section is not named, and neither is one that is far from what was asked for.
+    // Neither open sections nor dissimilar names are suggested.
     expect(await start(readSection(), parent).call('read_section', { section_key: 'intr' })).toEqual({
       ok: false,
       message: "Section 'intr' does not exist in this prompt.",
@@ -335,23 +335,26 @@ describe('what models read', () => {
     })
   })
 
-  it.each([openSections(), openOrRead()])('R29 an empty list fails the call: $name', async (disclosure) => {
+  it.each([openSections(), openOrRead()])('R29 fails a call with an empty list: $name', async (disclosure) => {
     expect(await openOf(start(disclosure, tooled))([])).toEqual({
       ok: false,
       message: 'At least one section key must be provided.',
     })
   })
 
-  it.each([openSections(), openOrRead()])('R26 a long reason is cut, and none is needed: $name', async (disclosure) => {
-    const long = await openOf(start(disclosure, tooled))(['tooled'], 'x'.repeat(500))
-    expect(long.ok && long.opening?.reason).toBe('x'.repeat(256))
-    expect(await openOf(start(disclosure, tooled))(['tooled', 'tooled'])).toMatchObject({
-      ok: true,
-      opening: { keys: ['tooled'], reason: '' },
-    })
-  })
+  it.each([openSections(), openOrRead()])(
+    'R26 cuts a long reason, and does not require one: $name',
+    async (disclosure) => {
+      const long = await openOf(start(disclosure, tooled))(['tooled'], 'x'.repeat(500))
+      expect(long.ok && long.opening?.reason).toBe('x'.repeat(256))
+      expect(await openOf(start(disclosure, tooled))(['tooled', 'tooled'])).toMatchObject({
+        ok: true,
+        opening: { keys: ['tooled'], reason: '' },
+      })
+    },
+  )
 
-  it('the tools say what they are for', () => {
+  it('say what each tool is for', () => {
     const [read] = bound(plain).render({ disclosure: readSection() }).tools
     expect(read?.description).toBe(
       'Read the full content of a summarized section and get its tools. Do this before you say that something cannot be done.',
@@ -368,7 +371,7 @@ describe('what models read', () => {
     ['a slip', 'refnd_order', 'Did you mean refund_order?'],
     ['something else', 'zzzzzz', 'Call one of the tools in your list.'],
     ['a very long name', 'q'.repeat(50_000), 'Call one of the tools in your list.'],
-  ])('R36 an unknown tool: %s', async (_, name, hint) => {
+  ])('R36 explain an unknown tool: %s', async (_, name, hint) => {
     const shop = defineSection({ key: 'shop', title: 'Shop', tools: [tool('refund_order')] })
     const { ok: isOk, message } = await start(readSection(), shop, tooled).call(name, {})
     expect(isOk).toBe(false)
@@ -395,7 +398,7 @@ describe('known traps', () => {
     return { session, conversation, result: await conversation.call('read_section', { section_key: key }) }
   }
 
-  it('R30 children without params are not dropped from a read', async () => {
+  it('R30 a read includes children without params', async () => {
     const parent = defineSection({
       key: 'p',
       title: 'P',
@@ -454,12 +457,12 @@ describe('known traps', () => {
     expect(events).toEqual(['visibility/set'])
   })
 
-  it('answers in words for a section whose renderer returns nothing', async () => {
+  it('says that a section has no content if its renderer returns nothing', async () => {
     const { result } = await readIn([defineSection({ key: 'a', title: 'A', render: () => undefined, ...folded })], 'a')
     expect(result.message).toBe('The section has no content.')
   })
 
-  it('refuses a call that does not match the schema, and quotes the schema', async () => {
+  it('rejects a call that does not match the schema, and quotes the schema', async () => {
     const conversation = createConversation({
       bound: bound(plain),
       session: createSession(),

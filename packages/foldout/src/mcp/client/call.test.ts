@@ -20,7 +20,7 @@ interface Called extends Connection {
   readonly calls: () => readonly Message[]
 }
 
-/** A tool on a server that answers calls of it like this. */
+/** A tool on a server that answers its calls like this. */
 async function calling(line: Line, answer: Script['answer'], options: ToolsFromMcpOptions = {}): Promise<Called> {
   const connection = await connect(line, {
     answer: (request, server) =>
@@ -33,7 +33,7 @@ async function calling(line: Line, answer: Script['answer'], options: ToolsFromM
   return { ...connection, tool: tool!, calls }
 }
 
-describe.each(LINES)('a call of a tool of a server, with a client of %s', (line) => {
+describe.each(LINES)("a call of a server's tool, with a client of %s", (line) => {
   it('R46 is sent under the declared name, and its answer is complete', async () => {
     const answer = {
       content: [
@@ -44,7 +44,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
         { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' } },
         { type: 'hologram', voxels: [1, 2], extra: { deep: true } },
       ],
-      // Not what the output schema says: that is between the model and the tool.
+      // Does not match the output schema, which is not checked here.
       structuredContent: { celsius: 'cold' },
       isError: false,
       _meta: { 'acme/cost': 3 },
@@ -80,7 +80,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     })
   })
 
-  it('R46 passes on the _meta of the request, except what belongs to the connection', async () => {
+  it('R46 passes on the _meta of the request, except the keys of the connection', async () => {
     const { tool, calls } = await calling(line, () => ({ content: [] }))
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const outer = { progressToken: 'outer', 'io.modelcontextprotocol/protocolVersion': 'outer' }
@@ -89,7 +89,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     expect(JSON.stringify(calls()[0])).not.toContain('outer')
   })
 
-  it('R66 is sent with the key by which the server can tell that it comes again', async () => {
+  it('R66 is sent with the key by which the server recognizes a repeated call', async () => {
     const { tool, calls } = await calling(line, () => ({ content: [] }))
     await tool.call!({}, { idempotencyKey: 'conversation/call-1', meta: { 'foldout/idempotencyKey': 'of another' } })
     await tool.call!({}, { meta: { 'foldout/idempotencyKey': 'of another' } })
@@ -157,7 +157,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     })
     const told = async (): Promise<unknown> => tool.call!({}, {})
     const refused = (why: string): unknown => ({
-      content: [{ type: 'text', text: `The server 'handmade' refused the call of 'Get.Forecast': ${why}` }],
+      content: [{ type: 'text', text: `The server 'handmade' rejected the call of 'Get.Forecast': ${why}` }],
       isError: true,
     })
     expect(await told()).toEqual(refused('Tool Get.Forecast not found'))
@@ -165,7 +165,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
     expect(await told()).toEqual(refused('No such session'))
   })
 
-  it('R46 says that the connection was lost, or never existed', async () => {
+  it('R46 reports that the connection was lost, or never existed', async () => {
     const { tool, server, calls } = await calling(line, () => new Promise(() => {}))
     const running = tool.call!({}, {})
     await vi.waitFor(() => expect(calls()).toHaveLength(1))
@@ -174,7 +174,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
       content: [
         {
           type: 'text',
-          text: "The connection to the server 'handmade' was lost during the call of 'Get.Forecast'. Whether it has run is not known.",
+          text: "The connection to the server 'handmade' was lost during the call of 'Get.Forecast'. It is unknown whether it has run.",
         },
       ],
       isError: true,
@@ -214,7 +214,7 @@ describe.each(LINES)('a call of a tool of a server, with a client of %s', (line)
   })
 })
 
-describe('a call of a tool of a server', () => {
+describe("a call of a server's tool", () => {
   beforeEach(() => {
     vi.useFakeTimers()
     return () => vi.useRealTimers()
@@ -231,8 +231,8 @@ describe('a call of a tool of a server', () => {
   })
 })
 
-describe('a call of a tool of a server of MCP 2026-07-28', () => {
-  it('R46 leaves questions of the server to the client, and returns the final answer', async () => {
+describe('a call of a tool on a server of MCP 2026-07-28', () => {
+  it("R46 leaves the server's questions to the client, and returns the final answer", async () => {
     const { tool, client, calls } = await calling('v2 on 2026-07-28', ({ params }) =>
       params['inputResponses'] === undefined
         ? {

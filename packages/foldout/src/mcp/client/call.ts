@@ -22,11 +22,11 @@ export interface Upstream {
   readonly maxCallMs: number
 }
 
-/** What a call is sent with. */
+/** The parts of a call to a server. */
 export interface Callee {
   readonly name: string
   readonly inputSchema: unknown
-  /** How the server says that it can be run. */
+  /** The tool's `execution` field, as the server sent it. */
   readonly execution: unknown
 }
 
@@ -107,7 +107,7 @@ async function callByClient(
         timeout: timeoutMs,
         resetTimeoutOnProgress: true,
         ...(peer ? { allowInputRequired: true } : {}),
-        // Asks the server for progress, which is what keeps a long call from its timeout.
+        // Requests progress from the server, which keeps a long call from timing out.
         onprogress: (progress) => (isRead ? undefined : report(progress)),
       })
       return wanted.result ?? seen
@@ -118,7 +118,7 @@ async function callByClient(
   try {
     const input = isModern(client) ? peer?.input : undefined
     const first = await sendOnce(input).catch((error: unknown) => {
-      // A modern server says by an error that it only runs the tool as a task, which then is waited for here.
+      // A modern server reports with an error that it runs the tool only as a task, which is then awaited here.
       if (!peer || !requiresTasks(error)) throw error
       return sendOnce(input, withTasks(peer))
     })
@@ -150,7 +150,8 @@ async function send(
   options: McpRequestOptions,
 ): Promise<unknown> {
   if (!isModern(client)) return client.request({ method: 'tools/call', params }, ANY_RESULT, options)
-  // It also sends what the schema wants in headers. An output schema is left out, by which it would judge the answer.
+  // The client also sends the headers that the schema requires. The output schema is left out, because the client would
+  // check the answer against it.
   return client.callTool(params, { ...options, toolDefinition: { name, inputSchema } })
 }
 
@@ -171,30 +172,30 @@ function progressReporter(
   }
 }
 
-/** A server can tell by the idempotency key whether it has run the call before. */
+/** The idempotency key tells a server whether it has already run the call. */
 function getMeta({ meta, idempotencyKey }: CallContext): Readonly<Record<string, unknown>> {
   const { [IDEMPOTENCY_KEY]: _, ...given } = meta ?? {}
   return idempotencyKey === undefined ? given : { ...given, [IDEMPOTENCY_KEY]: idempotencyKey }
 }
 
-/** The answers to a server's questions, as fields of the request that is sent again. */
+/** Converts the answers to a server's questions to fields of the repeated request. */
 function toFields(input: CallInput | undefined): Readonly<Record<string, unknown>> {
   if (!input) return {}
   return { inputResponses: input.responses, ...(input.state === undefined ? {} : { requestState: input.state }) }
 }
 
-/** All that the server wrote, with content that is a list even where the server sent something else. */
+/** Reads everything that the server sent. The content becomes a list even if the server sent something else. */
 function getAnswer(result: unknown, server: string): CallResult {
-  if (!isPlainObject(result)) return createErrorResult(`The server '${server}' gave an answer that is not an object.`)
+  if (!isPlainObject(result)) return createErrorResult(`The server '${server}' sent an answer that is not an object.`)
   if (isDeeperThan(result, MAX_DEPTH))
-    return createErrorResult(`The server '${server}' gave an answer that is nested deeper than ${MAX_DEPTH} levels.`)
+    return createErrorResult(`The server '${server}' sent an answer that is nested deeper than ${MAX_DEPTH} levels.`)
   if (isQuestion(result) || isModernTask(result)) return { ...result, content: [] }
   const { resultType: _era, content, ...rest } = result
   const pieces = toContent(content)
   return { ...rest, content: rest['isError'] === true ? pieces.map(cutPiece) : pieces }
 }
 
-/** An error is made to be read by a model, which has no use for megabytes of it. */
+/** An error is meant for a model, which has no use for megabytes of text. */
 function cutPiece(piece: ToolContent): ToolContent {
   const { text } = piece
   if (typeof text !== 'string' || text.length <= ERROR_RESULT_CHARACTERS) return piece

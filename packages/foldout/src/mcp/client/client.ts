@@ -2,7 +2,7 @@ import { deferPattern } from '../../core/defer-pattern.ts'
 import type { StandardSchemaV1 } from '../../core/schema/schema.ts'
 
 /**
- * What `toolsFromMcp` uses of a connected client of the official MCP SDK: `@modelcontextprotocol/client`, or
+ * The part of a connected client of the official MCP SDK that `toolsFromMcp` uses: `@modelcontextprotocol/client`, or
  * `@modelcontextprotocol/sdk` before it.
  *
  * @example
@@ -15,13 +15,13 @@ export interface McpClient {
   getServerCapabilities(): ServerCapabilities | undefined
   request(request: McpRequest, resultSchema: object, options: McpRequestOptions): Promise<unknown>
   callTool(params: McpRequest['params'], options: object | undefined): Promise<unknown>
-  /** Clients that know of MCP 2026-07-28 say here which era the server speaks. */
+  /** Clients that support MCP 2026-07-28 report here which era the server speaks. */
   getProtocolEra?(): string | undefined
   listen?(
     filter: { readonly toolsListChanged: true },
     options: { readonly signal?: AbortSignal },
   ): Promise<Subscription>
-  /** The one that the client opened itself. */
+  /** The subscription that the client opened itself. */
   readonly autoOpenedSubscription?: Subscription | undefined
 }
 
@@ -35,7 +35,7 @@ interface McpRequest {
 }
 
 /**
- * What a request is sent with.
+ * Options of a request.
  *
  * @example
  * const options: McpRequestOptions = { timeout: 60_000, signal: AbortSignal.timeout(120_000) }
@@ -45,7 +45,7 @@ export interface McpRequestOptions {
   readonly timeout?: number
   readonly resetTimeoutOnProgress?: boolean
   readonly onprogress?: (progress: { readonly progress: number }) => void
-  /** Gives back the questions of a modern server, in place of asking the handlers of the client. */
+  /** Whether to return the questions of a modern server instead of calling the client's handlers. */
   readonly allowInputRequired?: boolean
 }
 
@@ -65,10 +65,10 @@ export function isModern(client: McpClient): boolean {
   return client.getProtocolEra?.() === 'modern'
 }
 
-/** A longer name is cut. */
+/** The maximum length of a name. A longer one is cut. */
 const MAX_NAME = 200
 
-/** A name for what comes from a server: `@acme/mcp-server-weather` and `Weather MCP Server` are `weather`. */
+/** Derives a source name from a server's name: `@acme/mcp-server-weather` and `Weather MCP Server` are `weather`. */
 export function getServerName(client: McpClient): string {
   const declared = client.getServerVersion()?.name
   if (typeof declared !== 'string') return 'server'
@@ -84,7 +84,7 @@ function words(name: string): readonly string[] {
   return name.toLowerCase().match(getWords()) ?? []
 }
 
-/** Without the words that any server could have in its name. */
+/** Removes the words that any server could have in its name. */
 function plain(name: readonly string[]): string | undefined {
   const telling = name.filter((word) => !/^(?:mcp|servers?)$/.test(word))
   return telling.length > 0 ? telling.join('-') : undefined

@@ -12,22 +12,22 @@ export interface FailedCall {
   readonly tool: string
   readonly timeoutMs: number
   readonly maxCallMs: number
-  /** Whether there was a connection before the call and is none now. */
+  /** Whether the connection was lost during the call. */
   readonly isCutOff: boolean
-  /** Whether it took longer than any call may. */
+  /** Whether the call exceeded the time limit. */
   readonly isOverdue: boolean
-  /** Whether it is passed on for a client that can be told of the server's own error. */
+  /** Whether the call was made for a client that can receive the server's own error. */
   readonly isPassedOn: boolean
 }
 
-/** A call that failed, as an answer that a model can read. */
+/** Converts a failed call to an answer that a model can read. */
 export function callFailure(error: unknown, call: FailedCall): CallResult {
   const result = createErrorResult(failureText(error, call))
   const refusal = call.isCutOff || call.isOverdue || !call.isPassedOn ? undefined : readRefusal(error)
   return refusal ? { ...result, [REFUSAL]: refusal } : result
 }
 
-/** The error that a server answered with, if it did. */
+/** Returns the error that a server answered with, if any. */
 function readRefusal(error: unknown): Refusal | undefined {
   const { code, data } = errorFields(error)
   if (typeof code !== 'number' || isTimeout(code, data)) return undefined
@@ -39,16 +39,16 @@ function failureText(error: unknown, call: FailedCall): string {
   const { code, data } = errorFields(error)
   const text = toVisibleText(withoutPrefix(getErrorMessage(error)))
   if (isOverdue)
-    return `Tool '${tool}' was cancelled: the server '${server}' had not answered after ${maxCallMs / 1_000} seconds, which is the most that a call may take.`
+    return `Tool '${tool}' was cancelled: the server '${server}' had not answered after ${maxCallMs / 1_000} seconds, the time limit of a call.`
   if (code === 'NOT_CONNECTED' || text === 'Not connected')
     return `Tool '${tool}' was not run: there is no connection to the server '${server}'.`
   if (code === 'CONNECTION_CLOSED' || isCutOff)
-    return `The connection to the server '${server}' was lost during the call of '${tool}'. Whether it has run is not known.`
+    return `The connection to the server '${server}' was lost during the call of '${tool}'. It is unknown whether it has run.`
   if (isTimeout(code, data))
     return `Tool '${tool}' was cancelled: the server '${server}' gave no answer and no progress for ${timeoutMs / 1_000} seconds.`
   // Errors of the protocol have numbers, those of the transport do not.
   if (typeof code === 'number')
-    return `The server '${server}' refused the call of '${tool}': ${text}${describeData(data)}`
+    return `The server '${server}' rejected the call of '${tool}': ${text}${describeData(data)}`
   return `The call of '${tool}' on the server '${server}' failed: ${text}${getReason(error)}`
 }
 
@@ -71,7 +71,7 @@ function describeData(data: unknown): string {
     const text = typeof data === 'string' ? data : JSON.stringify(data)
     return ` (${text.length > ERROR_DATA_CHARACTERS ? `${text.slice(0, ERROR_DATA_CHARACTERS)}…` : text})`
   } catch {
-    // Data that is nested too deep for JSON.stringify says nothing that a model could use.
+    // Data that is nested too deeply for JSON.stringify is useless to a model.
     return ''
   }
 }

@@ -7,7 +7,7 @@ import { toolsFromMcp, type ToolsFromMcpOptions } from './tools-from-mcp.ts'
 
 const inputSchema = { type: 'object' }
 
-/** A tool of a server that answers calls like this. */
+/** A tool on a server that answers its calls like this. */
 async function connectTool(
   line: Line,
   answer: NonNullable<Script['answer']>,
@@ -46,7 +46,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(reports.length).toBeLessThan(900)
     expect(result).toMatchObject({ isError: true })
     expect(result.content[0]?.['text']).toBe(
-      "Tool 'act' was cancelled: the server 'handmade' had not answered after 0.3 seconds, which is the most that a call may take.",
+      "Tool 'act' was cancelled: the server 'handmade' had not answered after 0.3 seconds, the time limit of a call.",
     )
     expect(received()).toContain('notifications/cancelled')
   })
@@ -59,7 +59,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     const text = String(content[0]?.['text'])
     expect(isError).toBe(true)
     expect(text.length).toBeLessThan(12_000)
-    expect(text).toMatch(/^The server 'handmade' refused the call of 'act': no no /)
+    expect(text).toMatch(/^The server 'handmade' rejected the call of 'act': no no /)
     expect(text).toMatch(/… \(\d+ more characters\)/)
   })
 
@@ -89,7 +89,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(reports[0]?.message?.length).toBeLessThan(1_100)
   })
 
-  it('cannot have more tools than are wanted, on one page or on many', async () => {
+  it('cannot have more tools than the limit, on one page or on many', async () => {
     const many = (count: number, first = 0) =>
       Array.from({ length: count }, (_, i) => ({ name: `t${first + i}`, inputSchema }))
     const notes: unknown[] = []
@@ -105,7 +105,8 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     expect(notes).toMatchObject(
       Array.from({ length: 2 }, () => ({
         code: 'mcp-list',
-        message: "The MCP server 'handmade' has more than 100 tools. The rest is left out; pass maxTools to take more.",
+        message:
+          "The MCP server 'handmade' has more than 100 tools. The rest is left out; pass maxTools to allow more.",
       })),
     )
     const exact = await connect(line, { answer: () => ({ tools: many(100) }) })
@@ -167,7 +168,7 @@ describe.each(LINES)('a hostile server, with a client of %s', (line) => {
     }))
     expect(await call({}, {})).toMatchObject({
       isError: true,
-      content: [{ text: "The server 'handmade' gave an answer that is nested deeper than 200 levels." }],
+      content: [{ text: "The server 'handmade' sent an answer that is nested deeper than 200 levels." }],
     })
   })
 

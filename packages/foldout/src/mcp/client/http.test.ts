@@ -51,7 +51,7 @@ describe('the official server over streamable HTTP, in MCP 2026-07-28', () => {
     await handler.close()
   })
 
-  it('R46 gets the headers that its schema requires, and answers in full, with progress', async () => {
+  it('R46 receives the headers that its schema requires, and answers in full, with progress', async () => {
     const [tool] = await open()
     expect(tool!.source).toBe('weather')
     const seen: ToolProgress[] = []
@@ -74,7 +74,7 @@ describe('the official server over streamable HTTP, in MCP 2026-07-28', () => {
     await vi.waitFor(() => expect(aborted).toBe(1))
   })
 
-  it('R43 lists its valid tools even if its own client would refuse the whole list', async () => {
+  it('R43 lists its valid tools even if its own client would reject the whole list', async () => {
     await open()
     definitions = [...definitions, { name: 'wrong', inputSchema: { type: 'string' } }, { name: 'bare' }]
     await expect(client.listTools()).rejects.toThrow('Invalid result for tools/list')

@@ -7,11 +7,11 @@ import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
 export interface ToolList {
-  /** As the server wrote them, wrong ones included. */
+  /** The definitions as the server sent them, including invalid ones. */
   readonly definitions: readonly unknown[]
-  /** For how long the server promises that the list holds. */
+  /** How long the list stays valid, according to the server. */
   readonly ttlMs: number
-  /** Whether the server has more tools than were wanted. */
+  /** Whether the server has more tools than the limit. */
   readonly isCut: boolean
 }
 
@@ -19,7 +19,7 @@ export interface ListOptions extends McpRequestOptions {
   readonly maxTools: number
 }
 
-/** Every page of a server's tools. */
+/** Lists every page of a server's tools. */
 export async function listTools(
   client: McpClient,
   server: string,

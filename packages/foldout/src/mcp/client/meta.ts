@@ -5,8 +5,8 @@ import { isModern, type McpClient } from './client.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * The `_meta` of a request that is passed on. The protocol's own keys hold for one connection only; a modern server is told what
- * the client behind the request can do, and which logs it wants.
+ * Returns the `_meta` of a request that is passed on. The protocol's own keys are only valid for one connection; a
+ * modern server receives the capabilities and the log level of the client behind the request.
  */
 export function passMeta(
   client: McpClient,

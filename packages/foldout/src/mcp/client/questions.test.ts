@@ -18,7 +18,7 @@ const legacy = (ask: NonNullable<CallPeer['ask']>): CallPeer => ({
 const { signal } = new AbortController()
 
 describe('the questions of a modern server', () => {
-  it('are put to a legacy client one by one, whatever they are called', async () => {
+  it('are sent to a legacy client one by one, whatever their names are', async () => {
     const ask = vi.fn(async (method: string) => ({ method }))
     const send = vi.fn(async () => ({ content: [] }))
     const asked = question(
@@ -37,7 +37,7 @@ describe('the questions of a modern server', () => {
     expect(state).toBe('step-1')
   })
 
-  it('are left to a client that cannot be asked, and not answered for ever', async () => {
+  it('are left to a client that cannot be asked, and are not answered forever', async () => {
     const asked = question('{}')
     expect(await answerQuestions(asked, undefined, signal, async () => asked)).toBe(asked)
     const peer = legacy(async () => ({}))

@@ -1,11 +1,12 @@
 import type { CallInput, CallPeer } from '../../catalog/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 
-/** A server that asks again and again is not answered for ever. */
+/** The maximum number of rounds, because a server might ask forever. */
 const MAX_ROUNDS = 10
 
 /**
- * A modern server asks by its result. A modern client gets the questions as they are and calls again; a legacy one is asked here.
+ * A modern server asks through its result. A modern client receives the questions unchanged and calls again; a legacy
+ * one is asked here.
  */
 export async function answerQuestions(
   first: unknown,

@@ -8,7 +8,7 @@ import { createFollower } from './signal.ts'
 import { markWanted, type Wanted } from './wire.ts'
 
 /**
- * How a request is sent to a server.
+ * Options of {@link requestFromMcp}.
  *
  * @example
  * ```ts
@@ -18,14 +18,14 @@ import { markWanted, type Wanted } from './wire.ts'
 export interface RequestFromMcpOptions extends McpRequestOptions {
   /** Answers to the questions of an earlier result, for modern servers. */
   readonly input?: CallInput | undefined
-  /** The client that the request is passed on for: a modern server is told what it can do. */
+  /** The client behind the request. A modern server receives its capabilities. */
   readonly peer?: CallPeer | undefined
   readonly onProgress?: (progress: Readonly<Record<string, unknown>>) => void
 }
 
 /**
- * Sends a request to an MCP server and gives back the result as the server wrote it. Clients of the SDK check results against the
- * protocol's schemas instead, and refuse or drop what they do not know.
+ * Sends a request to an MCP server and returns the result unchanged. Clients of the SDK, in contrast, check results
+ * against the protocol's schemas, and reject or drop unknown parts.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import { Client, type Transport } from '@modelcontextprotocol/client'
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js'
 
-/** The official clients that tools can come from, by what a test calls them. */
+/** The official clients that tools can come from, by their names in tests. */
 export const LINES = ['v1', 'v2', 'v2 on 2026-07-28'] as const
 export type Line = (typeof LINES)[number]
 
@@ -11,7 +11,7 @@ export interface Message {
   readonly params?: Readonly<Record<string, unknown>>
 }
 
-/** What a server of a test does. Its answers go out as they are, whatever a schema says to them. */
+/** The behavior of a test server. Its answers are sent unchanged, even if they violate a schema. */
 export interface Script {
   readonly name?: string
   readonly capabilities?: Readonly<Record<string, unknown>>
@@ -20,13 +20,13 @@ export interface Script {
 }
 
 export interface HandmadeServer {
-  /** All that arrived but the opening of the connection. */
+  /** All received messages except the handshake. */
   readonly received: readonly Message[]
-  /** Says something unasked for. */
+  /** Sends a notification. */
   notify(method: string, params?: Readonly<Record<string, unknown>>): void
-  /** Ends the client's subscription, where it has one, as a server does that restarts. */
+  /** Ends the client's subscription, if it has one, like a server that restarts. */
   endSubscription(): void
-  /** Ends the connection as a server does that dies. */
+  /** Ends the connection like a server that crashes. */
   die(): void
 }
 
@@ -50,7 +50,7 @@ const LASTING = { ttlMs: 0, cacheScope: 'private' }
 const serverInfoKey = 'io.modelcontextprotocol/serverInfo'
 const opening = new Set(['initialize', 'notifications/initialized', 'server/discover', 'subscriptions/listen'])
 
-/** A client that is connected to a server made by hand. */
+/** Connects a client to a handmade server. */
 export async function connect(line: Line, script: Script = {}): Promise<Connection> {
   const { transport, server } = handmade(script, line === 'v2 on 2026-07-28')
   const info = { name: 'test', version: '1' }
@@ -67,7 +67,7 @@ export async function connect(line: Line, script: Script = {}): Promise<Connecti
   return { client, server }
 }
 
-/** A server that has these tools, on one page. */
+/** Creates the script of a server with these tools on one page. */
 export function having(tools: readonly unknown[], call?: (params: Message['params']) => unknown): Script {
   return {
     answer: ({ method, params }) =>

@@ -7,14 +7,16 @@ import { requestFromMcp } from './request.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** A call that is sent to a legacy server as a task. */
+/** How a call is sent to a legacy server as a task. */
 export interface TaskChoice {
   readonly params: JsonObject
-  /** Whether nobody else waits for it. */
+  /** Whether only Foldout waits for the task. */
   readonly isOurs: boolean
 }
 
-/** Whether a call is sent as a task: because the client wants one, or because the server takes nothing else. */
+/**
+ * Decides whether a call is sent as a task: because the client wants one, or because the server accepts nothing else.
+ */
 export function chooseTask(
   client: McpClient,
   execution: unknown,
@@ -39,7 +41,7 @@ export function takesTasks(peer: CallPeer | undefined): boolean {
   return peer?.era === 'modern' && isPlainObject(getExtensions(peer)[TASKS])
 }
 
-/** The same client, as one that waits for tasks. */
+/** Returns the same client, marked as one that waits for tasks. */
 export function withTasks(peer: CallPeer): CallPeer {
   const extensions = { ...getExtensions(peer), [TASKS]: {} }
   return { ...peer, capabilities: { ...peer.capabilities, extensions } }
@@ -52,7 +54,7 @@ function getExtensions({ capabilities }: CallPeer): JsonObject {
 
 const MISSING_CAPABILITY = -32_021
 
-/** Whether a modern server refused a call because it runs the tool as a task only. */
+/** Whether a modern server rejected a call because it runs the tool only as a task. */
 export function requiresTasks(error: unknown): boolean {
   const { code, data } = (error ?? {}) as { readonly code?: unknown; readonly data?: unknown }
   const required = isPlainObject(data) ? data['requiredCapabilities'] : undefined
@@ -60,7 +62,7 @@ export function requiresTasks(error: unknown): boolean {
   return code === MISSING_CAPABILITY && isPlainObject(extensions) && TASKS in extensions
 }
 
-/** Whether a modern server gives a task in place of a result. */
+/** Whether a modern server returned a task instead of a result. */
 export function isModernTask(result: unknown): boolean {
   return isPlainObject(result) && result['resultType'] === 'task'
 }
@@ -70,10 +72,10 @@ export interface TaskWait {
   readonly signal: AbortSignal
 }
 
-/** Waits until a task is done, and gives back what the call would have given. Cancels the task on abort. */
+/** Waits until a task is done, and returns what the call would have returned. Cancels the task on abort. */
 export async function waitForTask(client: McpClient, created: unknown, wait: TaskWait): Promise<unknown> {
   const task = isModernTask(created) || !isPlainObject(created) ? created : created['task']
-  // The server may have answered at once, after all.
+  // The server may have answered at once instead.
   if (!isPlainObject(task) || typeof task['taskId'] !== 'string') return created
   const { taskId } = task
   const ask = (method: string, params: JsonObject = {}): Promise<JsonObject> =>
@@ -94,14 +96,14 @@ export async function waitForTask(client: McpClient, created: unknown, wait: Tas
 
 type AskServer = (method: string, params?: JsonObject) => Promise<JsonObject>
 
-/** A legacy server gives the result apart, and asks for what it needs when it is asked for the result. */
+/** A legacy server returns the result separately, and asks its questions when the result is requested. */
 async function followLegacy(first: JsonObject, ask: AskServer, { signal }: TaskWait): Promise<unknown> {
   for (let task = first; task['status'] === 'working'; task = await ask('tasks/get'))
     await pause(task['pollInterval'], signal)
   return ask('tasks/result')
 }
 
-/** A modern server gives everything with the state of the task. */
+/** A modern server returns everything with the state of the task. */
 async function followModern(first: JsonObject, ask: AskServer, { peer, signal }: TaskWait): Promise<unknown> {
   const answered = new Set<string>()
   for (let task = first; ; task = await ask('tasks/get')) {
@@ -114,7 +116,7 @@ async function followModern(first: JsonObject, ask: AskServer, { peer, signal }:
   }
 }
 
-/** Asks the client what the task waits for, each question once. */
+/** Sends the task's questions to the client, each one once. */
 async function answerTask(
   { inputRequests }: JsonObject,
   answered: Set<string>,
@@ -125,7 +127,7 @@ async function answerTask(
   for (const [key, question] of questions) {
     if (answered.has(key)) continue
     answered.add(key)
-    if (!peer?.ask) throw new Error('The task asks for something that the client cannot be asked for.')
+    if (!peer?.ask) throw new Error('The task asks a question that the client does not support.')
     const { method, params } = isPlainObject(question) ? question : {}
     const answer = await peer.ask(String(method), isPlainObject(params) ? params : {}, signal)
     await ask('tasks/update', { inputResponses: Object.fromEntries([[key, answer]]) })
@@ -134,7 +136,7 @@ async function answerTask(
 
 function toCanceledError(reason: unknown): Error {
   const said = typeof reason === 'string' ? ` ${reason}` : ''
-  return new Error(`The server canceled the task.${said}`)
+  return new Error(`The server cancelled the task.${said}`)
 }
 
 function toError(error: unknown): Error {
@@ -145,7 +147,7 @@ function toError(error: unknown): Error {
   })
 }
 
-/** Waits for as long as the server says, within limits. */
+/** Waits for as long as the server requests, within limits. */
 function pause(wanted: unknown, signal: AbortSignal): Promise<void> {
   const ms = typeof wanted === 'number' && wanted >= 0 ? wanted : POLL_MS
   return new Promise((resolve, reject) => {

@@ -43,7 +43,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     expect(server.received.map(({ params }) => params?.['cursor'])).toEqual([undefined, '2', '3'])
   })
 
-  it('R43 are refused with a reason if their pages never end', async () => {
+  it('R43 are rejected with a reason if their pages never end', async () => {
     const circle = await connect(line, { answer: () => ({ tools: [named('a')], nextCursor: 'again' }) })
     await expect(toolsFromMcp(circle.client)).rejects.toThrow(
       new FoldoutError(
@@ -57,7 +57,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     await expect(toolsFromMcp(endless.client)).rejects.toThrow('it has more than 1000 pages')
   })
 
-  it('R43 are refused with a reason if the server does not list them', async () => {
+  it('R43 are rejected with a reason if the server does not list them', async () => {
     const failing = await connect(line, {
       answer: () => {
         throw new ServerError(-32603, 'The database is gone')
@@ -75,13 +75,13 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
     )
   })
 
-  it('R43 are empty if the server has no tools, and it is not asked', async () => {
+  it('R43 are empty if the server has no tools, without a request', async () => {
     const { client, server } = await connect(line, { capabilities: { prompts: {} } })
     expect(await toolsFromMcp(client, { onChange: () => {} })).toEqual([])
     expect(server.received).toEqual([])
   })
 
-  it('R43 have the given source name, or that of the server', async () => {
+  it("R43 have the given source name, or the server's", async () => {
     const getSource = async (name: string, server?: string): Promise<string | undefined> => {
       const { client } = await connect(line, { ...having([named('a')]), name })
       return (await toolsFromMcp(client, server === undefined ? {} : { server }))[0]!.source
@@ -116,7 +116,7 @@ describe.each(LINES)('the tools of a server, with a client of %s', (line) => {
   })
 })
 
-describe.each(['v1', 'v2'] as const)('a client of %s behind one of your own, without its transport', (line) => {
+describe.each(['v1', 'v2'] as const)('a client of %s behind a wrapper, without its transport', (line) => {
   it('R43 R46 still lists and calls tools', async () => {
     const { client } = await connect(line, {
       answer: ({ method, params }, server) => {
@@ -139,7 +139,7 @@ describe.each(['v1', 'v2'] as const)('a client of %s behind one of your own, wit
     expect(await a!.call!({}, { onProgress })).toEqual({ content: [{ type: 'hologram' }] })
     expect(onProgress.mock.calls).toEqual([[{ progress: 1 }]])
     expect(await b!.call!({}, {})).toMatchObject({
-      content: [{ text: "The server 'handmade' refused the call of 'b': Not today" }],
+      content: [{ text: "The server 'handmade' rejected the call of 'b': Not today" }],
     })
   })
 })

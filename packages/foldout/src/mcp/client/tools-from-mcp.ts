@@ -16,25 +16,34 @@ import { watchTools } from './watch.ts'
  * const tools = await toolsFromMcp(client, { server: 'github', onChange: (now) => catalog.replace('github', now) })
  */
 export interface ToolsFromMcpOptions {
-  /** The name under which the tools stand in the catalog. Default: the server's own, without words such as `mcp` and `server`. */
+  /**
+   * The source name of the tools in the catalog. Default: the server's own name, without words such as `mcp` and
+   * `server`.
+   */
   readonly server?: string
-  /** Called with all tools of the server whenever they have changed. Several changes at once are one. */
+  /** Called with all tools of the server whenever they have changed. Several changes at once are reported together. */
   readonly onChange?: (tools: readonly RawTool[]) => void
-  /** Called when the list could not be requested again, in which case the last one stays, and when it was longer than `maxTools`. */
+  /**
+   * Called if the list could not be requested again, in which case the last one is kept, and if it was longer than
+   * `maxTools`.
+   */
   readonly onError?: (error: unknown) => void
   /** How long a call may go without an answer or progress before it is cancelled. Default: ten minutes. */
   readonly timeoutMs?: number
-  /** How long a call may take in all, whatever progress it reports, before it is cancelled. Default: one hour. */
+  /** How long a call may take in total, whatever progress it reports, before it is cancelled. Default: one hour. */
   readonly maxCallMs?: number
-  /** How many tools are taken from the server. Of a longer list the rest is left out, and `onError` is called. Default 10,000. */
+  /**
+   * The maximum number of tools from the server. The rest of a longer list is left out, and `onError` is called.
+   * Default 10,000.
+   */
   readonly maxTools?: number
-  /** Ends the listing, and the waiting for changes. */
+  /** Ends the listing, and stops watching for changes. */
   readonly signal?: AbortSignal
 }
 
 /**
- * The tools of an MCP server, for `createCatalog`. `client` is a connected client of the official SDK. Definitions that break
- * the protocol's schema are passed on as they are, and the catalog says what is wrong with them.
+ * Lists the tools of an MCP server, for `createCatalog`. `client` is a connected client of the official SDK.
+ * Definitions that violate the protocol's schema are passed on unchanged, and the catalog reports their faults.
  *
  * @example
  * const catalog = createCatalog(await toolsFromMcp(client))
@@ -63,11 +72,11 @@ export async function toolsFromMcp(client: McpClient, options: ToolsFromMcpOptio
 function tooMany(server: string, maxTools: number): FoldoutError {
   return new FoldoutError(
     'mcp-list',
-    `The MCP server '${server}' has more than ${maxTools} tools. The rest is left out; pass maxTools to take more.`,
+    `The MCP server '${server}' has more than ${maxTools} tools. The rest is left out; pass maxTools to allow more.`,
   )
 }
 
-/** A note that must not get lost: where nobody listens for errors, it is a warning of the process. */
+/** Reports a note that must not get lost: without an `onError`, it becomes a process warning. */
 function warn({ onError }: ToolsFromMcpOptions, note: FoldoutError): void {
   if (!onError) return process.emitWarning(note.message, { code: note.code })
   try {
@@ -77,7 +86,10 @@ function warn({ onError }: ToolsFromMcpOptions, note: FoldoutError): void {
   }
 }
 
-/** A definition without the fields that are nested too deep to be written or compared. The catalog says what is missing. */
+/**
+ * Removes the fields of a definition that are nested too deeply to be serialized or compared. The catalog reports what
+ * is missing.
+ */
 function dropDepth(definition: unknown): unknown {
   if (!isDeeperThan(definition, MAX_DEPTH)) return definition
   if (!isPlainObject(definition)) return null
@@ -122,14 +134,14 @@ async function listAndWatch(
 interface Listed {
   readonly tools: readonly RawTool[]
   readonly ttlMs: number
-  /** Equal for equal lists. */
+  /** A text that is equal for equal lists. */
   readonly fingerprint: string
 }
 
-/** A tool as the server wrote it. The catalog decides whether it can be used. */
+/** Converts a definition as the server sent it. The catalog decides whether it can be used. */
 function readDefinition(definition: unknown, upstream: Upstream): RawTool {
   const source = upstream.server
-  // Without a name, it is listed as broken under the text it has in place of one.
+  // Without a name, the tool is listed as broken under its JSON.
   if (!isPlainObject(definition)) return { name: '', source, title: JSON.stringify(definition).slice(0, 60) }
   const { name, title, description, inputSchema, outputSchema, annotations, icons, execution, _meta: meta } = definition
   const known = { name, title, description, inputSchema, outputSchema, annotations, icons, execution, meta }

@@ -12,7 +12,7 @@ const anything = { type: 'object' }
 const good = { name: 'good', description: 'All is well with it.', inputSchema: anything }
 const getNames = ({ tools }: Catalog): string[] => tools.map(({ name }) => name)
 
-/** The tools of a server that answers each call with its own name, the tool's and the arguments. */
+/** The tools of a server that answers each call with the server's name, the tool's name and the arguments. */
 async function untidy(line: Line, tools: readonly unknown[], name = 'untidy'): Promise<readonly RawTool[]> {
   const { client } = await connect(line, {
     name,
@@ -26,7 +26,7 @@ async function untidy(line: Line, tools: readonly unknown[], name = 'untidy'): P
 
 async function getAnswer(catalog: Catalog, name: string, args: object = {}): Promise<unknown> {
   const { content } = await catalog.call(name, args)
-  // An error is no JSON, and is shown by this.
+  // An error is not JSON, so parsing it shows the error.
   return JSON.parse(String(content[0]!['text']))
 }
 
@@ -169,13 +169,13 @@ describe.each(LINES)('an untidy server, with a client of %s', (line) => {
       'wrong-properties',
       'wrong-texts',
     ])
-    // What is listed must not break the lists of those who are given it.
+    // Listed tools must not break the lists of clients.
     const listed = catalog.tools.map((entry) => ({ ...getListing(entry), _meta: entry.meta }))
     expect(LegacyListSchema.safeParse({ tools: listed })).toMatchObject({ success: true })
     expect(specTypeSchemas.ListToolsResult['~standard'].validate({ tools: listed })).not.toHaveProperty('issues')
   })
 
-  it('R43 has schemas that do not compile: they are shown with their fault, and arguments go unchecked', async () => {
+  it('R43 has schemas that do not compile: they are shown with their fault, and arguments are not checked', async () => {
     const schemas = {
       type: { type: 'object', properties: { a: { type: 'strin' } } },
       pattern: { type: 'object', properties: { a: { type: 'string', pattern: '(' } } },

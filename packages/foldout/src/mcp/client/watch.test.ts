@@ -10,12 +10,12 @@ const CHANGED = 'notifications/tools/list_changed'
 const getNames = (tools: readonly RawTool[]): string[] => tools.map(({ name }) => name)
 
 interface Watched extends Connection {
-  /** What the server has; a test changes it. */
+  /** The tools of the server; a test changes them. */
   names: string[]
   readonly first: readonly string[]
   readonly changes: string[][]
   readonly errors: unknown[]
-  /** How often the list was asked for. */
+  /** How often the list was requested. */
   lists(): number
 }
 
@@ -57,7 +57,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     expect(watch.errors).toEqual([])
   })
 
-  it('R43 is asked once for a burst of changes', async () => {
+  it('R43 is listed once for a burst of changes', async () => {
     const watch = await watched(line)
     for (const name of ['b', 'c', 'd', 'e']) {
       watch.names = [...watch.names, name]
@@ -76,7 +76,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     expect(watch.changes).toEqual([])
   })
 
-  it('R43 keeps its last tools while it cannot list, and says why', async () => {
+  it('R43 keeps its last tools while it cannot list them, and reports the reason', async () => {
     const watch = await watched(line)
     watch.names = ['broken']
     watch.server.notify(CHANGED)
@@ -88,7 +88,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     await vi.waitFor(() => expect(watch.changes).toEqual([['b']]))
   })
 
-  it('R43 is no longer listened to after an abort', async () => {
+  it('R43 is no longer watched after an abort', async () => {
     const abort = new AbortController()
     const watch = await watched(line, { signal: abort.signal })
     watch.names = ['b']
@@ -113,7 +113,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
     await vi.waitFor(() => expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(4))
   })
 
-  it('R43 is asked again if it announces a change during the first list', async () => {
+  it('R43 is listed again if it announces a change during the first list', async () => {
     const changes: string[][] = []
     let lists = 0
     const { client } = await connect(line, {
@@ -133,7 +133,7 @@ describe.each(LINES)('a server whose tools change, with a client of %s', (line) 
 })
 
 describe.each(LINES)('a server that cannot be watched, with a client of %s', (line) => {
-  it('R43 is not listened to if its first list failed, or after an abort', async () => {
+  it('R43 is not watched if its first list failed, or after an abort', async () => {
     let lists = 0
     const { client, server } = await connect(line, {
       answer: () => {
@@ -177,7 +177,7 @@ describe('a server of MCP 2026-07-28 whose tools change', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
   afterEach(() => void vi.useRealTimers())
 
-  it('R43 is subscribed to again when it ends a subscription, and changes in between are seen', async () => {
+  it('R43 gets a new subscription when it ends one, and changes in between are noticed', async () => {
     const watch = await watched(line)
     watch.names = ['b']
     watch.server.endSubscription()
@@ -189,7 +189,7 @@ describe('a server of MCP 2026-07-28 whose tools change', () => {
     await vi.waitFor(() => expect(watch.changes).toEqual([['b'], ['c']]))
   })
 
-  it('R43 is asked again when its list expires, if it announces no changes', async () => {
+  it('R43 is listed again when its list expires, if it announces no changes', async () => {
     const watch = await watched(line, { ttlMs: 30_000, capabilities: { tools: {} } })
     watch.names = ['b']
     await vi.advanceTimersByTimeAsync(29_000)
@@ -209,7 +209,7 @@ describe('a server of MCP 2026-07-28 whose tools change', () => {
     expect(watch.errors).toHaveLength(1)
   })
 
-  it('R43 is not asked again if its list has no lifetime, or while a subscription is open', async () => {
+  it('R43 is not listed again if its list has no lifetime, or while a subscription is open', async () => {
     const never = await watched(line, { ttlMs: 0, capabilities: { tools: {} } })
     const subscribed = await watched(line, { ttlMs: 10_000 })
     await vi.advanceTimersByTimeAsync(100_000)

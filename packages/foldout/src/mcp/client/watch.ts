@@ -5,27 +5,32 @@ import { onToolsChanged } from './wire.ts'
 
 /** Announcements come in bursts, such as one for each tool that a server adds. */
 const BURST_MS = 50
-/** Before a subscription that ended is requested again; twice as long after each failure. */
+/** The pause before an ended subscription is requested again; doubled after each failure. */
 const FIRST_PAUSE_MS = 500
 const MAX_ATTEMPTS = 8
-/** A list that holds for less time is requested again after this time. */
+/** The minimum time between requests for a list, even if it expires sooner. */
 const SHORTEST_TTL_MS = 10_000
 
 export interface WatchOptions {
   readonly client: McpClient
-  /** Lists the tools again and reports changes. Returns for how long the list holds. Never rejects. */
+  /** Lists the tools again and reports changes. Returns how long the list stays valid. Never rejects. */
   readonly refresh: () => Promise<number>
   readonly onError: (error: unknown) => void
   readonly signal: AbortSignal | undefined
 }
 
 export interface ToolWatch {
-  /** Says that there is a first list, and for how long it holds. Changes that were announced before are acted on now. */
+  /**
+   * Starts with the first list, which stays valid for this time. Changes that were already announced are handled now.
+   */
   start(ttlMs: number): void
   stop(): void
 }
 
-/** Watches for changes once it resolves; the list is requested again when one is announced, or when its time is over. */
+/**
+ * Watches for changes once it resolves; the list is requested again when a change is announced, or when the list
+ * expires.
+ */
 export async function watchTools(options: WatchOptions): Promise<ToolWatch> {
   const watcher = new ToolWatcher(options)
   await watcher.subscribe()
@@ -41,7 +46,7 @@ class ToolWatcher implements ToolWatch {
   #isRunning = false
   #isSubscribed = false
   #lastRefresh = -Infinity
-  /** Announcements that were acted on one soon after the other. */
+  /** How many announcements were handled in quick succession. */
   #inARow = 0
   #burst: NodeJS.Timeout | undefined
   #expiry: NodeJS.Timeout | undefined
@@ -67,7 +72,7 @@ class ToolWatcher implements ToolWatch {
     clearTimeout(this.#expiry)
   }
 
-  /** Asks a modern server to announce changes. A legacy one does so unasked. */
+  /** Asks a modern server to announce changes. A legacy one does so on its own. */
   async subscribe(): Promise<void> {
     const { client, onError } = this.#options
     if (!isModern(client) || !client.listen || !client.getServerCapabilities()?.tools?.listChanged) return
@@ -85,7 +90,7 @@ class ToolWatcher implements ToolWatch {
 
   #expire(ttlMs: number): void {
     clearTimeout(this.#expiry)
-    // Before MCP 2026-07-28 lists have no time, and a client that is subscribed hears of changes.
+    // Before MCP 2026-07-28, lists have no lifetime, and a subscribed client is notified of changes.
     if (ttlMs <= 0 || this.#isSubscribed || this.#isOver || !isModern(this.#options.client)) return
     const waitMs = Math.min(Math.max(ttlMs, SHORTEST_TTL_MS), MAX_TIMER_MS)
     this.#expiry = startQuietTimer(() => this.#refreshNow(), waitMs)
@@ -109,7 +114,7 @@ class ToolWatcher implements ToolWatch {
 
   #hear(): void {
     if (this.#burst) return
-    // A server that keeps announcing changes is asked less and less often.
+    // A server that keeps announcing changes is listed less and less often.
     if (performance.now() - this.#lastRefresh > 2 * RELIST_MS) this.#inARow = 0
     const pauseMs = Math.min(BURST_MS * 2 ** this.#inARow, RELIST_MS)
     this.#burst = setTimeout(() => {
@@ -128,7 +133,7 @@ class ToolWatcher implements ToolWatch {
       this.#isSubscribed = false
       if (how === 'local' || this.#isOver) return
       subscription = await this.#subscribeAgain()
-      // What changed in between was announced to nobody.
+      // Changes in between were not announced.
       if (!this.#isOver) this.#refreshNow()
     }
   }

@@ -2,7 +2,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { MAX_TIMER_MS } from '../limits.ts'
 import type { McpClient } from './client.ts'
 
-/** A request whose result is wanted as the server wrote it. */
+/** A request whose result is read unchanged. */
 export interface Wanted {
   result?: Readonly<Record<string, unknown>>
   readonly onProgress?: ((progress: Readonly<Record<string, unknown>>) => void) | undefined
@@ -16,18 +16,18 @@ interface Transport {
 
 interface Wire {
   readonly pending: Map<unknown, Wanted>
-  /** Requests that the client does not know of. */
+  /** Requests that the client does not know about. */
   readonly direct: Map<unknown, DirectRequest>
   readonly listeners: Set<() => void>
 }
 
 /**
- * Marks the parameters of a request. A key of this kind is copied along by the client, in every round of a request that it
- * sends more than once, and never written.
+ * Marks the parameters of a request. The client copies a symbol key to every round of a request that it sends more than
+ * once, and never serializes it.
  */
 const WANTED = Symbol('foldout/wanted')
 
-/** Stands in for any result, so that the client has nothing to object to. */
+/** Replaces any result, so the client has nothing to reject. */
 const STAND_IN = Object.freeze({
   resultType: 'complete',
   ttlMs: 0,
@@ -46,10 +46,11 @@ const wires = new WeakMap<McpClient, Wire>()
 const tapped = new WeakMap<object, McpClient>()
 
 /**
- * Clients check results against the protocol's schemas: one wrong tool costs the whole list, and an answer of a kind that they do
- * not know is an error. They also drop the progress that comes together with the answer. So what is asked for here is read
- * where it arrives, beside the client, which is left all the rest: timeouts, cancellation, versions, further rounds.
- * Gives back the parameters to send; afterwards `wanted` has the result, if the client's transport could be read.
+ * Clients check results against the protocol's schemas: one invalid tool makes them reject the whole list, and an
+ * unknown kind of answer is an error. They also drop progress that arrives together with the answer. Wanted results are
+ * therefore read where they arrive, alongside the client, which still handles everything else: timeouts, cancellation,
+ * versions, further rounds. Returns the parameters to send; afterwards, `wanted` has the result, if the client's
+ * transport could be read.
  */
 export function markWanted(
   client: McpClient,
@@ -65,10 +66,12 @@ export function markWanted(
   }
 }
 
-/** Calls back whenever the server says that its tools changed, beside handlers that the client has of its own. */
+/**
+ * Calls a listener whenever the server announces that its tools have changed, in addition to the client's own handlers.
+ */
 export function onToolsChanged(client: McpClient, listener: () => void): () => void {
   const { listeners } = toWire(client)
-  // So that one function can listen twice.
+  // A new function, so the same listener can be added twice.
   const own = (): void => listener()
   listeners.add(own)
   return () => listeners.delete(own)
@@ -78,7 +81,7 @@ function toWire(client: McpClient): Wire {
   let wire = wires.get(client)
   if (!wire) wires.set(client, (wire = { pending: new Map(), direct: new Map(), listeners: new Set() }))
   const transport = client.transport as Transport | undefined
-  // A client may have been connected again.
+  // The client may have been connected again.
   if (transport && tapped.get(transport) !== client) {
     tap(transport, wire)
     tapped.set(transport, client)
@@ -112,7 +115,7 @@ function getWanted(message: unknown): Wanted | undefined {
   return (message['params'] as { readonly [WANTED]?: Wanted })[WANTED]
 }
 
-/** Takes what is wanted out of a message. Gives back what the client is to see of it. */
+/** Takes the wanted result out of a message. Returns the message that the client sees instead. */
 function read(
   message: Readonly<Record<string, unknown>>,
   pending: Map<unknown, Wanted>,
@@ -136,7 +139,7 @@ function read(
 /** Servers of the older protocol do not name the type. */
 const RESULT_TYPES: ReadonlySet<unknown> = new Set([undefined, 'complete', 'task'])
 
-/** Why a request that was sent beside the client has failed, by the codes that clients use. */
+/** The error of a request that bypassed the client, with the codes that clients use. */
 export class WireError extends Error {
   override readonly name = 'WireError'
   readonly code: 'CONNECTION_CLOSED' | 'REQUEST_TIMEOUT' | 'OVERDUE' | number
@@ -159,19 +162,19 @@ export interface DirectOptions {
 }
 
 interface DirectRequest {
-  /** Called with whatever has the id of the request. */
+  /** Called with the message that has the id of the request. */
   settle(message: Readonly<Record<string, unknown>>): void
   fail(error: Error): void
   hear(progress: Readonly<Record<string, unknown>>): void
 }
 
-/** Far from the ids that a client gives. */
+/** Far above the ids that a client uses. */
 const FIRST_ID = 2 ** 40
 let lastId = FIRST_ID
 
 /**
- * Sends a request of the legacy era beside the client. The client would check the answer by schemas, twice, and keep timers and
- * listeners for it, which is most of the time that a call through a gateway takes.
+ * Sends a request of the legacy era without the client. The client would check the answer against schemas twice, and
+ * create timers and listeners for it, which takes most of the time of a call through a gateway.
  */
 export function requestOnWire(
   client: McpClient,
@@ -231,7 +234,7 @@ async function send(transport: Transport, message: object): Promise<void> {
   await transport.send(message)
 }
 
-/** A server that cannot be told will notice by itself. */
+/** A server that cannot be reached will notice on its own. */
 async function sendCancellation(transport: Transport, requestId: number, { message: reason }: Error): Promise<void> {
   const params = { requestId, reason }
   await send(transport, { jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => undefined)
@@ -241,7 +244,10 @@ function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
 }
 
-/** Takes a message about a request that the client does not know of. The request may have ended: some answers come too late. */
+/**
+ * Handles a message about a request that the client does not know about. The request may have ended, because some
+ * answers arrive too late.
+ */
 function takeDirect(message: unknown, direct: ReadonlyMap<unknown, DirectRequest>): boolean {
   if (!isPlainObject(message)) return false
   const { id, method, params } = message

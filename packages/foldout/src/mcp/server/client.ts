@@ -10,18 +10,22 @@ import { CLIENT_CAPABILITIES } from '../keys.ts'
 export interface ServedClient {
   /** Groups the events of a catalog by client. */
   readonly id: string
-  /** Tells its connection from all others, also those to other machines; absent if its requests have none. */
+  /**
+   * Identifies its connection among all others, including those to other machines; absent if its requests have none.
+   */
   readonly connection?: string
   /** Whether other clients have the same id, because their requests have no connection. */
   readonly isShared?: boolean
-  /** `legacy` clients have a session and a list that may grow. From MCP 2026-07-28 on they are `modern` and have neither. */
+  /**
+   * `legacy` clients have a session and a list that may grow. Since MCP 2026-07-28, they are `modern` and have neither.
+   */
   readonly era: 'legacy' | 'modern'
-  /** As it calls itself. */
+  /** The client's own name. */
   readonly name: string | undefined
   readonly version: string | undefined
-  /** As `authorize` says; nothing without it. */
+  /** The identity returned by `authorize`; undefined without it. */
   readonly principal: string | undefined
-  /** What it says that it can do. */
+  /** The capabilities that it declares. */
   readonly capabilities?: Readonly<Record<string, unknown>>
 }
 
@@ -31,7 +35,7 @@ const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
 
 export const NOBODY: ClientIdentity = Object.freeze({ name: undefined, version: undefined })
 
-/** What a client says of itself: in `initialize`, and from 2026-07-28 on in every request. */
+/** Reads what a client says about itself: in `initialize`, and since 2026-07-28 in every request. */
 export function readIdentity(message: unknown): ClientIdentity | undefined {
   if (!isPlainObject(message) || !isPlainObject(message['params'])) return undefined
   const { params } = message

@@ -29,7 +29,7 @@ export interface ListedWire {
   readonly [field: string]: unknown
 }
 
-/** Passes everything through, so that a test sees the wire and not what a schema leaves of it. */
+/** Passes everything through, so a test sees the raw messages rather than what a schema leaves of them. */
 const anything = {
   '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) },
   parse: (value: unknown) => value,

@@ -10,14 +10,14 @@ import { createMcpServer } from './requests.ts'
 import type { ClientView, ClientViews } from './views.ts'
 
 /**
- * One client, served over a transport of its own.
+ * One client, served over its own transport.
  *
  * @example
  * const { closed } = await served.stdio()
  * await closed
  */
 export interface McpConnection {
-  /** Resolves when the client has gone, or was closed. */
+  /** Resolves when the client has disconnected or was closed. */
   readonly closed: Promise<void>
   close(): Promise<void>
 }

@@ -4,8 +4,8 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { PROTOCOL_PREFIX } from '../keys.ts'
 
 /**
- * The calls of a legacy client that are answered beside the SDK, by the same handler. The SDK checks each message by several
- * schemas and makes a context of closures for it, which takes more time and memory than the rest of a small call.
+ * Answers calls of a legacy client without the SDK, with the same handler. The SDK checks each message against several
+ * schemas and creates a context of closures for it, which takes more time and memory than the rest of a small call.
  */
 export class DirectCalls {
   readonly #server: Server
@@ -15,7 +15,7 @@ export class DirectCalls {
     this.#server = server
   }
 
-  /** Runs a call. Gives back the message that answers it; nothing if it was cancelled. */
+  /** Runs a call. Returns the message that answers it, or nothing if it was cancelled. */
   async answer(
     { id, method, params }: JSONRPCRequest,
     stop = new AbortController(),
@@ -35,7 +35,7 @@ export class DirectCalls {
     }
   }
 
-  /** Stops the call that a client has cancelled. Says whether there was one. */
+  /** Stops the call that a client has cancelled. Returns whether there was one. */
   cancel(message: unknown): boolean {
     const id = readCancelled(message)
     const running = id === undefined ? undefined : this.#running.get(id)
@@ -47,7 +47,10 @@ export class DirectCalls {
     for (const stop of Array.from(this.#running.values())) stop.abort()
   }
 
-  /** What the handler uses of the SDK's own. Questions and notifications name the call that they belong to. */
+  /**
+   * Creates the part of the SDK's context that the handler uses. Questions and notifications name the call that they
+   * belong to.
+   */
   #createContext(id: RequestId, signal: AbortSignal, headers: CallPeer['headers']): ServerContext {
     const server = this.#server
     const mcpReq = {
@@ -63,10 +66,10 @@ export class DirectCalls {
   }
 }
 
-/** Fields that only the SDK knows what to do with. */
+/** Fields that only the SDK can handle. */
 const SDK_FIELDS = ['task', 'inputResponses', 'requestState'] as const
 
-/** Whether a message is certainly a call, and nothing about it needs the SDK. */
+/** Whether a message is definitely a call, and nothing about it needs the SDK. */
 export function isPlainCall(message: unknown): message is JSONRPCRequest {
   if (!isPlainRequest(message) || message.method !== 'tools/call') return false
   const { params } = message
@@ -74,7 +77,7 @@ export function isPlainCall(message: unknown): message is JSONRPCRequest {
   return Object.keys(params['_meta'] ?? {}).every((key) => !key.startsWith(PROTOCOL_PREFIX))
 }
 
-/** Whether a message certainly is a request that the SDK's schema would accept. */
+/** Whether a message is definitely a request that the SDK's schema would accept. */
 export function isPlainRequest(message: unknown): message is JSONRPCRequest {
   if (!isPlainObject(message)) return false
   const { jsonrpc, id, method, params } = message
@@ -96,7 +99,7 @@ function readCancelled(message: unknown): RequestId | undefined {
   return isId(id) ? id : undefined
 }
 
-/** As the SDK writes errors. */
+/** Converts an error as the SDK does. */
 function toWireError(error: unknown): { readonly code: number; readonly message: string; readonly data?: unknown } {
   const { code, data, message } = error as {
     readonly code?: unknown
@@ -105,7 +108,7 @@ function toWireError(error: unknown): { readonly code: number; readonly message:
   }
   const given = typeof code === 'number' && Number.isSafeInteger(code) ? code : -32_603
   return {
-    // Resources that are not found had a code of their own once.
+    // Missing resources used to have their own code.
     code: given === -32_002 ? -32_602 : given,
     message: typeof message === 'string' ? message : 'Internal error',
     ...(data === undefined ? {} : { data }),

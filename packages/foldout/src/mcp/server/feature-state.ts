@@ -2,12 +2,15 @@ import type { Server } from '@modelcontextprotocol/server'
 import type { ClientMemory } from './memory.ts'
 import type { ClientView } from './views.ts'
 
-/** What a legacy client has asked of the features for as long as its session lasts: how much is logged, and what it watches. */
+/**
+ * The settings of a legacy client for the features, for the lifetime of its session: the log level, and the resources
+ * it watches.
+ */
 export class FeatureState {
   readonly #server: Server
   readonly #view: ClientView
   readonly #memory: ClientMemory
-  /** What the features of this process were told. */
+  /** The resources that the features of this process watch. */
   readonly #watched = new Set<string>()
   #logLevel: string | undefined
   #last: Promise<void> = Promise.resolve()
@@ -35,9 +38,9 @@ export class FeatureState {
     }
   }
 
-  /** Tells the features of this process what the client has asked of those of another one. */
+  /** Applies the client's settings from another process to the features of this one. */
   apply(): Promise<void> {
-    // One after the other, or something would be asked for twice.
+    // One at a time, so nothing is requested twice.
     this.#last = this.#last.then(() => this.#applyOnce())
     return this.#last
   }
@@ -59,7 +62,7 @@ export class FeatureState {
     try {
       await features?.request({ method, params }, { client, peer, signal, meta: {} })
     } catch (error) {
-      // Such as a server that is away. The client hears of nothing, as it would have there.
+      // For example, a server is down. The client is not notified, as on the other machine.
       this.#server.onerror?.(error as Error)
     }
     this.note(method, params)

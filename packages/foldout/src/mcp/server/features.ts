@@ -5,7 +5,7 @@ import { LONGEST_ANSWER_MS, MAX_WATCHED } from '../limits.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 
 /**
- * What a server has beside tools: resources, prompts, completions, logs and whatever else the protocol knows.
+ * Everything that a server has besides tools: resources, prompts, completions, logs and the rest of the protocol.
  *
  * @example
  * ```ts
@@ -19,14 +19,17 @@ import { isPlainObject } from '../../core/json/json.ts'
  * ```
  */
 export interface McpFeatures {
-  /** The server's capabilities, beside those for tools. */
+  /** The server's capabilities, except those for tools. */
   readonly capabilities: Readonly<Record<string, object>>
   /**
-   * Answers a request, except those for tools. The answer is sent as it is. Nothing means that the method is not known here; an
-   * error with a `code` that is a number is sent with it.
+   * Answers a request, except those for tools. The answer is sent unchanged. `undefined` means that the method is
+   * unknown; an error with a numeric `code` is sent with that code.
    */
   request(request: FeatureRequest, context: FeatureContext): Promise<Readonly<Record<string, unknown>> | undefined>
-  /** Whether a method is known. Without it, `request` says so by its answer, which over HTTP comes too late for a 404. */
+  /**
+   * Whether a method is known. Without this function, only the answer of `request` tells, which over HTTP is too late
+   * for a 404.
+   */
   has?(method: string): boolean
   /**
    * Called when a modern client listens for changes of resources. Returns a function that is called when it has stopped. Legacy
@@ -77,7 +80,7 @@ export interface FeatureContext {
   readonly signal: AbortSignal
   /** The `_meta` of the request. */
   readonly meta: Readonly<Record<string, unknown>>
-  /** There only if the client asked for progress. */
+  /** Present only if the client requested progress. */
   readonly onProgress?: (progress: ToolProgress) => void
 }
 

@@ -29,9 +29,9 @@ export interface Page<Item> {
 }
 
 /**
- * The part of a list that follows a cursor; nothing if the cursor is not valid. A cursor has the name of the last item, so that
- * nothing is repeated or skipped when others come or go, and its place, in case that item itself has gone. A page is no longer
- * than a message may be.
+ * Returns the part of a list after a cursor; undefined if the cursor is invalid. A cursor contains the name of the last
+ * item, so nothing is repeated or skipped when other items are added or removed, and its index, in case that item
+ * itself was removed. A page never exceeds the size of a message.
  *
  * @example
  * ```ts
@@ -98,8 +98,8 @@ function hasPage({ meta }: CatalogEntry): boolean {
 }
 
 /**
- * The same catalog with all tools that have a page listed. A client finds the page of a tool in its list, so one that is
- * called through another tool would never be shown.
+ * Returns the same catalog with all tools listed that have a page. A client finds the page of a tool in its list, so
+ * one that is called through another tool would never be shown.
  */
 export function listApps(exposed: ExposedCatalog, catalog: Catalog): ExposedCatalog {
   const listApp = (listed: readonly ListedTool[]): readonly ListedTool[] => {

@@ -1,9 +1,9 @@
 import { createExposureMemory, type ExposureMemory } from '../../catalog/exposures/exposure.ts'
 import type { Session } from '../../session/session.ts'
 
-/** What a server remembers of a legacy client from one request to the next. */
+/** A server's memory of a legacy client from one request to the next. */
 export interface ClientMemory extends ExposureMemory {
-  /** The least severe logs that the client has asked for. */
+  /** The log level that the client has requested. */
   readonly logLevel: string | undefined
   /** The resources that the client has subscribed to. */
   readonly watched: readonly string[]
@@ -36,9 +36,9 @@ export function createClientMemory(): ClientMemory {
   }
 }
 
-/** A client whose session is kept outside of the process. */
+/** A client whose session is stored outside the process. */
 export interface KeptClient {
-  /** Names the client, the same on every machine. Not the session's id, which nobody else may know. */
+  /** Names the client, the same on every machine. Not the session's id, which must stay secret. */
   readonly name: string
   readonly memory: ClientMemory
   /** The session that its tools work with, unless the server has others for them. */

@@ -17,115 +17,130 @@ import type { Authorize } from './http/authorize.ts'
  * const options: ServeMcpOptions = { name: 'home', version: '1.0.0', instructions: 'Ask before you open a door.' }
  */
 export interface ServeMcpOptions {
-  /** Names the server to its clients. */
+  /** The server's name for its clients. */
   readonly name: string
   readonly version: string
   /** The server's name for people. */
   readonly title?: string
-  /** How the catalog is put in front of each client. Default `auto()`. */
+  /** How the catalog is listed for each client. Default `auto()`. */
   readonly expose?: Exposure
-  /** Lists everything, for clients that expect that: for all of them, or for those that the function returns true for. Default false. */
+  /** Whether to list every tool: for all clients, or for those for which the function returns true. Default false. */
   readonly everything?: boolean | ((client: ServedClient) => boolean)
   /**
-   * What a client gets in place of the catalog, such as one without the tools that it may not use. It is asked for each connection,
-   * and for each request without one. Return the same catalog for clients that are served alike: those without a connection
-   * then share their `features`, too. Default: the catalog.
+   * Returns the catalog for a client, such as one without the tools that the client may not use. It is called for each
+   * connection, and for each request without one. Return the same catalog for clients that are served alike: those
+   * without a connection then also share their `features`. Default: the served catalog.
    */
   readonly catalogFor?: (client: ServedClient) => Catalog
-  /** What models should know about the server. It stands before the explanation of how to find tools. */
+  /** Instructions for models about the server. They precede the explanation of how to find tools. */
   readonly instructions?: string
-  /** A prompt whose sections are served beside the catalog: reading one gives its text and its tools. */
+  /** A prompt whose sections are served along with the catalog: reading one returns its text and adds its tools. */
   readonly prompt?: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** What is served to a client beside tools: resources, prompts, completions, logs. */
+  /** Returns everything that is served to a client besides tools: resources, prompts, completions, logs. */
   readonly features?: (client: ServedClient) => McpFeatures
-  /** Creates the session that a client's tools work with: for each connection, and as `sessions.modern` says. Default: an empty one. */
+  /**
+   * Creates the session for a client's tools: for each connection, and according to `sessions.modern`. Default: an
+   * empty one.
+   */
   readonly session?: (client: ServedClient) => Session
-  /** How many tools a page of the list has at most. Many clients read only the first one. Default 1,000. */
+  /** The maximum number of tools on a page of the list. Many clients read only the first one. Default 1,000. */
   readonly pageSize?: number
-  /** How long and by whom lists may be kept, which clients are told from MCP 2026-07-28 on. */
+  /** How long and by whom lists may be cached. Clients of MCP 2026-07-28 and later receive this. */
   readonly cache?: {
-    /** Default one minute. */
+    /** How long a list may be cached, in milliseconds. Default one minute. */
     readonly ttlMs?: number
-    /** Default `public`, or `private` where `everything` or the catalog depends on the client. */
+    /** Who may cache a list. Default `public`, or `private` if `everything` or the catalog depends on the client. */
     readonly scope?: 'public' | 'private'
   }
-  /** Decides who sent a request over HTTP, or refuses it. Required on addresses that other machines reach, unless `allowedHosts` is given. */
+  /**
+   * Identifies the sender of a request over HTTP, or rejects it. Required on addresses that other machines can reach,
+   * unless `allowedHosts` is given.
+   */
   readonly authorize?: Authorize
-  /** Limits for sessions over HTTP, and what clients without one share. */
+  /** Options for sessions over HTTP, and for clients without sessions. */
   readonly sessions?: HttpSessionOptions
-  /** Limits for event streams over HTTP. One more is refused with 429 or 503 and `retry-after`. */
+  /** Limits for event streams over HTTP. Further streams are rejected with 429 or 503 and `retry-after`. */
   readonly streams?: {
-    /** Default 2,000. */
+    /** The maximum number of streams. Default 2,000. */
     readonly max?: number
-    /** For one principal, or one address if there is no `authorize`. Default 500. */
+    /** The maximum for one principal, or for one address if there is no `authorize`. Default 500. */
     readonly perPeer?: number
   }
-  /** A longer request over HTTP is refused. Default 4 MiB. */
+  /** The maximum size of a request over HTTP. A longer one is rejected. Default 4 MiB. */
   readonly maxBodyBytes?: number
-  /** A tool's result with more bytes becomes an error that says so. Default 64 MiB over HTTP, and 9.75 MiB elsewhere, since clients close a stdio connection at 10 MiB. */
+  /**
+   * The maximum size of a tool's result. A larger one becomes an error that says so. Default 64 MiB over HTTP, and 9.75
+   * MiB elsewhere, because clients close a stdio connection at 10 MiB.
+   */
   readonly maxResultBytes?: number
-  /** Called with errors on the wire that belong to no request. */
+  /** Called with connection errors that do not belong to a request. */
   readonly onError?: (error: Error) => void
 }
 
 /**
- * Sessions over HTTP, and what they may take.
+ * Options for sessions over HTTP.
  *
  * @example
  * const sessions: HttpSessionOptions = { perPeer: 50, modern: 'principal' }
  */
 export interface HttpSessionOptions {
   /**
-   * Where the sessions of legacy clients are kept. Every machine with the same store and `namespace` goes on with them, so a load
-   * balancer needs no sticky sessions, and a restart loses none. Default: in the memory of the process.
+   * The store for the sessions of legacy clients. Every machine with the same store and `namespace` can continue them,
+   * so a load balancer needs no sticky sessions, and a restart loses none. Default: the memory of the process.
    */
   readonly store?: SessionStore
-  /** Tells the sessions of this server from others in the store. Default: the server's name. */
+  /** Distinguishes the sessions of this server from others in the store. Default: the server's name. */
   readonly namespace?: string
-  /** The slices of the sessions that tools work with, where they are kept in `store`. Not used if there is a `session` function. */
+  /** The slices of the tools' sessions, if they are kept in `store`. Not used if there is a `session` function. */
   readonly slices?: readonly AnySlice[]
   /**
-   * How many sessions legacy clients may have together. Beyond it, a peer with more than a fair share loses the session that
-   * it has not used for longest; if none can be ended, the client is refused with 503. Default 2,000.
+   * The maximum number of sessions of all legacy clients. Beyond that, a peer with more than its fair share loses its
+   * least recently used session; if none can be ended, the client is rejected with 503. Default 2,000.
    */
   readonly max?: number
   /**
-   * How many one peer may have: a principal, or an address if there is no `authorize`. Beyond it, the peer loses the session
-   * that it has not used for longest; if none can be ended, it is refused with 429. Default 500.
+   * The maximum number of sessions of one peer: a principal, or an address if there is no `authorize`. Beyond that, the
+   * peer loses its least recently used session; if none can be ended, it is rejected with 429. Default 500.
    */
   readonly perPeer?: number
-  /** A session without requests and open streams ends after this time. Default 30 minutes. */
+  /** How long a session without requests or open streams is kept, in milliseconds. Default 30 minutes. */
   readonly idleMs?: number
-  /** A session that was used within this time is not ended to make room for another one of the same peer. Default one minute. */
+  /**
+   * A session used within this time, in milliseconds, is not ended to make room for another one of the same peer.
+   * Default one minute.
+   */
   readonly keepMs?: number
   /**
-   * What modern clients share over HTTP, where the protocol knows no sessions. `request`: nothing, each request has a session
-   * of its own. `principal`: requests of one principal share one; needs `authorize`. `shared`: all requests share one, so that
-   * tools must not keep anything there that belongs to one client. Default `request`.
+   * What modern clients share over HTTP, where the protocol has no sessions. `request`: nothing; each request has its
+   * own session. `principal`: requests of one principal share a session; requires `authorize`. `shared`: all requests
+   * share a session, so tools must not store anything there that belongs to one client. Default `request`.
    */
   readonly modern?: 'request' | 'principal' | 'shared'
 }
 
-/** @throws FoldoutError if an option cannot be right. */
+/** @throws FoldoutError if an option is invalid. */
 export function checkOptions(options: ServeMcpOptions): void {
   const { name, version, pageSize, sessions, authorize, prompt, features, catalogFor } = options
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
-    throw new FoldoutError('mcp-options', 'An MCP server needs a name and a version, which its clients are told.')
+    throw new FoldoutError('mcp-options', 'An MCP server needs a name and a version, which its clients receive.')
   if (pageSize !== undefined && !(Number.isInteger(pageSize) && pageSize > 0))
-    throw new FoldoutError('mcp-options', `A page cannot have ${pageSize} tools. Give pageSize a whole number from 1.`)
+    throw new FoldoutError('mcp-options', `A page cannot have ${pageSize} tools. Set pageSize to a positive integer.`)
   checkNumbers(options)
   if (prompt && features)
     throw new FoldoutError(
       'mcp-options',
-      'A server has a prompt or features, because both may have resources and prompts.',
+      'A server cannot have both a prompt and features, because both may have resources and prompts.',
     )
   if (prompt && catalogFor)
     throw new FoldoutError(
       'mcp-options',
-      'A server with a prompt has one catalog, because its sections show the tools of that one.',
+      'A server with a prompt must have one catalog for all clients, because its sections show the tools of that catalog.',
     )
   if (sessions?.modern === 'principal' && !authorize)
-    throw new FoldoutError('mcp-options', "sessions.modern: 'principal' needs an authorize hook that says who asks.")
+    throw new FoldoutError(
+      'mcp-options',
+      "sessions.modern: 'principal' needs an authorize hook that identifies the sender.",
+    )
 }
 
 function checkNumbers({ cache, sessions, streams, maxBodyBytes, maxResultBytes }: ServeMcpOptions): void {

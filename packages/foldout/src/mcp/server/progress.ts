@@ -3,20 +3,20 @@ import type { ToolProgress } from '../../catalog/tool.ts'
 import { PROGRESS_PER_SECOND } from '../limits.ts'
 
 export interface ProgressReports {
-  /** There only if the client wants to know. */
+  /** Present only if the client wants progress. */
   readonly report: ((progress: ToolProgress) => void) | undefined
   /** Resolves when the result may follow. */
   sent(): Promise<void>
   end(): void
 }
 
-/** Clients that read a report and the result at one go forget the report. */
+/** Clients that read a report together with the result drop the report. */
 const PAUSE_MS = 5
 const WINDOW_MS = 1_000
 
 const NOT_WANTED: ProgressReports = { report: undefined, sent: async () => undefined, end: () => undefined }
 
-/** Sends a call's progress to its client. Of reports that come too fast, the latest is sent a little later. */
+/** Sends a call's progress to its client. If reports come too fast, only the latest is sent, a little later. */
 export function createProgressReports(request: JSONRPCRequest, context: ServerContext): ProgressReports {
   const progressToken = request.params?.['_meta']?.progressToken
   if (progressToken === undefined) return NOT_WANTED

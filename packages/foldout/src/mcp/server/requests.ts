@@ -23,7 +23,7 @@ export interface ServerParts {
 }
 
 export interface ServerUse {
-  /** Whether it lives for more than one request, so that it can tell its client of changes. */
+  /** Whether it lives for more than one request, so it can notify its client of changes. */
   readonly isLasting: boolean
   /** A result with more bytes of JSON is not sent. */
   readonly maxResultBytes: number
@@ -33,7 +33,7 @@ export interface ServerUse {
 
 export interface ClientServer {
   readonly server: Server
-  /** Takes over what another machine has noted of the client. */
+  /** Applies another machine's notes about the client. */
   refresh(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
   const watch = use.isLasting ? watchList(exposed, () => running.announce()) : undefined
   const unsubscribe = use.isLasting
     ? features?.subscribe?.((notification) => {
-        // A client that has gone need not hear of it.
+        // A client that has gone does not need the notification.
         server.notification({ ...notification }).catch(() => undefined)
       })
     : undefined
@@ -103,15 +103,15 @@ export function createMcpServer({ sdk, options, view }: ServerParts, use: Server
     return { tools: items.map(toMcpTool), ...next }
   })
 
-  // The SDK answers it by itself where logs are a capability, and keeps the level to itself.
+  // If logging is a capability, the SDK answers this itself, without passing on the level.
   if (features) server.removeRequestHandler('logging/setLevel')
   const { memory = createClientMemory() } = view
   const state = new FeatureState(server, view, memory)
   const parts: CallParts = { sdk, view, running, maxResultBytes: use.maxResultBytes, memory, state }
   const isKnown = (method: string): boolean =>
     method === 'tools/call' || (features !== undefined && (features.has?.(method) ?? true))
-  // Not by `setRequestHandler`: that would pass results through the SDK's schemas, which drop what they do not know.
-  // Over HTTP, a method that nobody knows is answered with 404, which only the SDK itself can do.
+  // Not with `setRequestHandler`: that would pass results through the SDK's schemas, which drop unknown fields. Over
+  // HTTP, an unknown method is answered with 404, which only the SDK itself can do.
   if (use.method === undefined || isKnown(use.method))
     server.fallbackRequestHandler = async (request, context) => {
       const result = await (request.method === 'tools/call'
@@ -135,7 +135,10 @@ const ANYTHING = {
   params: { '~standard': { version: 1, vendor: 'foldout', validate: (value: unknown) => ({ value }) } },
 } as const
 
-/** Tasks are an extension from 2026-07-28 on. Two of its methods had another meaning before, so the SDK wants them to be named. */
+/**
+ * Tasks are an extension since 2026-07-28. Two of its methods had another meaning before, so the SDK requires them to
+ * be declared.
+ */
 function answerTasks(server: Server, parts: CallParts): void {
   for (const method of ['tasks/get', 'tasks/cancel']) {
     if (parts.view.features?.has?.(method) !== true) continue
@@ -146,7 +149,7 @@ function answerTasks(server: Server, parts: CallParts): void {
   }
 }
 
-/** Answers what is not about tools. */
+/** Answers requests that are not about tools. */
 async function answerFeature(
   server: Server,
   parts: CallParts,
@@ -168,7 +171,7 @@ async function answerFeature(
         ...(report ? { onProgress: report } : {}),
       },
     )
-    // Legacy clients say it once, modern ones with every request.
+    // Legacy clients set this once, modern ones with every request.
     if (result && client.era === 'legacy') parts.state.note(method, params)
     await progress.sent()
     return result
@@ -213,7 +216,7 @@ async function answerCall(
   }
 }
 
-/** The same result, or an error in its place if it cannot be sent. */
+/** Returns the same result, or an error instead if it cannot be sent. */
 function limitResult(tool: string, result: CallResult, maxBytes: number): CallResult {
   const fault = findSizeFault(result, { maxBytes, maxDepth: MAX_RESULT_DEPTH })
   if (!fault) return result
@@ -227,7 +230,10 @@ function limitResult(tool: string, result: CallResult, maxBytes: number): CallRe
   )
 }
 
-/** Results go through as they are, but for what a client of before 2026-07-28 would refuse the whole answer for. */
+/**
+ * Results pass through unchanged, except for parts because of which a client before 2026-07-28 would reject the whole
+ * answer.
+ */
 function toWireResult(server: Server, view: ClientView, result: CallResult): Result {
   if (isInPlaceOfResult(result)) {
     const { content: _, ...question } = result
@@ -238,7 +244,7 @@ function toWireResult(server: Server, view: ClientView, result: CallResult): Res
   return isRefused ? server.projectCallToolResult(result as unknown as CallToolResult, undefined) : result
 }
 
-/** Whether something else is given in place of a result: questions, or a task. */
+/** Whether a result contains something else instead: questions, or a task. */
 function isInPlaceOfResult(result: CallResult): boolean {
   const { resultType, task, content } = result
   const isTask = isPlainObject(task) && typeof task['taskId'] === 'string' && content.length === 0
@@ -267,7 +273,7 @@ function callContext(
   }
 }
 
-/** A call's id and key. A client that sends a call again may say so by its key, but it cannot take that of another principal. */
+/** Returns a call's id and key. A client that repeats a call can reuse its key, but not a key of another principal. */
 function getCallKeys(
   { client: { principal }, connection }: ClientView,
   request: JSONRPCRequest['id'],
@@ -287,8 +293,8 @@ interface Running {
 }
 
 /**
- * Tells a client that its list changed. While a call runs, the news goes along with the call: it comes before the result, and
- * also to clients that keep no stream open for news.
+ * Notifies a client that its list has changed. While a call runs, the notification is sent with the call: it arrives
+ * before the result, even for clients without an open stream.
  */
 function createRunning(server: Server): Running {
   const calls = new Set<ServerContext>()

@@ -196,7 +196,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect(seen.contexts.map(({ onProgress }) => typeof onProgress)).toEqual(['undefined', 'function'])
   })
 
-  it('R46 wraps structured content that is not an object for clients that would refuse it', async () => {
+  it('R46 wraps structured content that is not an object for clients that would reject it', async () => {
     const client = await connected(manyKinds(), { expose: hybrid() })
     const result = await client.call('use_tool', { name: 'list_numbers' })
     expect(result.structuredContent).toEqual(kind === 'v2 client, modern' ? [1, 2, 3] : { result: [1, 2, 3] })
@@ -258,7 +258,7 @@ describe.each(everyWay)('a %s %s', (kind, link) => {
     expect((await client.list()).tools).toHaveLength(kind === 'v2 client, legacy' ? 108 : 3)
   })
 
-  it('R48 explains the flow in the instructions, behind what the server says of itself', async () => {
+  it("R48 explains the flow in the instructions, after the server's own text", async () => {
     const client = await connected(manyKinds(), { expose: hybrid(), instructions: 'This is a home.' })
     expect(client.instructions()).toMatch(/^This is a home\.\n\nMost tools .* search_tools .* use_tool /s)
   })
@@ -300,7 +300,7 @@ describe.each(everyLegacyWay)('a %s %s', (kind, link) => {
     expect(getNames(await client.list())).toContain('listed_one')
   })
 
-  it('R44 gives each client a session of its own', async () => {
+  it('R44 gives each client its own session', async () => {
     const served = serve(manyKinds())
     const [one, other] = [await connect(served, kind, link), await connect(served, kind, link)]
     expect(getText(await one.call('use_tool', { name: 'count_visits' }))).toBe('Visit 1.')
@@ -324,7 +324,7 @@ describe.each(links)('a modern client %s', (link) => {
     expect(one.announced()).toBe(0)
   })
 
-  it('R44 is told how long to keep lists as the options say, and not to share what depends on the client', async () => {
+  it('R44 receives the cache options, and must not share lists that depend on the client', async () => {
     const kept = await connect(serve(manyKinds(), { cache: { ttlMs: 5, scope: 'private' } }), kind, link)
     expect(await kept.list()).toMatchObject({ ttlMs: 5, cacheScope: 'private' })
     const own = await connect(serve(manyKinds(), { everything: () => false }), kind, link)
@@ -365,7 +365,7 @@ describe('serveMcp', () => {
     }
   })
 
-  it('R44 refuses options that do not fit, at once', () => {
+  it('R44 rejects unsuitable options at once', () => {
     expect(() => serve(manyKinds(), { expose: hybrid({ core: ['get_state'] }) })).toThrow(
       "There is no tool 'get_state' to list as a core tool.",
     )

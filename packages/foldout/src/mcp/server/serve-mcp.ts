@@ -12,7 +12,7 @@ import { serveOverStdio, type StdioOptions } from './stdio/stdio.ts'
 import { createViews } from './views.ts'
 
 /**
- * A catalog as an MCP server, over any number of transports at once.
+ * A catalog served over MCP, over any number of transports at once.
  *
  * @example
  * const served: ServedMcp = serveMcp(catalog, { name: 'home', version: '1.0.0' })
@@ -25,16 +25,20 @@ export interface ServedMcp {
   http(options?: HttpOptions): Promise<ServedHttp>
   /** Serves one client over a transport of the SDK. */
   connect(transport: Transport): Promise<McpConnection>
-  /** Answers a request of streamable HTTP, for a server of your own. Check `Host` and `Origin` there, and give `authorize` to `serveMcp`. */
+  /**
+   * Answers a request of streamable HTTP, for your own server. Check `Host` and `Origin` there, and pass `authorize` to
+   * `serveMcp`.
+   */
   fetch(request: Request): Promise<Response>
   /** The same for `node:http`, Express and the like. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Ends all of them. */
+  /** Closes all connections and servers. */
   close(): Promise<void>
 }
 
 /**
- * Serves a catalog over MCP: to clients up to 2025-11-25, which have sessions, and from 2026-07-28 on, which have none.
+ * Serves a catalog over MCP: to clients up to 2025-11-25, which have sessions, and to clients since 2026-07-28, which
+ * have none.
  *
  * @example
  * const catalog = createCatalog([{ name: 'ping', description: 'Answers.', call: async () => ({ content: [] }) }])
@@ -52,7 +56,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   function refuseClosed(): void {
     if (isClosed) throw new FoldoutError('mcp-closed', 'This MCP server was closed. Call serveMcp() again.')
   }
-  /** Remembers what is closed with the server, until it closes by itself. */
+  /** Remembers connections to close with the server, until they close on their own. */
   function keep<Open extends { close(): Promise<void>; readonly closed?: Promise<void> }>(opened: Open): Open {
     open.add(opened)
     void opened.closed?.then(() => open.delete(opened))
@@ -61,7 +65,7 @@ export function serveMcp(catalog: Catalog, options: ServeMcpOptions): ServedMcp 
   function theEndpoint(): Promise<Endpoint> {
     if (endpoint) return endpoint
     endpoint = loadServerSdk().then((sdk) => createEndpoint(sdk, views, options))
-    // What could not be made now, because a package is missing perhaps, is tried again.
+    // If creation fails, perhaps because a package is missing, the next call tries again.
     endpoint.catch(() => (endpoint = undefined))
     return endpoint
   }

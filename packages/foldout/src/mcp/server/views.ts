@@ -11,30 +11,33 @@ import { createClientMemory, type ClientMemory, type KeptClient } from './memory
 import { checkOptions, type ServeMcpOptions } from './options.ts'
 import { serveSections, type SectionLibrary } from './sections/sections.ts'
 
-/** What a client is served. */
+/** The catalog and features that a client is served. */
 export interface ClientView {
   readonly client: ServedClient
   readonly exposed: ExposedCatalog
   /** The session that the client's tools work with. */
   getSession(): Session
-  /** Tells the requests of this connection from those of others. Absent where there is none: ids of requests may repeat then. */
+  /**
+   * Distinguishes the requests of this connection from those of others. Absent without a connection, in which case ids
+   * of requests may repeat.
+   */
   readonly connection?: string
   readonly instructions: string
   /** The sections as resources and as a prompt, if there are any. */
   readonly library: SectionLibrary | undefined
-  /** What is served beside tools. */
+  /** The features that are served besides tools. */
   readonly features: McpFeatures | undefined
-  /** What is remembered of a client that has a connection. */
+  /** The memory of a client that has a connection. */
   readonly memory?: ClientMemory
 }
 
-/** Makes views for clients. */
+/** Creates views for clients. */
 export interface ClientViews {
-  /** For a legacy client; one whose session is kept, perhaps, which other machines serve too. */
+  /** Creates the view of a legacy client, whose session may be kept in a store and served by other machines too. */
   legacy(identity: ClientIdentity, principal?: string, kept?: KeptClient): ClientView
-  /** For a modern client that has a connection to itself. */
+  /** Creates the view of a modern client with its own connection. */
   connection(identity: ClientIdentity): ClientView
-  /** For one request of a modern client over HTTP. */
+  /** Creates the view for one request of a modern client over HTTP. */
   modern(identity: ClientIdentity, principal: string | undefined): ClientView
   /** Calls a listener with every list that modern clients get over HTTP, now and later. Returns a function that stops it. */
   watchModern(listener: (view: ClientView) => void): () => void
@@ -54,7 +57,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
   expose.check?.(catalog)
   const sections = options.prompt && serveSections(options.prompt, catalog)
   let clients = 0
-  // A modern client's list must not depend on the connection, so all that are served alike share what is served.
+  // A modern client's list must not depend on the connection, so all clients that are served alike share their view.
   const shared = new Map<Catalog, Map<boolean, ClientView>>()
   const watchers = new Set<(view: ClientView) => void>()
   let sharedSession: Session | undefined
@@ -97,7 +100,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
     if (known) return known
     const client: ServedClient = { id: STATELESS, isShared: true, era: 'modern', ...NOBODY, principal: undefined }
     sharedSession ??= makeSession(client)
-    // Clients with the same catalog are served alike, so what is beside the tools is that of the one that asks first.
+    // Clients with the same catalog are served alike, so they share the features of the first one.
     const made = view(client, sharedSession, isEverything, seen, { asking })
     lists.set(isEverything, made)
     for (const watcher of watchers) watcher(getApps(made, seen))
@@ -121,7 +124,7 @@ export function createViews(catalog: Catalog, options: ServeMcpOptions): ClientV
     watchModern(listener) {
       for (const isEverything of typeof everything === 'function' ? [false, true] : [everything])
         modernList(isEverything, catalog)
-      // The lists with apps have all that the others have.
+      // The lists with apps include all tools of the others.
       for (const [seen, lists] of shared) for (const list of lists.values()) listener(getApps(list, seen))
       watchers.add(listener)
       return () => watchers.delete(listener)
@@ -136,7 +139,7 @@ function chooseList(base: ClientView, catalog: Catalog, { capabilities }: Served
   return takesApps(capabilities) ? getApps(base, catalog) : base
 }
 
-/** The same view, with a list for a client that shows the pages of tools. */
+/** Returns the same view, with a list for a client that shows the pages of tools. */
 function getApps(base: ClientView, catalog: Catalog): ClientView {
   const known = appViews.get(base)
   if (known) return known
@@ -154,7 +157,7 @@ function getApps(base: ClientView, catalog: Catalog): ClientView {
   return made
 }
 
-/** A view with a session. Its instructions may change with what is exposed. */
+/** Creates a view with a session. Its instructions may change with the exposed tools. */
 function toView(
   parts: Pick<ClientView, 'client' | 'exposed' | 'library' | 'features'>,
   session: Session,
@@ -169,7 +172,7 @@ function toView(
   }
 }
 
-/** The same list, for a request whose tools get a session of their own when they first need one. */
+/** Returns the same list, for a request whose tools get their own session when they first need one. */
 function withOwnSession(list: ClientView, client: ServedClient, make: () => Session): ClientView {
   let session: Session | undefined
   return {
@@ -184,7 +187,7 @@ function withOwnSession(list: ClientView, client: ServedClient, make: () => Sess
   }
 }
 
-/** Gives each catalog a number, always the same. */
+/** Assigns each catalog a stable number. */
 function createNumbers(): (catalog: Catalog) => number {
   const numbers = new Map<Catalog, number>()
   return (catalog) => {
@@ -198,7 +201,7 @@ interface Recent<Value> {
   get(key: string, make: () => Value): Value
 }
 
-/** Keeps the values that were used last, as long as they are used. */
+/** Keeps the most recently used values, as long as they are used. */
 function createRecent<Value>(max: number, idleMs = SESSION_IDLE_MS): Recent<Value> {
   const kept = new Map<string, { readonly value: Value; readonly usedAt: number }>()
   return {
@@ -216,9 +219,9 @@ function createRecent<Value>(max: number, idleMs = SESSION_IDLE_MS): Recent<Valu
   }
 }
 
-/** Calls a listener when a list differs from the one that the client was last given or told of. */
+/** Calls a listener when a list differs from the one that the client last received or was notified of. */
 export interface ListWatch {
-  /** Says that the client has the list as it is now. */
+  /** Records that the client has the current list. */
   given(): void
   stop(): void
 }

@@ -29,7 +29,10 @@ export async function replaceFile(path: string, text: string, lock: HeldLock): P
 const UNIQUE = String.raw`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`
 const LEFT_OVER = new RegExp(String.raw`^(?:\.(.+)\.${UNIQUE}\.tmp|(.+)\.lock\.${UNIQUE}\.old)$`)
 
-/** Removes the temporary files that killed processes left. Call it only under the lock: files in use look the same. */
+/**
+ * Removes the temporary files that killed processes left behind. Call it only while holding the lock: files in use look
+ * the same.
+ */
 export function removeLeftOvers(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const [, written, locked] = LEFT_OVER.exec(name) ?? []
@@ -40,7 +43,7 @@ export function removeLeftOvers(path: string): void {
 async function getMode(path: string): Promise<number | undefined> {
   try {
     const found = await lstat(path)
-    // A link is replaced by a file, wherever it led.
+    // A link is replaced with a file, wherever it pointed.
     return found.isFile() ? found.mode & 0o777 : undefined
   } catch (error) {
     if (getCode(error) === 'ENOENT') return undefined

@@ -83,7 +83,7 @@ export interface PlacedTool {
   readonly acceptsOverrides: boolean
 }
 
-/** The tools of a prompt by name, in walking order. */
+/** Lists the tools of a prompt by name, in document order. */
 export function findTools(registry: Registry): ReadonlyMap<string, PlacedTool> {
   const tools = new Map<string, PlacedTool>()
   for (const { path, section } of registry.withTools) {

@@ -39,7 +39,7 @@ export interface ToolEdit {
   readonly fields?: Readonly<Record<string, string>>
 }
 
-/** An edit as an override of what the source says now, if the prompt takes it. */
+/** Turns an edit into an override of the current source, if the prompt accepts it. */
 export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdit): SectionOverride {
   const paths = prompt.descriptor.sections.map((section) => section.path)
   const { hash } =
@@ -51,7 +51,7 @@ export function sectionOverride(prompt: AnyPrompt, { path, ...edit }: SectionEdi
   return override
 }
 
-/** An edit as an override of what the source says now, if the prompt takes it. */
+/** Turns an edit into an override of the current source, if the prompt accepts it. */
 export function toolOverride(prompt: AnyPrompt, { name, ...edit }: ToolEdit): ToolOverride {
   const names = prompt.descriptor.tools.map((tool) => tool.name)
   const { hash } = prompt.descriptor.tools.find((tool) => tool.name === name) ?? refuseUnknown('tool', name, names)
@@ -73,7 +73,7 @@ export function mergeTool(old: ToolOverride | undefined, edit: ToolOverride): To
   return omitUndefined({ hash, description, fields })
 }
 
-/** A folded section without a summary would have nothing to show. */
+/** A folded section needs a summary to show. */
 export function refuseMissingSummary(prompt: AnyPrompt, path: string, override: SectionOverride): void {
   if (override.visibility !== 'summary' || override.summary !== undefined) return
   if (getRegistry(prompt).byPath.get(path)?.section.summary) return

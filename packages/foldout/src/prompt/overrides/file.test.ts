@@ -27,7 +27,7 @@ const operations: readonly [string, (tag: string, of?: AnyPrompt) => Promise<unk
 
 describe.each(operations)('%s', (_, operate) => {
   it.each(['', '.', '..', '../x', 'a/b', 'a\\b', 'a.b', 'A', ' a', 'a\n', '-a', 'a\0', 'a'.repeat(65), undefined])(
-    'R16 refuses the tag %j before it touches the disk',
+    'R16 rejects the tag %j before it touches the disk',
     async (bad) => {
       const error = await operate(bad as string).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(PromptValidationError)
@@ -82,7 +82,7 @@ describe('a malformed file', () => {
     [{ ...valid, tools: 'x' }, 'tools is "x"; use an object'],
     [{ ...valid, tools: { t: { hash: 'x', description: {} } } }, 'tools.t.description is an object; use a string'],
     [{ ...valid, tools: { t: { hash: 'x', fields: { 'a.b': 1 } } } }, 'tools.t.fields["a.b"] is 1; use a string'],
-  ])('R16 names what is wrong in %j', async (content, fault) => {
+  ])('R16 names the fault in %j', async (content, fault) => {
     put(JSON.stringify(content))
     await expect(store.resolve(prompt, { tag })).rejects.toThrow(
       `The override file '${path}' cannot be used. In it, ${fault}. Fix it by hand, or move it away to start over.`,
@@ -118,7 +118,7 @@ describe('a malformed file', () => {
     expect((await store.resolve(prompt, { tag }))!.ignored).toEqual([])
   })
 
-  it('R16 accepts files without sections or tools, and names that every object has', async () => {
+  it('R16 accepts files without sections or tools, and names from Object.prototype', async () => {
     put('{"version":1,"ns":"agents/support","key":"triage","tag":"stable","tools":{"__proto__":{"hash":"x"}}}')
     expect((await store.resolve(prompt, { tag }))!.ignored.map(({ name, reason }) => [name, reason])).toEqual([
       ['__proto__', 'unknown'],

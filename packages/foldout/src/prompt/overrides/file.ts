@@ -62,7 +62,7 @@ function sortByRank<Entry>(entries: ReadonlyMap<string, Entry>, order: readonly 
   return Object.fromEntries([...entries].sort(([a], [b]) => rank(a) - rank(b)))
 }
 
-/** Returns what is wrong with a value, as a clause that begins with its place, or `undefined` if it is valid. */
+/** Describes the fault of a value as a clause that begins with its location, or returns `undefined` if it is valid. */
 type Check = (value: unknown, at: string) => string | undefined
 
 const isText: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} ${is(value)}; use a string`)
@@ -147,7 +147,7 @@ function firstFault<Item>(items: readonly Item[], check: (item: Item) => string 
   return undefined
 }
 
-/** Formats a place: `sections.context`, or `sections["context.details"]` if the name is not a plain word. */
+/** Formats a location: `sections.context`, or `sections["context.details"]` if the name is not a plain word. */
 function inside(at: string, name: string): string {
   if (at === '') return name
   return /^[\w-]+$/.test(name) ? `${at}.${name}` : `${at}[${JSON.stringify(name)}]`

@@ -38,7 +38,7 @@ const operations: readonly (readonly [string, () => Promise<unknown>])[] = [
 ]
 
 describe('links in the folder of an override store', () => {
-  it.each(operations)('R16 that lead out of it are refused as folders: %s', async (_, run) => {
+  it.each(operations)('R16 are rejected if they lead to a folder outside of it: %s', async (_, run) => {
     await createOverrideStore({ root: outside }).seed(prompt, { tag })
     const before = readFileSync(join(outside, 'agents/support/triage', `${tag}.json`), 'utf8')
     symlinkSync(join(outside, 'agents'), join(root, 'agents'))
@@ -50,13 +50,13 @@ describe('links in the folder of an override store', () => {
     expect(readdirSync(join(outside, 'agents/support/triage'))).toEqual([`${tag}.json`])
   })
 
-  it.each(operations)('R16 that lead out of it make no folders there: %s', async (_, run) => {
+  it.each(operations)('R16 do not create folders outside of it: %s', async (_, run) => {
     symlinkSync(outside, join(root, 'agents'))
     await run().catch(() => undefined)
     expect(readdirSync(outside)).toEqual([])
   })
 
-  it.each(operations)('R16 that lead out of it are refused as files: %s', async (_, run) => {
+  it.each(operations)('R16 are rejected if they lead to a file outside of it: %s', async (_, run) => {
     const secret = join(outside, 'secret.json')
     writeFileSync(secret, '{}')
     mkdirSync(dirname(path), { recursive: true })
@@ -65,7 +65,7 @@ describe('links in the folder of an override store', () => {
     expect(readFileSync(secret, 'utf8')).toBe('{}')
   })
 
-  it('R16 that lead to nothing are refused', async () => {
+  it('R16 are rejected if their target does not exist', async () => {
     mkdirSync(dirname(path), { recursive: true })
     symlinkSync(join(outside, 'nothing.json'), path)
     await expect(store.resolve(prompt, { tag })).rejects.toThrow('is a link to nothing')
@@ -73,7 +73,7 @@ describe('links in the folder of an override store', () => {
     expect(existsSync(join(outside, 'nothing.json'))).toBe(false)
   })
 
-  it('R16 that stay in it are followed', async () => {
+  it('R16 are followed if they stay inside it', async () => {
     await store.seed(prompt, { tag: 'v2' })
     symlinkSync(join(dirname(path), 'v2.json'), path)
     // The file says which tag it is for.
@@ -85,20 +85,20 @@ describe('links in the folder of an override store', () => {
   })
 })
 
-describe('what is not a file in the folder of an override store', () => {
-  it('R16 is refused at once: a pipe', async () => {
+describe('anything but a file in the folder of an override store', () => {
+  it('R16 is rejected at once: a pipe', async () => {
     mkdirSync(dirname(path), { recursive: true })
     execFileSync('mkfifo', [path])
     await expect(store.resolve(prompt, { tag })).rejects.toThrow('is not a file')
     rmSync(path)
   })
 
-  it('R16 is refused at once: a folder', async () => {
+  it('R16 is rejected at once: a folder', async () => {
     mkdirSync(path, { recursive: true })
     await expect(store.resolve(prompt, { tag })).rejects.toThrow('is a folder')
   })
 
-  it('R16 is refused at once: a file that is too large', async () => {
+  it('R16 is rejected at once: a file that is too large', async () => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, Buffer.alloc(17 * 1024 * 1024, 32))
     await expect(store.resolve(prompt, { tag })).rejects.toThrow('at most 16777216 are read')

@@ -28,7 +28,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid
 const held = (pid: number, host = hostname()): string => JSON.stringify({ pid, host, token: 'other' })
 const written = (secondsAgo: number): void => utimesSync(lock, new Date(), new Date(Date.now() - secondsAgo * 1000))
-/** The parent is surely alive. */
+/** The parent process is certainly alive. */
 const alive = process.ppid
 
 describe('withLock', () => {
@@ -69,7 +69,7 @@ describe('withLock', () => {
     ['older than 30 seconds of another machine', () => held(deadPid(), 'elsewhere'), 31],
     ['that a killed process did not come to write', () => '', 3],
     ['that is not a lock at all', () => '[]', 3],
-    // As old as this process is when the test runs, and more.
+    // Older than this process when the test runs.
     ['that has the id of this process but is older', () => held(process.pid), () => process.uptime() + 3],
   ])('R16 takes over a lock %s', async (_, content, age) => {
     writeFileSync(lock, content())
@@ -134,23 +134,26 @@ describe('withLock', () => {
 })
 
 describe('removed', () => {
-  it('R16 removes the lock that was found', () => {
+  it('R16 removes the abandoned lock', () => {
     writeFileSync(lock, held(1))
     expect(tryRemove(lock, lockAt(lock)!)).toBe(true)
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it.each([held(2), held(1)])('R16 puts back the lock %s that another has made meanwhile', (theirs) => {
-    writeFileSync(lock, held(1))
-    const found = lockAt(lock)!
-    // Moved and not removed, so that its inode is not given to the other.
-    renameSync(lock, join(folder, 'first'))
-    writeFileSync(lock, theirs)
-    const now = lockAt(lock)
-    expect(tryRemove(lock, found)).toBe(false)
-    expect(lockAt(lock)).toEqual(now)
-    expect(readdirSync(folder)).toEqual(['a.json.lock', 'first'])
-  })
+  it.each([held(2), held(1)])(
+    'R16 puts back the lock %s that another process has created in the meantime',
+    (theirs) => {
+      writeFileSync(lock, held(1))
+      const found = lockAt(lock)!
+      // Moved rather than removed, so its inode is not reused for the other lock.
+      renameSync(lock, join(folder, 'first'))
+      writeFileSync(lock, theirs)
+      const now = lockAt(lock)
+      expect(tryRemove(lock, found)).toBe(false)
+      expect(lockAt(lock)).toEqual(now)
+      expect(readdirSync(folder)).toEqual(['a.json.lock', 'first'])
+    },
+  )
 
   it('R16 does nothing when another process has removed it', () => {
     writeFileSync(lock, held(1))

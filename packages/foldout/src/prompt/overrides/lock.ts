@@ -25,8 +25,9 @@ import { isPlainObject } from '../../core/json/json.ts'
  */
 export interface HeldLock {
   /**
-   * Makes the change that the lock protects, unless another process has taken over the lock; then `withLock` starts over.
-   * No other code of this process runs between the check and the change, which keeps the gap as short as possible.
+   * Makes the change that the lock protects, unless another process has taken over the lock; in that case, `withLock`
+   * starts over. No other code of this process runs between the check and the change, which keeps the gap as short as
+   * possible.
    */
   commit(change: () => void): void
 }
@@ -82,7 +83,7 @@ class LockLost extends Error {}
 
 const turns = new Map<string, Promise<unknown>>()
 
-/** Queues callers of this process in call order, so that only one of them competes with other processes. */
+/** Queues callers of this process in call order, so only one of them competes with other processes. */
 function inTurn<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
   const done = (turns.get(path) ?? Promise.resolve()).then(work)
   const settled = done
@@ -194,8 +195,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Removes the abandoned lock that was found, and no other: another waiter may already have removed it, and the current file
- * may belong to a process at work. So the file is first moved to a private name, compared, and put back if it is a
+ * Removes an abandoned lock, but no other: another waiter may already have removed it, and the current file may belong
+ * to an active process. The file is therefore moved to a private name first, compared, and put back if it is a
  * different lock.
  */
 export function tryRemove(path: string, found: FoundLock): boolean {

@@ -54,7 +54,7 @@ describe('R15 overrides', () => {
     expect(bound.render().nodes[0]!.text).toBe('## 1 Intro\n\nHello Ada.')
   })
 
-  it('R15 of a folded section show its summary and do not leak its body', () => {
+  it('R15 show the summary of a folded section and do not leak its body', () => {
     const text = bound.render({
       overrides: section('docs', { body: 'SECRET', summary: 'Better docs for ${name}.' }),
     }).text
@@ -104,13 +104,13 @@ describe('R15 overrides', () => {
     expect(search.inputSchema).toMatchObject({ properties: { query: { description: 'What to find' } } })
   })
 
-  it('R15 an unknown placeholder in an override is refused with path and name', () => {
+  it('R15 are rejected with path and name if they have an unknown placeholder', () => {
     expect(() => bound.render({ overrides: section('intro', { body: '${nme}' }) })).toThrow(
       expect.objectContaining({ code: 'prompt-invalid', path: 'intro', placeholder: 'nme' }),
     )
   })
 
-  it('R15 R16 those that are stale, unknown or refused are not applied and are traced', () => {
+  it('R15 R16 are not applied but traced if they are stale, unknown or rejected', () => {
     const overrides: PromptOverrides = {
       sections: {
         intro: { hash: 'old', body: 'STALE' },
@@ -154,7 +154,7 @@ describe('R15 overrides', () => {
         target: 'section',
         name: 'made',
         reason: 'refused',
-        message: "The body of section 'made' is made by a function and cannot be overridden.",
+        message: "The body of section 'made' is rendered by a function and cannot be overridden.",
       },
       {
         type: 'override-ignored',
@@ -168,7 +168,7 @@ describe('R15 overrides', () => {
         target: 'tool',
         name: 'pin',
         reason: 'refused',
-        message: "Section 'fixed' does not accept overrides, and so neither does its tool 'pin'.",
+        message: "Section 'fixed' does not accept overrides, so neither does its tool 'pin'.",
       },
       {
         type: 'override-ignored',

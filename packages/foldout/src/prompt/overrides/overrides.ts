@@ -125,7 +125,7 @@ function findSection(path: string, override: SectionOverride, registry: Registry
     )
   }
   if (override.body !== undefined && typeof slot.section.body === 'function') {
-    return refuse('refused', `The body of section '${path}' is made by a function and cannot be overridden.`)
+    return refuse('refused', `The body of section '${path}' is rendered by a function and cannot be overridden.`)
   }
   return slot
 }
@@ -163,7 +163,7 @@ function applyToolOverrides(
         'tool',
         name,
         'refused',
-        `Section '${found.path}' does not accept overrides, and so neither does its tool '${name}'.`,
+        `Section '${found.path}' does not accept overrides, so neither does its tool '${name}'.`,
       )
     } else if (override.hash !== hashTool(found.tool)) {
       ignore(

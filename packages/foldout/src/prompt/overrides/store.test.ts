@@ -70,7 +70,7 @@ describe('seed', () => {
     expect(readdirSync(dirname(path))).toEqual(['stable.json'])
   })
 
-  it('R15 a seeded file does not change the render', async () => {
+  it('R15 does not change the render', async () => {
     await store.seed(prompt, { tag })
     const resolved = await store.resolve(prompt, { tag })
     expect(resolved).toEqual({ overrides: sourceOverrides(prompt), ignored: [] })
@@ -92,7 +92,7 @@ describe('resolve', () => {
     expect(readdirSync(root)).toEqual([])
   })
 
-  it('R16 leaves out stale, unknown and refused entries, reports them, and keeps them in the file byte for byte', async () => {
+  it('R16 leaves out stale, unknown and rejected entries, reports them, and keeps them in the file unchanged', async () => {
     const context = { hash: computeHash('context'), summary: 'Kindly.' }
     const content = file({
       sections: {
@@ -122,10 +122,10 @@ describe('resolve', () => {
         'stale',
         "Section 'task' has changed since its override was written. Compare the two and write the override again.",
       ],
-      ['section', 'now', 'refused', "The body of section 'now' is made by a function and cannot be overridden."],
+      ['section', 'now', 'refused', "The body of section 'now' is rendered by a function and cannot be overridden."],
       ['section', 'law', 'refused', "Section 'law' does not accept overrides."],
       ['tool', 'search', 'unknown', "Tool 'search' has no field 'nope'."],
-      ['tool', 'report', 'refused', "Section 'law' does not accept overrides, and so neither does its tool 'report'."],
+      ['tool', 'report', 'refused', "Section 'law' does not accept overrides, so neither does its tool 'report'."],
       ['tool', 'read_section', 'unknown', "No section of this prompt has a tool 'read_section'."],
     ])
     expect(text()).toBe(content)
@@ -135,7 +135,7 @@ describe('resolve', () => {
     expect(rendered.trace).toEqual([])
   })
 
-  it('R16 keeps the tags and the prompts of one folder apart', async () => {
+  it('R16 keeps the tags and prompts in one folder separate', async () => {
     await store.upsert(prompt, { tag: 'a', section: { path: 'task', body: 'A.' } })
     await store.upsert(prompt, { tag: 'b', section: { path: 'task', body: 'B.' } })
     await store.upsert(shared, { tag: 'a', section: { path: 's0', body: 'S.' } })
@@ -164,7 +164,7 @@ describe('rendering with resolved overrides', () => {
     expect(text).not.toMatch(/Secret|Be kind|How to be/)
   })
 
-  it('R15 opens and folds as overridden', async () => {
+  it('R15 opens and folds sections as overridden', async () => {
     await store.upsert(prompt, { tag, section: { path: 'context', visibility: 'full' } })
     await store.upsert(prompt, { tag, section: { path: 'task', summary: 'What to do.', visibility: 'summary' } })
     const { text, tools } = await render()
@@ -264,7 +264,7 @@ describe('upsert', () => {
   })
 
   it.each([
-    [{}, 'There is nothing to write. Give a `section`, a `tool` or both.'],
+    [{}, 'There is nothing to write. Pass a `section`, a `tool` or both.'],
     [
       { section: { path: 'contxt', body: 'x' } },
       "This prompt has no section 'contxt' to override. Did you mean 'context'?",
@@ -272,7 +272,7 @@ describe('upsert', () => {
     [{ section: { path: 'law', body: 'x' } }, "Section 'law' does not accept overrides."],
     [
       { section: { path: 'now', body: 'x' } },
-      "The body of section 'now' is made by a function and cannot be overridden.",
+      "The body of section 'now' is rendered by a function and cannot be overridden.",
     ],
     [
       { section: { path: 'task', body: 'For ${usr}.' } },
@@ -309,7 +309,7 @@ describe('upsert', () => {
     [{ tool: { name: 'read_section', description: 'x' } }, "This prompt has no tool 'read_section' to override."],
     [
       { tool: { name: 'report', description: 'x' } },
-      "Section 'law' does not accept overrides, and so neither does its tool 'report'.",
+      "Section 'law' does not accept overrides, so neither does its tool 'report'.",
     ],
     [{ tool: { name: 'search', fields: { qery: 'x' } } }, "Tool 'search' has no field 'qery'."],
     [
@@ -320,7 +320,7 @@ describe('upsert', () => {
       { section: { path: 'task', body: 'Fine.' }, tool: { name: 'search' } },
       'The override cannot be written: there is nothing to write; give a description or fields.',
     ],
-  ] as const)('R15 refuses %j and writes nothing', async (edits, message) => {
+  ] as const)('R15 rejects %j and writes nothing', async (edits, message) => {
     const error = await store.upsert(prompt, { tag, ...edits }).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(PromptValidationError)
     expect((error as Error).message).toBe(message)
@@ -328,7 +328,7 @@ describe('upsert', () => {
     expect(existsSync(`${path}.lock`)).toBe(false)
   })
 
-  it('R15 folds by an earlier override of the summary', async () => {
+  it('R15 can fold with a summary from an earlier override', async () => {
     await store.upsert(prompt, { tag, section: { path: 'task', summary: 'S.' } })
     await store.upsert(prompt, { tag, section: { path: 'task', visibility: 'summary' } })
     expect((await store.resolve(prompt, { tag }))!.overrides.sections).toEqual({

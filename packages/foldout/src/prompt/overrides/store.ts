@@ -132,16 +132,19 @@ export interface OverrideStore {
   /** Reads the overrides, or returns `undefined` if there is no file. */
   resolve(prompt: AnyPrompt, options: OverrideTag): Promise<ResolvedOverrides | undefined>
   /**
-   * Writes new texts for a section, a tool or both, based on the current source. Fields that are left out stay as they are
-   * in the file, unless the entry is stale: a stale entry is replaced, because it was written for an older text.
+   * Writes new texts for a section, a tool or both, based on the current source. Fields that are left out stay
+   * unchanged in the file, unless the entry is stale: a stale entry is replaced, because it was written for an older
+   * text.
    */
   upsert(prompt: AnyPrompt, options: OverrideEdits): Promise<void>
-  /** Removes the entry of a section, a tool or both, or else the whole file. Returns whether there was anything to remove. */
+  /**
+   * Removes the entry of a section, a tool or both, or the whole file. Returns whether there was anything to remove.
+   */
   delete(prompt: AnyPrompt, options: OverrideDeletion): Promise<boolean>
 }
 
 /**
- * Creates an override store: one JSON file for each prompt and tag, `<root>/<ns>/<key>/<tag>.json`.
+ * Creates an override store with one JSON file for each prompt and tag, `<root>/<ns>/<key>/<tag>.json`.
  *
  * @example
  * ```ts
@@ -175,7 +178,7 @@ export function createOverrideStore(options: OverrideStoreOptions): OverrideStor
     async upsert(prompt, { tag, section, tool }) {
       const place = getPlace(root, prompt, tag)
       if (!section && !tool) {
-        throw new PromptValidationError('There is nothing to write. Give a `section`, a `tool` or both.')
+        throw new PromptValidationError('There is nothing to write. Pass a `section`, a `tool` or both.')
       }
       const newSection = section && sectionOverride(prompt, section)
       const newTool = tool && toolOverride(prompt, tool)

@@ -39,7 +39,7 @@ describe('writing at the same time', () => {
     shared.descriptor.sections.map(({ path, hash }, i) => [path, { hash, body: `New ${i}.` }]),
   )
 
-  it('R16 loses no write of 4 processes that find an abandoned lock and write 25 sections each', async () => {
+  it('R16 loses no write when 4 processes find an abandoned lock and write 25 sections each', async () => {
     const children = await Promise.all([0, 25, 50, 75].map((from) => start('write', root, String(from))))
     mkdirSync(dirname(sharedPath()), { recursive: true })
     const { pid } = spawnSync(process.execPath, ['-e', ''])
@@ -55,7 +55,7 @@ describe('writing at the same time', () => {
     expect(readdirSync(dirname(sharedPath()))).toEqual(['stable.json'])
   }, 60_000)
 
-  it('R16 loses none of 100 writes of one process through two stores', async () => {
+  it('R16 loses none of 100 writes by one process through two stores', async () => {
     const stores = [store, createOverrideStore({ root })]
     await Promise.all(
       Object.entries(allWritten).map(([path, { body }], i) =>
@@ -80,7 +80,7 @@ describe('writing at the same time', () => {
     expect(readdirSync(dirname(sharedPath()))).toEqual(['stable.json'])
   })
 
-  it('R16 readers see a whole file at any time', async () => {
+  it('R16 always shows readers a whole file', async () => {
     const child = await start('write', root, '0')
     const ended = once(child, 'exit')
     child.send('go')
@@ -95,7 +95,7 @@ describe('writing at the same time', () => {
     expect(Object.keys(written())).toHaveLength(25)
   })
 
-  it('R16 removes the files that killed writers left, and nothing else', async () => {
+  it('R16 removes the files that killed writers left behind, and nothing else', async () => {
     await store.seed(prompt, { tag })
     const folder = dirname(path)
     const id = '00000000-0000-4000-8000-000000000000'

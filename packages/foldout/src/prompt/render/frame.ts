@@ -3,8 +3,8 @@ import type { RenderedNode } from './node.ts'
 import type { SelectorContext } from '../section.ts'
 
 /**
- * How a slot is shown: absent (disabled, or inside a folded section), open, or folded. Numbers, because each frame has one
- * for each slot.
+ * How a slot is shown: absent (disabled, or inside a folded section), open, or folded. These are numbers, because each
+ * frame has one for each slot.
  */
 export const ABSENT = 0
 export const OPEN = 1
@@ -14,13 +14,13 @@ export type Shown = typeof ABSENT | typeof OPEN | typeof FOLDED
 export interface FrameParts {
   /** A {@link Shown} for each slot. */
   readonly shown: Uint8Array
-  /** Nodes that cannot be rebuilt from the bound values alone, because selectors or custom renderers made them. */
+  /** Nodes that cannot be rebuilt from the bound values alone, because selectors or custom renderers created them. */
   readonly made: ReadonlyMap<number, RenderedNode>
   readonly context: SelectorContext
   readonly asked: VisibilityOverrides
 }
 
-/** Builds a frame's node at a slot from the bound values. */
+/** Builds the node of a slot from the bound values. */
 export interface SlotSource {
   textAt(index: number, shown: Shown): string
   nodeAt(index: number, shown: Shown): RenderedNode
@@ -73,7 +73,7 @@ export class Frame {
     return shown === ABSENT ? undefined : (this.made.get(index) ?? this.#source.nodeAt(index, shown))
   }
 
-  /** The nodes of some slots, except absent ones. */
+  /** Returns the nodes of a range of slots, except absent ones. */
   nodes(from = 0, to = this.shown.length): RenderedNode[] {
     const nodes: RenderedNode[] = []
     for (let index = from; index < to; index++) {
@@ -87,7 +87,7 @@ export class Frame {
     return this.shown.includes(FOLDED)
   }
 
-  /** The whole text, built by concatenation, which the engine copies only when the text is read. */
+  /** Returns the whole text. It is built by concatenation, which the engine copies only when the text is read. */
   text(): string {
     if (this.#text !== undefined) return this.#text
     let whole = ''

@@ -9,7 +9,7 @@ interface Change {
   readonly to: Visibility | 'cleared'
 }
 
-/** Changes that a prompt of some shapes can take: a section without a summary is never folded. */
+/** Generates changes that a prompt with these sections can take: a section without a summary is never folded. */
 function changesFor(sections: readonly Shape[]): fc.Arbitrary<readonly Change[]> {
   const summaries = new Set<string>()
   const walk = (list: readonly Shape[], parent = ''): void =>
@@ -67,7 +67,7 @@ describe('R14 a render that starts from an earlier one', () => {
     })
   }
 
-  it('R14 alternating renders for two sessions do not mix', () => {
+  it('R14 stays correct when two sessions render alternately', () => {
     fc.assert(
       fc.property(
         shapes.chain((sections) => fc.tuple(fc.constant(sections), changesFor(sections), changesFor(sections))),
@@ -89,7 +89,7 @@ describe('R14 a render that starts from an earlier one', () => {
     )
   })
 
-  it('R14 blocks of many sections: one change far down', () => {
+  it('R14 stays correct after one change far down in many sections', () => {
     const sections: Shape[] = Array.from({ length: 26 }, () => ({
       folds: 'folded',
       enabled: true,

@@ -50,7 +50,7 @@ export class RenderedNode {
   }
 }
 
-/** The tools of some nodes in document order, without duplicates. */
+/** Lists the tools of nodes in document order, without duplicates. */
 export function collectTools(nodes: readonly RenderedNode[]): AnyTool[] {
   return [...new Set(nodes.flatMap((node) => node.tools))]
 }

@@ -9,7 +9,7 @@ import { MAX_SECTION_DEPTH } from '../limits.ts'
 import { FOLDED, OPEN, ABSENT } from './frame.ts'
 import type { AnySection } from '../section.ts'
 
-/** A section at its place in a prompt, with everything that follows from the definition alone. */
+/** A section at its position in a prompt, with everything that follows from the definition alone. */
 export interface Slot {
   /** The position in document order. */
   readonly index: number
@@ -30,7 +30,7 @@ export interface Slot {
   readonly toolsBelow: boolean
   /** Whether it can change without an override, because it has a selector or a custom renderer. */
   readonly dynamic: boolean
-  /** Whether a selector enables any section below it; the text shown with its summary then varies. */
+  /** Whether a selector enables any section below it; in that case, the text shown with its summary varies. */
   readonly dynamicBelow: boolean
   /** The field names of its params schema's output, if known. */
   readonly outputNames: ReadonlySet<string> | undefined
@@ -56,7 +56,7 @@ export interface HeadingParts {
   readonly path: string
 }
 /**
- * Formats the heading of a section, in place of `## 1.2 Title`.
+ * Formats the heading of a section, instead of `## 1.2 Title`.
  *
  * @example
  * ```ts
@@ -76,14 +76,14 @@ export interface Registry {
   /** Slots that may differ from one render to the next without an override. */
   readonly changeable: readonly Slot[]
   /**
-   * How each slot is shown by default, if the definition alone decides that; otherwise `UNDECIDED`. Kept outside the slots,
-   * because a walk over thousands of slots is faster the less memory it touches.
+   * How each slot is shown by default, if the definition alone decides that; otherwise `UNDECIDED`. Kept outside the
+   * slots, because walking thousands of slots is faster if it touches less memory.
    */
   readonly fixed: Uint8Array
   /** For each slot, the first slot after its subtree. */
   readonly ends: Uint32Array
   /**
-   * For each slot, heading, body and examples as one template, filled on demand; absent where the values decide whether
+   * For each slot, heading, body and examples as one template, filled on demand; absent if the values decide whether
    * there is a body.
    */
   readonly full: (Template | undefined)[]
@@ -121,7 +121,7 @@ function makeHeading(heading: Heading, parts: HeadingParts): string {
 function refuseDepth(depth: number, path: string): void {
   if (depth < MAX_SECTION_DEPTH) return
   throw new PromptValidationError(
-    `The section '${path.slice(path.lastIndexOf('.') + 1)}' is nested deeper than ${MAX_SECTION_DEPTH} levels. Put it higher up in the tree.`,
+    `The section '${path.slice(path.lastIndexOf('.') + 1)}' is nested deeper than ${MAX_SECTION_DEPTH} levels. Move it higher up in the tree.`,
     { path },
   )
 }
@@ -212,7 +212,10 @@ function getFixedShown({ section, dynamic, dynamicBelow }: Slot): number {
   return section.visibility === 'full' ? OPEN : FOLDED
 }
 
-/** Heading, body and examples of a section as one template, or `undefined` if the values decide whether there is a body. */
+/**
+ * Returns heading, body and examples of a section as one template, or `undefined` if the values decide whether there is
+ * a body.
+ */
 export function findFullTemplate(registry: Registry, slot: Slot): Template | undefined {
   const known = registry.full[slot.index]
   const { heading, examples } = slot
@@ -227,7 +230,9 @@ function isSharing(slots: readonly Slot[], toolCount: number): boolean {
 
 const NO_CHILDREN: readonly number[] = Object.freeze([])
 
-/** The examples of a section's tools, as shown to the model below the section's body; empty if there are none. */
+/**
+ * Formats the examples of a section's tools, as shown to the model below the section's body; empty if there are none.
+ */
 function formatExamples(tools: readonly AnyTool[]): string {
   return tools
     .filter((tool) => tool.examples.length > 0)
@@ -248,7 +253,7 @@ interface PlacedTool {
   readonly path: string
 }
 
-/** Several sections can share one tool, but two different tools cannot have the same name. */
+/** Several sections can share a tool, but two different tools cannot have the same name. */
 function addTool(known: Map<string, PlacedTool>, { tool, path }: PlacedTool, reserved: readonly string[]): void {
   if (reserved.includes(tool.name)) {
     throw new PromptValidationError(

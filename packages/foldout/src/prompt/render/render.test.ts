@@ -19,7 +19,7 @@ const names = (rendered: { readonly tools: readonly { readonly name: string }[] 
 const SUFFIX = (key: string) =>
   `---\n[This section is summarized. To view full content, call \`read_section\` with key "${key}".]`
 
-// oxlint-disable-next-line unicorn/no-thenable -- what a test is about
+// oxlint-disable-next-line unicorn/no-thenable -- a test is about thenables
 const lateThenable = { then: (_: unknown, reject: (error: Error) => void) => reject(new Error('late')) }
 
 const flag = defineSlice({ name: 'flag', initial: false, reducers: { raised: () => true, lowered: () => false } })
@@ -47,7 +47,7 @@ describe('text', () => {
     )
   })
 
-  it('R9 a disabled sibling leaves a gap in the numbers', () => {
+  it('R9 leaves a gap in the numbers for a disabled sibling', () => {
     const text = bound(
       defineSection({ key: 'a', title: 'A', template: 'x' }),
       defineSection({ key: 'b', title: 'B', template: 'x', enabled: () => false }),
@@ -68,7 +68,7 @@ describe('text', () => {
     expect(p.bind().render().text).toBe('<0 a 1 A>\n\nx\n\n<1 a.b 1.1 B>')
   })
 
-  it('R9 a blank body gives the heading alone', () => {
+  it('R9 a blank body leaves only the heading', () => {
     const p = prompt(
       defineSection({ key: 'a', title: 'A' }),
       defineSection({ key: 'b', title: 'B', template: '${x}' }),
@@ -77,7 +77,7 @@ describe('text', () => {
     expect(p.bind({ x: '  \n' }).render().text).toBe('## 1 A\n\n## 2 B\n\n## 3 C')
   })
 
-  it('R2 R9 a custom renderer gets params and session, and leaves the section out by returning nothing', () => {
+  it('R2 R9 a custom renderer gets params and session, and omits the section by returning nothing', () => {
     const section = defineSection({
       key: 'a',
       title: 'A',
@@ -225,7 +225,7 @@ describe('enabled and visibility', () => {
     expect(p.bind({ detail: 'some' }).render({ session }).text).toBe('## 1 A\n\nfull some')
   })
 
-  it('R7 without a session, selectors see the initial state of slices', () => {
+  it('R7 without a session, selectors see the initial state of each slice', () => {
     const section = defineSection({ key: 'a', title: 'A', enabled: (_, { session }) => session.get(flag) })
     expect(bound(section).render().text).toBe('')
   })
@@ -245,7 +245,7 @@ describe('enabled and visibility', () => {
       "Section 'top.a': its `enabled` returned a promise. It must return true or false.",
     ],
     ['render', { template: undefined, render: () => 5 }, "Section 'top.a': its `render` returned 5."],
-  ])('R7 a fault in `%s` is a render error with the path: %#', (_, fault, message) => {
+  ])('R7 a fault in `%s` becomes a render error with the path: %#', (_, fault, message) => {
     const section = defineSection({ key: 'a', title: 'A', template: 'x', ...fault } as never)
     const render = () => bound(defineSection({ key: 'top', title: 'Top', children: [section] })).render()
     expect(render).toThrow(message)
@@ -257,7 +257,7 @@ describe('enabled and visibility', () => {
     ['visibility', { visibility: async () => Promise.reject(new Error('late')) }],
     ['render', { template: undefined, render: async () => Promise.reject(new Error('late')) }],
     ['enabled', { enabled: () => lateThenable }],
-  ])('R7 an async `%s` that rejects is a render error, and no unhandled rejection', async (what, fault) => {
+  ])('R7 an async `%s` that rejects becomes a render error, not an unhandled rejection', async (what, fault) => {
     const unhandled = vi.fn<() => void>()
     process.on('unhandledRejection', unhandled)
     const section = defineSection({ key: 'a', title: 'A', template: 'x', summary: 's', ...fault } as never)
@@ -313,7 +313,7 @@ describe('enabled and visibility', () => {
     expect(shown({ visibility: { a: undefined } })).toBe('summary')
   })
 
-  it('R13 a section may be named like a property of every object', () => {
+  it('R13 a section may be named like a property of Object.prototype', () => {
     const b = bound(
       defineSection({ key: 'constructor', title: 'C', template: 'full', summary: 's', visibility: 'summary' }),
     )
@@ -346,7 +346,7 @@ describe('enabled and visibility', () => {
     ])
   })
 
-  it('opening a child below a folded parent by override shows nothing of it until the parent is open', () => {
+  it('a child opened by an override stays hidden until its folded parent is open', () => {
     const b = bound(
       defineSection({
         key: 'p',
@@ -375,7 +375,7 @@ describe('tools and the rendered prompt', () => {
     defineSection({ key: 'd', title: 'D', template: 'd', tools: [tool('d1')] }),
   ]
 
-  it('R11 tools come in document order, the disclosure tool last and only while it can open something', () => {
+  it('R11 lists tools in document order, and the disclosure tool last and only while it can open something', () => {
     expect(names(bound(...sections).render())).toEqual(['a1', 'a2', 'b1', 'd1', 'read_section'])
     expect(names(bound(...sections).render({ visibility: { c: 'full' } }))).toEqual(['a1', 'a2', 'b1', 'c1', 'd1'])
     expect(names(bound(...sections).render({ disclosure: openSections() }))).toEqual([
@@ -426,7 +426,7 @@ describe('tools and the rendered prompt', () => {
     expect(() => Object.assign(rendered.nodes[0]!, { text: '' })).toThrow(TypeError)
   })
 
-  it('R12 a render does not change when the session does', () => {
+  it('R12 does not change when the session does', () => {
     const session = createSession()
     const rendered = bound(...sections).render({ session })
     session.dispatch(visibility.events.set({ path: 'c', visibility: 'full' }))
@@ -435,7 +435,7 @@ describe('tools and the rendered prompt', () => {
     expect(names(rendered)).toContain('read_section')
   })
 
-  it('R14 a render after one opening reuses every other node', () => {
+  it('R14 reuses every other node after one opening', () => {
     const b = bound(...sections)
     const session = createSession()
     const before = b.render({ session })
@@ -451,7 +451,7 @@ describe('tools and the rendered prompt', () => {
     )
   })
 
-  it('R14 the definition is processed once: a heading function runs when the prompt is defined, not when it is rendered', () => {
+  it('R14 processes the definition once: a heading function runs when the prompt is defined, not when it is rendered', () => {
     const heading = vi.fn(() => '#')
     const p = definePrompt({ ns: 'test', key: 'p', sections, heading })
     expect(heading).toHaveBeenCalledTimes(4)
@@ -460,7 +460,7 @@ describe('tools and the rendered prompt', () => {
     expect(heading).toHaveBeenCalledTimes(4)
   })
 
-  it('R14 selectors run again in each render', () => {
+  it('R14 runs selectors again in each render', () => {
     let on = true
     const seen: SessionReader[] = []
     const b = bound(
@@ -510,7 +510,7 @@ describe('one tool in several sections', () => {
     expect(second.findSection('look')).toBe('two')
   })
 
-  it('R11 R16 has one descriptor, and accepts an override unless one of its sections forbids it', () => {
+  it('R11 R16 has one descriptor, and accepts an override unless one of its sections does not', () => {
     const both = prompt(open('one'), open('two'))
     expect(both.descriptor.tools.map(({ name, path }) => `${path} ${name}`)).toEqual([
       'one look',

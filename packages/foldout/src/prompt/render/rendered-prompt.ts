@@ -93,8 +93,8 @@ export function createRenderedPrompt(parts: RenderedParts): RenderedPrompt {
 }
 
 /**
- * A class, because each object literal with getters gets its own hidden class, which keeps everything its getters refer to
- * alive long after the render is used.
+ * This is a class because each object literal with getters gets its own hidden class, which keeps everything its
+ * getters refer to alive long after the render is used.
  */
 class LazyRenderedPrompt implements RenderedPrompt {
   readonly output: OutputSpec<unknown> | undefined

@@ -29,7 +29,7 @@ export interface FrameInput {
   readonly openAll?: boolean
 }
 
-/** Decides for each section what a render shows, and builds the texts. */
+/** Decides how a render shows each section, and builds the texts. */
 export class Renderer implements SlotSource {
   readonly options: RendererOptions
   // Nodes whose text depends only on the bound values. All frames share them.
@@ -47,7 +47,7 @@ export class Renderer implements SlotSource {
   /** Creates the frame for an input, based on an earlier frame if possible. */
   frame(input: FrameInput, earlier?: Frame): Frame {
     this.#refuseMissingSummaries(input.asked, earlier?.asked)
-    // The cost of opening depends on everything below a summary, which is too much to track for a number in a suffix.
+    // The cost of opening depends on everything below a summary, which is too much to track for one number in a suffix.
     if (!earlier || input.openAll || this.options.strategy.showCost) {
       const draft = { shown: new Uint8Array(this.options.registry.slots.length), made: new Map<number, RenderedNode>() }
       this.#walk(draft, 0, draft.shown.length, this.#resolved(input))
@@ -56,7 +56,10 @@ export class Renderer implements SlotSource {
     return this.#update(earlier, input)
   }
 
-  /** Finds the slots with a requested visibility. A lookup by path for every slot would cost more than all the rest. */
+  /**
+   * Finds the slots with a requested visibility. Looking up the path of every slot would cost more than everything
+   * else.
+   */
   #resolved(input: FrameInput): ResolvedInput {
     const getAsked = new Map<number, Visibility>()
     for (const path of Object.keys(input.asked)) {
@@ -95,7 +98,7 @@ export class Renderer implements SlotSource {
     return earlier.next({ ...draft, context: input.context, asked: input.asked }, changed)
   }
 
-  /** The slots that may look different, in document order. */
+  /** Lists the slots that may look different, in document order. */
   #suspects(before: VisibilityOverrides, after: VisibilityOverrides): readonly number[] {
     const { byPath, changeable } = this.options.registry
     const suspects = changeable.map((slot) => slot.index)
@@ -135,7 +138,7 @@ export class Renderer implements SlotSource {
       return this.#make(slot, 'summary', this.#summaryText(slot, input.context, input), draft)
     }
     draft.made.delete(slot.index)
-    // The text is built later, but the render itself must report what is wrong with it.
+    // The text is built later, but the render itself must report any fault in it.
     const template = isFull ? this.#bodyOf(slot) : this.#getSummary(slot)
     checkValues(template, this.options.values.of(slot), slot.path)
   }
@@ -222,13 +225,13 @@ export class Renderer implements SlotSource {
     return composeText(slot, isBlank(text) ? '' : text)
   }
 
-  /** The text of a summary that depends only on the bound values. */
+  /** Returns the text of a summary that depends only on the bound values. */
   #foldedText(slot: Slot): string {
     const template = this.#foldTemplate(slot)
     return template ? fillChecked(template, this.options.values.of(slot)) : this.#summaryText(slot, NO_CONTEXT)
   }
 
-  /** With `input`, includes the cost of opening if the strategy shows it. */
+  /** Returns the text of a folded section. With `input`, includes the cost of opening if the strategy shows it. */
   #summaryText(slot: Slot, context: SelectorContext, input?: FrameInput): string {
     const summary = fillTemplate(this.#getSummary(slot), this.options.values.of(slot), slot.path)
     const suffix = this.#suffix(slot, context)
@@ -236,7 +239,7 @@ export class Renderer implements SlotSource {
     return `${joinTexts([slot.heading, isBlank(summary) ? '' : summary])}\n\n---\n${suffix}${cost}`
   }
 
-  /** Heading, summary and suffix as one template, if they are the same for every render with this strategy. */
+  /** Returns heading, summary and suffix as one template, if they are the same for every render with this strategy. */
   #foldTemplate(slot: Slot): Template | undefined {
     const { registry, strategy } = this.options
     let templates = registry.folds.get(strategy)
@@ -249,7 +252,7 @@ export class Renderer implements SlotSource {
     return (templates[slot.index] = wrapTemplate(`${slot.heading}\n\n`, summary, suffix))
   }
 
-  /** The token count of a section when folded. */
+  /** Counts the tokens of a section when it is folded. */
   summaryTokens(slot: Slot, input: FrameInput): number {
     return this.options.counter.count(this.#summaryText(slot, input.context, input))
   }
@@ -258,13 +261,13 @@ export class Renderer implements SlotSource {
     return new RenderedNode(slot, visibility, text, this.getTools(slot), this.options.counter)
   }
 
-  /** The section's summary with the bound values, or `undefined` if it has none. */
+  /** Returns the section's summary with the bound values, or `undefined` if it has none. */
   getSummary(slot: Slot): string | undefined {
     const summary = this.describeSummary(slot)
     return summary && fillTemplate(summary, this.options.values.of(slot), slot.path)
   }
 
-  /** The summary of a section that is folded, which has one. */
+  /** Returns the summary of a folded section, which must have one. */
   #getSummary(slot: Slot): Template {
     const summary = this.describeSummary(slot)
     if (!summary) throw noSummary(slot.path)
@@ -281,7 +284,10 @@ export class Renderer implements SlotSource {
     return this.options.strategy.suffix(this.describeFolded(slot, context))
   }
 
-  /** The cost of opening a section: its text, including what is visible below it, and its tools' definitions. */
+  /**
+   * Describes the cost of opening a section: its text, including everything visible below it, and its tools'
+   * definitions.
+   */
   #costLine(slot: Slot, input: FrameInput): string {
     const { counter, registry } = this.options
     const draft: Draft = { shown: new Uint8Array(registry.slots.length), made: new Map() }
@@ -346,7 +352,7 @@ interface Draft {
   readonly made: Map<number, RenderedNode>
 }
 
-/** Heading, body and examples, except empty ones. */
+/** Joins heading, body and examples, except empty ones. */
 function composeText(slot: Slot, body: string): string {
   return joinTexts([slot.heading, body, slot.examples])
 }

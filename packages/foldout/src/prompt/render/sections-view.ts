@@ -9,7 +9,7 @@ import type { Renderer } from './renderer.ts'
 
 const NOTHING: VisibilityOverrides = Object.freeze({})
 
-/** What the caller of a render asked for, apart from the session. */
+/** The options of a render, apart from the session. */
 export interface RenderRequest {
   readonly asked: VisibilityOverrides
   readonly budget: TokenBudget | undefined
@@ -27,7 +27,7 @@ interface ViewParts {
   readonly whole: Frame
   readonly frame: Frame
   readonly budgetTrace: readonly BudgetTrace[]
-  /** The tools of an earlier view, which are this one's too if it shows the same. */
+  /** The tools of an earlier view. This view has the same tools if it shows the same sections. */
   readonly listed?: ListedTools | undefined
 }
 
@@ -47,13 +47,13 @@ export function viewSections(
   const { session = noSession, opened = NOTHING, earlier } = options
   const asked = mergeLayers(request.asked, session.get(visibility), opened)
   const whole = renderer.frame({ context: { session }, asked }, earlier?.whole)
-  // Of no use to another session, which would keep this one in memory, and the one before it.
+  // Useless to another session, which would keep this one in memory, and the one before it.
   const listed = earlier?.listed?.session === session ? earlier.listed : undefined
   const view = new SectionsView({ renderer, request, session, opened, whole, frame: whole, budgetTrace: [], listed })
   return request.budget ? fitBudget(view, request.budget) : view
 }
 
-/** The sections of a prompt as one session sees them. Can also tell how they would look otherwise. */
+/** The sections of a prompt as one session sees them. It can also compute how they would look in another state. */
 export class SectionsView implements DisclosureView {
   readonly #parts: ViewParts
   #tools: readonly AnyTool[] | undefined
@@ -94,7 +94,7 @@ export class SectionsView implements DisclosureView {
     return (this.#tools = Object.freeze(tools))
   }
 
-  /** The list of tools for later views: making it costs more than all the rest of a turn in which nothing changes. */
+  /** The list of tools for later views. Building it costs more than everything else in a turn that changes nothing. */
   get listed(): ListedTools | undefined {
     const { session, frame, listed } = this.#parts
     return this.#tools && this.#tools !== listed?.tools ? { session, frame, tools: this.#tools } : listed
@@ -103,7 +103,7 @@ export class SectionsView implements DisclosureView {
   #isListed(): boolean {
     const { session, frame, listed, renderer } = this.#parts
     if (!listed || listed.session !== session || listed.frame.asked !== frame.asked) return false
-    // Which tools there are on demand may change without the session.
+    // Tools on demand may change independently of the session.
     if (renderer.options.registry.withTools.some(({ section }) => section.toolsOnDemand)) return false
     return frame.shown.every((shown, index) => shown === listed.frame.shown[index])
   }
@@ -259,7 +259,7 @@ export class SectionsView implements DisclosureView {
     return this.renderer.frame({ context: this.frame.context, asked: NOTHING, openAll: true })
   }
 
-  /** The requested paths that do not exist, with the source of each request. */
+  /** Lists the requested paths that do not exist, with the source of each request. */
   findIgnored(): { readonly path: string; readonly by: 'session' | 'render' }[] {
     const { byPath } = this.renderer.options.registry
     const unknown = (asked: VisibilityOverrides, by: 'session' | 'render') =>
@@ -301,7 +301,7 @@ function normalizeName(name: string): string {
   return text.trim().toLowerCase()
 }
 
-/** Merges overrides; later ones win. A single one is returned as it is, so that equal states stay identical. */
+/** Merges overrides; later ones win. A single layer is returned unchanged, so equal states stay identical. */
 function mergeLayers(...layers: readonly VisibilityOverrides[]): VisibilityOverrides {
   const filled = layers.filter((layer) => Object.keys(layer).length > 0)
   return filled.length > 1 ? Object.assign({}, ...filled) : (filled[0] ?? NOTHING)

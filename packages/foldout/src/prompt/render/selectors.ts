@@ -7,7 +7,7 @@ import type { Slot } from './registry.ts'
 /** The functions of a section that a render calls. */
 type SelectorName = 'enabled' | 'visibility' | 'render'
 
-/** Calls a selector or a custom renderer. Turns what it throws into an error that names the section. */
+/** Calls a selector or a custom renderer. If it throws, the error names the section. */
 export function callSelector(name: SelectorName, slot: Slot, select: () => unknown): unknown {
   let result: unknown
   try {
@@ -19,7 +19,7 @@ export function callSelector(name: SelectorName, slot: Slot, select: () => unkno
       cause: error,
     })
   }
-  // A promise is rejected as a result; its own rejection must not end the process.
+  // A promise is rejected as a result; its own rejection must not crash the process.
   if (isThenable(result)) swallow(result)
   return result
 }

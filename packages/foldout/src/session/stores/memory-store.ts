@@ -43,7 +43,7 @@ export function createMemoryStore(): SessionStore {
   }
 }
 
-/** Its list grows in place: a session of thousands of turns is written event by event. */
+/** The list grows in place, because a session of thousands of turns is written event by event. */
 interface KeptSession extends StoredSession {
   readonly events: StoredEvent[]
 }

@@ -24,7 +24,7 @@ async function stage(store: SessionStore = createMemoryStore()): Promise<[Shared
 }
 
 describe('R65 a session that several processes use', () => {
-  it('R65 is seen by the others once it is saved, and not before it is begun', async () => {
+  it('R65 is visible to the others once it is saved, and not before it begins', async () => {
     const store = createMemoryStore()
     expect(await openSharedSession({ store, id: 'one', slices })).toBeUndefined()
     const [one, other] = await stage(store)
@@ -36,7 +36,7 @@ describe('R65 a session that several processes use', () => {
     expect(await other.sync()).toBe(false)
   })
 
-  it('R65 has one order when two write at once, also for those that wrote', async () => {
+  it('R65 has one order when two processes write at once, for the writers too', async () => {
     const [one, other, store] = await stage()
     for (let round = 0; round < 20; round++) {
       say(one, `one ${round}`)
@@ -50,7 +50,7 @@ describe('R65 a session that several processes use', () => {
     expect(third && getWords(third)).toEqual(getWords(one))
   })
 
-  it('R65 keeps its journal short, also while others still have the long one', async () => {
+  it('R65 keeps its journal short, even while others still have the long one', async () => {
     const [one, other, store] = await stage()
     for (let n = 0; n < 200; n++) {
       say(one, `${n}`)
@@ -65,7 +65,7 @@ describe('R65 a session that several processes use', () => {
     expect((await store.load('one'))?.events).toEqual([])
   })
 
-  it('R65 says that it is gone once another process has deleted it, and does not come back', async () => {
+  it('R65 reports that another process has deleted it, and does not come back', async () => {
     const [one, other, store] = await stage()
     await store.delete('one')
     say(one, 'too late')
@@ -76,7 +76,7 @@ describe('R65 a session that several processes use', () => {
     expect(await store.load('one')).toBeUndefined()
   })
 
-  it('R65 keeps what could not be written, and writes it later', async () => {
+  it('R65 keeps events that could not be written, and writes them later', async () => {
     const store = createMemoryStore()
     let isAway = false
     const flaky: SessionStore = {
@@ -93,7 +93,7 @@ describe('R65 a session that several processes use', () => {
     expect(getWords(other)).toEqual(['hello', 'kept'])
   })
 
-  it('R65 looks at the store once for all who ask at the same time', async () => {
+  it('R65 reads the store once for all callers that ask at the same time', async () => {
     const store = createMemoryStore()
     let loads = 0
     const [one] = await stage({ ...store, load: (id) => (loads++, store.load(id)) })
@@ -102,7 +102,7 @@ describe('R65 a session that several processes use', () => {
     expect(loads).toBe(1)
   })
 
-  it('R65 ends the same everywhere, in whatever order processes write and look', async () => {
+  it('R65 ends up the same everywhere, in whatever order processes write and sync', async () => {
     const step = fc.record({ who: fc.nat(2), what: fc.constantFrom('say', 'save', 'sync', 'say and save') })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {

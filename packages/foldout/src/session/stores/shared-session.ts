@@ -13,35 +13,35 @@ export interface SharedSessionOptions {
 }
 
 /**
- * A session that several processes use at the same time. Each writes its events to the store, and takes those of the others from
- * there. Of two processes that write at once, the second one takes the events of the first, applies its own after them, and writes
- * again: the journal has one order, which is that of every process in the end.
+ * A session that several processes use at the same time. Each process writes its events to the store and applies the
+ * events that the others have written. If two processes write at once, the second one applies the events of the first,
+ * then its own, and writes again. The journal therefore has one order, which every process ends up with.
  */
 export interface SharedSession {
   readonly session: Session
-  /** How many events of the journal are applied here. It grows whenever any process has written. */
+  /** How many events of the journal are applied here. It grows whenever a process writes. */
   readonly sequence: number
   /** Whether the store had the session when it was last asked. */
   readonly isGone: boolean
-  /** Takes what other processes have written. Returns whether that was anything. */
+  /** Applies the events that other processes have written. Returns whether there were any. */
   sync(): Promise<boolean>
   /** Writes all events dispatched so far. Rejects with `store-conflict` if the session was deleted. */
   save(): Promise<void>
 }
 
-/** How often a write is tried while others write too. Each failure means that another process has got on. */
+/** How often a write is retried while others write too. Each failure means that another process has made progress. */
 const MOST_ATTEMPTS = 50
 /** A journal with more events, or more bytes, than this is replaced by a snapshot. */
 const MOST_EVENTS = 64
 const MOST_BYTES = 1_048_576
 
-/** Begins a session, which is in the store once its first events are saved. */
+/** Begins a session. It is in the store once its first events are saved. */
 export function beginSharedSession(options: SharedSessionOptions): SharedSession {
   checkSessionId(options.id)
   return new JournaledCopy(options)
 }
 
-/** Opens a session that some process has begun; nothing if there is none. */
+/** Opens a session that some process has begun, or returns `undefined` if there is none. */
 export async function openSharedSession(options: SharedSessionOptions): Promise<SharedSession | undefined> {
   checkSessionId(options.id)
   const stored = await options.store.load(options.id)
@@ -93,7 +93,7 @@ class JournaledCopy implements SharedSession {
   }
 
   sync(): Promise<boolean> {
-    // Those who ask before it has begun share one look at the store.
+    // Callers that ask before the read begins share it.
     this.#nextSync ??= this.#enqueue(() => {
       this.#nextSync = undefined
       return this.#takeOthers()
@@ -106,12 +106,12 @@ class JournaledCopy implements SharedSession {
     return this.#enqueue(() => this.#write())
   }
 
-  /** Applies what is stored and not applied here yet. Returns whether that was anything. */
+  /** Applies stored events that are not applied here yet. Returns whether there were any. */
   take(stored: StoredSession): boolean {
     const last = stored.events.at(-1)?.sequence ?? stored.sequence
     if (last === this.#sequence) return false
     const isContinued = stored.sequence <= this.#sequence && this.#unwritten.length === 0
-    // Own events that are not written yet come after those of the others.
+    // This process's unwritten events come after those of the others.
     if (!isContinued) this.#owned.replayRestore(fillSnapshot(this.#initial, stored.snapshot))
     const known = isContinued ? this.#sequence : stored.sequence
     for (const { sequence, event, scope } of stored.events) if (sequence > known) this.#replay(event, scope)
@@ -134,7 +134,7 @@ class JournaledCopy implements SharedSession {
   }
 
   async #takeOthers(): Promise<boolean> {
-    // A session that is not written yet cannot have been deleted.
+    // A session that was never written cannot have been deleted.
     if (this.#sequence === 0) return false
     const stored = await this.#store.load(this.#id)
     this.#isGone = !stored
@@ -159,19 +159,19 @@ class JournaledCopy implements SharedSession {
     await this.#compact()
   }
 
-  /** Keeps the journal short, because every process reads it with each request. */
+  /** Keeps the journal short, because every process reads it on each request. */
   async #compact(): Promise<void> {
     const isShort = this.#sequence - this.#snapshotAt < MOST_EVENTS && this.#bytes < MOST_BYTES
     if (isShort || this.#unwritten.length > 0) return
     const sequence = this.#sequence
-    // Another process may have done so before.
+    // Another process may already have done this.
     await this.#store.save(this.#id, this.session.snapshot(), sequence).catch(ignore)
     this.#snapshotAt = sequence
     this.#bytes = 0
   }
 }
 
-/** A snapshot that has every slice: those that are not in the stored one are as they were at first. */
+/** Completes a snapshot: slices that the stored snapshot lacks get their initial state. */
 function fillSnapshot(initial: Snapshot, stored: Snapshot | undefined): Snapshot {
   return stored ? { ...stored, slices: { ...initial.slices, ...stored.slices } } : initial
 }

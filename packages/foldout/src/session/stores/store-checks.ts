@@ -6,7 +6,7 @@ import type { Snapshot } from '../snapshot.ts'
 import type { SessionPage, StoredEvent } from './store.ts'
 
 /**
- * The sequence numbers that a store has of a session; {@link checkEvents} and {@link checkSnapshot} compare with them.
+ * The sequence numbers that a store has for a session; {@link checkEvents} and {@link checkSnapshot} compare with them.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ import type { SessionPage, StoredEvent } from './store.ts'
  * ```
  */
 export interface StoredRange {
-  /** The number of the last event that the snapshot includes; 0 without a snapshot. */
+  /** The number of the last event that the snapshot includes; 0 if there is no snapshot. */
   readonly snapshot: number
   /** The number of the last event. */
   readonly last: number
@@ -116,7 +116,9 @@ export function selectPage(ids: Iterable<string>, { after, limit }: SessionPage 
   return sorted.slice(from, limit === undefined ? undefined : from + limit)
 }
 
-/** As databases compare UTF-8. Texts in JavaScript compare by UTF-16, where emoji come before some other letters. */
+/**
+ * Compares like databases, by UTF-8. JavaScript compares strings by UTF-16, where emoji come before some other letters.
+ */
 function compareCodePoints(a: string, b: string): number {
   const [left, right] = [Array.from(a), Array.from(b)]
   for (const [i, character] of left.entries()) {

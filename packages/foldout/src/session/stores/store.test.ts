@@ -22,7 +22,7 @@ const sum = defineSlice({
 const changes = defineLog({ name: 'changes', of: [sum.events.added] })
 const slices = [sum, changes]
 
-/** A memory store that counts appends and fails when told to. */
+/** A memory store that counts appends and fails on demand. */
 function testStore() {
   const store = createMemoryStore()
   const append = vi.fn<SessionStore['append']>(store.append)
@@ -54,7 +54,7 @@ describe('openSession', () => {
     expect(store.append.mock.calls.map(([, events]) => events.length)).toEqual([5, 1])
   })
 
-  it('R25 writes events that are dispatched during a write afterwards, and only once', async () => {
+  it('R25 writes events that are dispatched during a write after it, and only once', async () => {
     const store = createMemoryStore()
     let dispatchMore = (): void => undefined
     const slow: SessionStore = {
@@ -108,7 +108,7 @@ describe('openSession', () => {
     expect(second.get(sum).total).toBe(2)
   })
 
-  it('R24 R25 writes only what a restore changes: logs are already in the journal', async () => {
+  it('R24 R25 writes only the slices that a restore changes: logs are already in the journal', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     session.dispatch(sum.events.added([1]))
@@ -149,7 +149,7 @@ describe('openSession', () => {
     expect((await open(store)).get(sum).total).toBe(1)
   })
 
-  it('R25 rejects such an event inside a transaction too, so that a commit is not cut short', async () => {
+  it('R25 rejects such an event inside a transaction too, so a commit is not cut short', async () => {
     const store = createMemoryStore()
     const session = await open(store)
     const transaction = session.begin()
@@ -192,7 +192,7 @@ describe('a store that fails', () => {
     expect((await store.load('one'))?.events.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
   })
 
-  it('R25 does not end the process when nothing awaits the write', async () => {
+  it('R25 does not crash the process when nothing awaits the write', async () => {
     const store = testStore()
     store.append.mockRejectedValue(new Error('disk full'))
     const session = await open(store)
@@ -230,7 +230,7 @@ describe('a session that is opened with fewer slices than before', () => {
     { without: 'sum', left: [changes, echo] },
     { without: 'changes', left: [sum, echo] },
     { without: 'echo', left: [sum, changes] },
-  ])("R25 is refused, naming '$without', and loses nothing", async ({ without, left }) => {
+  ])("R25 is rejected, naming '$without', and loses nothing", async ({ without, left }) => {
     const store = createMemoryStore()
     const first = await openSession({ store, id: 'one', slices: all })
     first.dispatch(sum.events.added([1]))

@@ -36,7 +36,7 @@ export interface StoredEvent {
  */
 export interface StoredSession {
   readonly snapshot?: Snapshot
-  /** The number of the last event that the snapshot includes; 0 without a snapshot. */
+  /** The number of the last event that the snapshot includes; 0 if there is no snapshot. */
   readonly sequence: number
   readonly events: readonly StoredEvent[]
 }
@@ -53,9 +53,9 @@ export interface StoredSession {
  * ```
  */
 export interface SessionPage {
-  /** Only ids after this one. Default: from the first on. */
+  /** List only ids after this one. Default: start at the first. */
   readonly after?: string | undefined
-  /** At most this many. Default: all. */
+  /** The maximum number of ids. Default: all. */
   readonly limit?: number | undefined
 }
 
@@ -77,7 +77,7 @@ export interface SessionStore {
   load(id: string): Promise<StoredSession | undefined>
   /** Appends events: all of them, or none if one is rejected. */
   append(id: string, events: readonly StoredEvent[]): Promise<void>
-  /** Replaces a session's events, up to and including a sequence number, by a snapshot. */
+  /** Replaces a session's events, up to and including a sequence number, with a snapshot. */
   save(id: string, snapshot: Snapshot, sequence: number): Promise<void>
   /** Returns the ids of all sessions, or a page of them, sorted by code points. */
   list(page?: SessionPage): Promise<readonly string[]>
@@ -119,7 +119,7 @@ export interface KeptSession extends Session {
    * are kept and retried with the next event or call.
    */
   saved(): Promise<void>
-  /** Replaces the journal by a snapshot, so that the session opens quickly next time. */
+  /** Replaces the journal with a snapshot, so the session opens quickly next time. */
   compact(): Promise<void>
 }
 
@@ -148,7 +148,7 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
 
   function enqueue(job: () => Promise<void>): Promise<void> {
     lastJob = lastJob.then(job, job)
-    // `saved` reports the failure. Without this handler, the unhandled rejection would end the process first.
+    // `saved` reports the failure. Without this handler, the unhandled rejection would crash the process first.
     lastJob.catch(() => undefined)
     return lastJob
   }
@@ -198,14 +198,14 @@ export async function openSession(options: StoredSessionOptions): Promise<KeptSe
       await enqueue(async () => {
         await flush()
         await store.save(id, snapshot, upTo)
-        // The snapshot names all slices and is newer than the noted list of slices.
+        // The snapshot names all slices and is newer than the recorded list of slices.
         listing.isWritten = true
       })
     },
   }
 }
 
-/** A tick ends when all promises that can go on have gone on. */
+/** A tick ends when every promise that can settle has settled. */
 const afterTick: (job: () => void) => unknown = globalThis.setImmediate ?? ((job) => setTimeout(job, 0))
 
 interface SliceListing {

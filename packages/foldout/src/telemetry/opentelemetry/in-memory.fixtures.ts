@@ -21,7 +21,7 @@ export interface KeptSpan {
   ended: number
 }
 
-/** A tracer that keeps its spans, in the order in which they were started. */
+/** A tracer that records its spans in starting order. */
 export function keepingTracer(): { readonly tracer: Tracer; readonly spans: readonly KeptSpan[] } {
   const spans: KeptSpan[] = []
   const names = new Map<Span, string>()
@@ -85,7 +85,7 @@ export interface KeptMeasure {
   readonly attributes: Attributes
 }
 
-/** A meter that keeps what is measured. */
+/** A meter that records its measurements. */
 export function keepingMeter(): { readonly meter: Meter; readonly measures: readonly KeptMeasure[] } {
   const measures: KeptMeasure[] = []
   const keep =

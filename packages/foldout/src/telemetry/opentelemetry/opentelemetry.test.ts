@@ -198,7 +198,7 @@ describe('OpenTelemetry', () => {
     expect(spans[0]!.attributes['foldout.run.status']).toBe('unfinished')
   })
 
-  it('R40 R66 tells on the span of a run that a person is asked and has answered', async () => {
+  it('R40 R66 reports in the span of a run that a person was asked and has answered', async () => {
     const { spans, run } = setup()
     const session = createSession()
     const bound = shop()

@@ -19,22 +19,23 @@ export interface OpenTelemetryOptions {
   readonly system: string
   /** The adapter's `model`. */
   readonly model: string
-  /** Names the agent in its spans, such as the prompt's key. */
+  /** The name of the agent in its spans, such as the prompt's key. */
   readonly agentName?: string
-  /** Default: the global provider's, for `foldout`. */
+  /** The tracer. Default: the global provider's tracer for `foldout`. */
   readonly tracer?: Tracer
-  /** Default: the global provider's, for `foldout`. */
+  /** The meter. Default: the global provider's meter for `foldout`. */
   readonly meter?: Meter
   /**
-   * Whether spans contain what the model said, and the arguments and results of tools. Default false. The keys and the
+   * Whether spans contain the model's texts, and the arguments and results of tools. Default false. The keys and the
    * reason of an opening are always included.
    */
   readonly captureContent?: boolean
 }
 
 /**
- * Creates a listener that reports runs through the OpenTelemetry API, as spans and metrics with its GenAI names. Pass it to
- * `runAgent` as `onEvent`. It keeps the spans of the current run, so runs that overlap each need a listener of their own.
+ * Creates a listener that reports runs through the OpenTelemetry API, as spans and metrics with its GenAI names. Pass
+ * it to `runAgent` as `onEvent`. It keeps the spans of the current run, so overlapping runs each need their own
+ * listener.
  *
  * @example
  * ```ts
@@ -83,7 +84,7 @@ interface Instruments {
   openedDynamically(): void
 }
 
-/** Creates the metrics, with names and buckets from the GenAI conventions where those define them. */
+/** Creates the metrics, with names and buckets from the GenAI conventions if they define them. */
 function createInstruments(meter: Meter, common: Attributes): Instruments {
   const tokens = meter.createHistogram('gen_ai.client.token.usage', {
     unit: '{token}',

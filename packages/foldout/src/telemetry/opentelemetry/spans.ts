@@ -17,7 +17,7 @@ import type { OpenTelemetryOptions } from './opentelemetry.ts'
 export interface RunSpans {
   tells(event: AgentEvent): void
   ends(end: RunEnd): void
-  /** Whether a request is under way. */
+  /** Whether a request is in progress. */
   isAsking(): boolean
   /** How long the last request took, or has taken so far. */
   requestSeconds(): number

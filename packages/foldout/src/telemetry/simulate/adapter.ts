@@ -23,20 +23,20 @@ interface FollowedRun {
   readonly files: RecordingFilesystem
   /** Every section of the prompt. */
   readonly paths: ReadonlySet<string>
-  /** The prompt as the session has it now. */
+  /** Renders the prompt for the current state of the session. */
   readonly render: () => RenderedPrompt
   readonly isShown: (path: string, texts: ShownTexts) => boolean
 }
 
 export interface StepAdapter extends ProviderAdapter {
   readonly requests: readonly RequestParts[]
-  /** The texts that the model can read now. */
+  /** Returns the texts that the model can read now. */
   getTexts(): ShownTexts
 }
 
 const READ_FILE = 'read_file'
 
-/** An adapter whose model takes the steps of a run, whichever way it is shown the prompt. */
+/** Creates an adapter whose model takes the steps of a run, however the prompt is shown to it. */
 export function createStepAdapter(run: FollowedRun): StepAdapter {
   const transcript = createTranscript(run.kind, run.counter)
   let model: SimulatedModel | undefined
@@ -68,7 +68,7 @@ export function createStepAdapter(run: FollowedRun): StepAdapter {
 interface SimulatedModel {
   /** The names of the tools that the model has been offered. */
   readonly callable: Set<string>
-  /** Opens what is not shown yet; false if the prompt must be rendered again. */
+  /** Opens sections that are not shown yet; returns false if the prompt must be rendered again. */
   open(keys: readonly string[], step: number): Promise<boolean>
   /** Adds the cost of calls without running the tools. */
   pretendToCall(calls: readonly SimulatedCall[], step: number): void
@@ -85,14 +85,14 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
   const { counter, files } = run
   for (const { name } of evaluation.tools) callable.add(name)
 
-  /** Makes calls that the loop really runs; false if the prompt must be rendered again. */
+  /** Makes calls that the loop actually runs; returns false if the prompt must be rendered again. */
   async function call(calls: readonly Omit<ToolCall, 'id'>[], step: number): Promise<boolean> {
     transcript.addRequest()
     const toolCalls = calls.map((each, i) => ({ ...each, id: `call-${transcript.requests.length}-${i + 1}` }))
     transcript.addMessage({ role: 'assistant', text: '', toolCalls })
     const outcome = await evaluation.callTools(toolCalls)
     for (const result of outcome.results) {
-      if (result.isError) throw createStepError(step, `The run refuses it: ${result.text}`)
+      if (result.isError) throw createStepError(step, `The run rejects it: ${result.text}`)
       transcript.addMessage(result)
     }
     if (outcome.type === 'halt') return false
@@ -101,7 +101,9 @@ function createSimulatedModel(run: FollowedRun, { transcript, evaluation, callab
     return true
   }
 
-  /** Reads what a strategy has written to files: with the prompt's own tool if it has one, else with the host's. */
+  /**
+   * Reads the files that a strategy has written: with the prompt's own tool if it has one, otherwise with the host's.
+   */
   async function read(paths: readonly string[], step: number): Promise<void> {
     const calls = paths.map((path) => ({ name: READ_FILE, arguments: { path } }))
     if (callable.has(READ_FILE)) {
@@ -158,7 +160,7 @@ function createStepError(step: number, why: string): FoldoutError {
   return new FoldoutError('simulation-invalid', `Step ${step} of the run is not possible. ${why}`)
 }
 
-/** The calls by which a model opens sections, or undefined if a tool for them is not offered. */
+/** Returns the calls with which a model opens sections, or undefined if a tool for them is not offered. */
 function getOpeningCalls(
   keys: readonly string[],
   offered: ReadonlySet<string>,

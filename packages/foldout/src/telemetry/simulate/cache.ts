@@ -2,7 +2,7 @@ import type { TokenCounter } from '../../core/tokens/tokens.ts'
 import { getTokens, type Part, type RequestParts } from './request.ts'
 
 /**
- * How a provider's prompt cache is simulated.
+ * Options for the simulation of a provider's prompt cache.
  *
  * @example
  * ```ts
@@ -17,24 +17,28 @@ export interface CacheOptions {
    * - `'none'`, the default: everything is billed in full.
    * - `'anthropic'`: whole blocks are cached: the tool list, the system text and each message. A tool list that has grown is
    *   a different block.
-   * - `'openai'`: the shared beginning is cached in steps of 128 tokens, including that of a tool list that has grown.
+   * - `'openai'`: the shared beginning is cached in steps of 128 tokens, including the beginning of a tool list that
+   *   has grown.
    */
   readonly cache?: 'none' | 'anthropic' | 'openai'
-  /** What a token read from the cache costs, relative to an ordinary one. Default 0.1. */
+  /** The cost of a token read from the cache, relative to an ordinary one. Default 0.1. */
   readonly cacheReadRate?: number
-  /** What a token written to the cache costs, relative to an ordinary one. Default 1.25 for `'anthropic'`, 1 for `'openai'`. */
+  /**
+   * The cost of a token written to the cache, relative to an ordinary one. Default 1.25 for `'anthropic'`, 1 for
+   * `'openai'`.
+   */
   readonly cacheWriteRate?: number
-  /** The shortest input that is cached, in tokens. Default 1024. */
+  /** The minimum input that is cached, in tokens. Default 1024. */
   readonly cacheMinimumTokens?: number
   /**
-   * Whether the first request finds its tools and system text in the cache (`'warm'`), because another run began with the
-   * same ones a short while ago. Default `'cold'`.
+   * Whether the first request finds its tools and system text in the cache (`'warm'`), because another run recently
+   * began with the same ones. Default `'cold'`.
    */
   readonly cacheStart?: 'cold' | 'warm'
 }
 
 /**
- * Input tokens, and what they cost in tokens at the full price.
+ * Input tokens, and their cost in full-price tokens.
  *
  * @example
  * ```ts
@@ -42,14 +46,14 @@ export interface CacheOptions {
  * ```
  */
 export interface Charge {
-  /** The whole input, cached or not: what is billed without a cache. */
+  /** The whole input, cached or not, which is billed without a cache. */
   readonly inputTokens: number
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
   readonly billedTokens: number
 }
 
-/** Computes what a request costs after the one before it. */
+/** Computes the cost of a request, given the previous one. */
 export type Billing = (request: RequestParts, previous: RequestParts | undefined) => Charge
 
 const OPENAI_STEP = 128

@@ -4,12 +4,12 @@ import { createMemoryFilesystem } from '../../files/memory-filesystem.ts'
 /** A filesystem in memory that remembers which files were written. */
 export interface RecordingFilesystem {
   readonly filesystem: Filesystem
-  /** The files written since the last call. */
+  /** Returns the files written since the last call. */
   takeWritten(): readonly string[]
 }
 
 export function createRecordingFilesystem(): RecordingFilesystem {
-  // Without transactions, because writes within one would not be seen here.
+  // Without transactions, because writes inside one would not be noticed here.
   const { begin: _, ...files } = createMemoryFilesystem()
   let written: readonly string[] = []
   return {

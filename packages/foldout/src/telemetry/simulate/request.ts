@@ -18,7 +18,7 @@ export function getTokens(parts: readonly Part[]): number {
   return parts.reduce((sum, { tokens }) => sum + tokens, 0)
 }
 
-/** A message of a conversation; its calls cost their names and their arguments. */
+/** Converts a message of a conversation; a call costs its name and its arguments. */
 export function messagePart(message: Exclude<Message, { role: 'tools' }>, counter: TokenCounter): Part {
   if (message.role !== 'assistant') return { text: message.text, tokens: counter.count(message.text) }
   const calls = message.toolCalls.map((call) => [call.name, JSON.stringify(call.arguments) ?? ''])

@@ -3,7 +3,7 @@ import type { RenderedPrompt } from '../../prompt/render/rendered-prompt.ts'
 /** The texts that a model can read: the system text and the results of tools. */
 export type ShownTexts = readonly string[]
 
-/** The text of each open section without its heading, by path. */
+/** Returns the text of each open section without its heading, by path. */
 export function sectionBodies(inFull: RenderedPrompt): ReadonlyMap<string, string> {
   return new Map(
     inFull.nodes.map((node) => {

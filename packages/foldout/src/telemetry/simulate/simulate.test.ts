@@ -90,7 +90,7 @@ const run: SimulatedRun = {
 const simulated = (options: Partial<SimulationOptions> = {}, of: SimulatedRun = run) =>
   simulate(of, { strategy: readSection(), ...options })
 
-/** The same run as a scripted model would make it under each strategy. */
+/** The same run as a scripted model would make it with each strategy. */
 const refunding = calls('refund', { order: '17' })
 const scripts: Readonly<Record<string, readonly ScriptStep[]>> = {
   readSection: [
@@ -117,7 +117,7 @@ const scripts: Readonly<Record<string, readonly ScriptStep[]>> = {
   'everything-in-full': [refunding, calls('stock'), says('Done.')],
 }
 
-/** Tokens of the requests that a provider would get from the loop. */
+/** Counts the tokens of the requests that a provider would receive from the loop. */
 async function realRequests(name: string, options: { dynamic: boolean; strategy: DisclosureStrategy | undefined }) {
   const script = scripts[name]!
   const adapter = scriptedAdapter(script, { supportsDynamicTools: options.dynamic })
@@ -171,7 +171,7 @@ describe('simulate()', () => {
     expect(requests.map((request) => request.inputTokens)).toEqual(real)
   })
 
-  it('counts reading what a strategy has written to files', async () => {
+  it('counts reading the files that a strategy has written', async () => {
     const { requests, sections } = await simulated(
       { strategy: contextFiles() },
       { ...run, steps: [{ opens: ['rules'] }, { answers: 1 }] },
@@ -263,7 +263,7 @@ describe('simulate()', () => {
   })
 })
 
-/** Every character a token, so that the figures can be worked out by hand. */
+/** One token per character, so figures can be computed by hand. */
 const characters: TokenCounter = { name: 'characters', exact: true, count: (text) => text.length }
 
 describe('simulated caching', () => {
@@ -304,7 +304,7 @@ describe('simulated caching', () => {
     const { requests } = await simulated({ ...options, cache: 'openai' }, steps)
     const before = shop.bind().render({ disclosure: openSections() }).text
     const same = requests[0]!.tools + before.indexOf('House rules.')
-    // Both texts go on with `House ` before they differ.
+    // Both texts continue with `House ` before they differ.
     expect(requests[1]!.cacheReadTokens).toBe(Math.floor((same + 'House '.length) / 128) * 128)
     expect((await simulated({ ...options, cache: 'anthropic' }, steps)).requests[1]!.cacheReadTokens).toBe(
       requests[0]!.tools,
@@ -344,7 +344,7 @@ describe('impossible runs', () => {
   })
 })
 
-describe('what if sections were shown or folded', () => {
+describe('other visibilities of sections', () => {
   const define = (refunds: 'full' | 'summary', rules: 'full' | 'summary') =>
     definePrompt({
       ns: 'shop',
@@ -374,7 +374,7 @@ describe('what if sections were shown or folded', () => {
   ]
   const strategies = [readSection(), openSections(), openOrRead()].map((strategy) => [strategy.name, strategy] as const)
 
-  it.each(strategies)('R40 %s costs the same as with a prompt that is defined that way', async (_name, strategy) => {
+  it.each(strategies)('R40 cost the same as in a prompt that is defined that way: %s', async (_name, strategy) => {
     for (const [refunds, rules] of [
       ['full', 'summary'],
       ['summary', 'full'],
@@ -389,7 +389,7 @@ describe('what if sections were shown or folded', () => {
     }
   })
 
-  it('R40 refuses unknown sections, unknown visibilities, and visibility together with everything-in-full', async () => {
+  it('R40 reject unknown sections, unknown values, and everything-in-full together with visibility', async () => {
     const ask = (visibility: Record<string, unknown>, strategy: SimulationOptions['strategy'] = readSection()) =>
       simulate({ prompt: define('full', 'full'), steps }, {
         strategy,

@@ -13,7 +13,7 @@ import { getTokens } from './request.ts'
 import { isSectionShown, sectionBodies, type ShownTexts } from './shown.ts'
 
 /**
- * A call of one of the prompt's own tools. The tool is not run: only the cost of the call is known.
+ * A call of one of the prompt's own tools. The tool is not run; only the cost of the call counts.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export interface SimulatedCall {
 }
 
 /**
- * One thing that a model does, whichever way it is shown the prompt.
+ * One action of a model, however the prompt is shown to it.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export type SimulationStep =
   | { readonly answers: number }
 
 /**
- * What a model does in a run, independent of how sections are disclosed to it.
+ * The actions of a model in a run, independent of how sections are disclosed to it.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export type SimulationStep =
  */
 export interface SimulatedRun {
   readonly prompt: Pick<BoundPrompt, 'prompt' | 'render'>
-  /** What the user says. */
+  /** The user input. */
   readonly input?: string
   readonly steps: readonly SimulationStep[]
 }
@@ -80,11 +80,11 @@ export type SimulatedAdapter = 'dynamic' | 'dynamic-plain' | 'restart'
 export interface SimulationOptions extends CacheOptions {
   /** The strategy, or `'everything-in-full'` to fold no section at all. */
   readonly strategy: DisclosureStrategy | 'everything-in-full'
-  /** Default `'dynamic'`. */
+  /** How tools are added. Default `'dynamic'`. */
   readonly adapter?: SimulatedAdapter
   /**
-   * Sections that begin open (`full`) or folded (`summary`), by path, in place of their default: what if this section were
-   * shown from the start? The model can still open what is folded.
+   * Sections that start open (`full`) or folded (`summary`), by path, instead of their default, to see what it would
+   * cost to show a section from the start. The model can still open folded sections.
    */
   readonly visibility?: Readonly<Record<string, Visibility>>
   /** Counts tokens. Default: a quick estimate. */
@@ -92,7 +92,7 @@ export interface SimulationOptions extends CacheOptions {
 }
 
 /**
- * What one request costs.
+ * The cost of one request.
  *
  * @example
  * ```ts
@@ -100,15 +100,15 @@ export interface SimulationOptions extends CacheOptions {
  * ```
  */
 export interface SimulatedRequest extends Charge {
-  /** Tokens of the tool definitions before the conversation. */
+  /** The tokens of the tool definitions before the conversation. */
   readonly tools: number
   readonly system: number
-  /** Tokens of the conversation, with the tool definitions that were appended to it. */
+  /** The tokens of the conversation, with the tool definitions that were appended to it. */
   readonly messages: number
 }
 
 /**
- * What a simulated run costs, and what the model can read and call at its end.
+ * The cost of a simulated run, and what the model can read and call at its end.
  *
  * @example
  * ```ts
@@ -127,9 +127,9 @@ export interface Simulation extends Charge {
 }
 
 /**
- * Computes what a run's input costs. The run uses the real agent loop, renderer and session; only the model and the prompt's
- * own tools are stand-ins. A message costs what its texts cost: the few tokens with which providers mark the beginning of a
- * message are not known, and are left out for every strategy.
+ * Computes the cost of a run's input. The run uses the real agent loop, renderer and session; only the model and the
+ * prompt's own tools are simulated. A message costs as much as its texts: the few tokens with which providers mark the
+ * start of a message are unknown, so they are left out for every strategy.
  *
  * @example
  * ```ts
@@ -147,7 +147,7 @@ export async function simulate(run: SimulatedRun, options: SimulationOptions): P
   const session = createSession({ slices: [visibility.seed(options.visibility ?? {})] })
   const files = createRecordingFilesystem()
   const everything = Object.fromEntries(paths.map((path): [string, Visibility] => [path, 'full']))
-  // In a session of its own, because sections folded in the run's session would stay folded.
+  // In a separate session, because sections folded in the run's session would stay folded.
   const inFull = run.prompt.render({ session: createSession(), counter, visibility: everything })
   const rendering = strategy === 'everything-in-full' ? { visibility: everything } : { disclosure: strategy }
   const bodies = sectionBodies(inFull)
@@ -204,7 +204,7 @@ function checkVisibility({ strategy, visibility: asked }: SimulationOptions, pat
   if (strategy === 'everything-in-full') {
     throw new FoldoutError(
       'simulation-invalid',
-      "With the strategy 'everything-in-full' every section is shown. Pass a strategy, or leave out visibility.",
+      "With the strategy 'everything-in-full', every section is open. Pass a strategy, or leave out visibility.",
     )
   }
   const known = new Set(paths)

@@ -5,7 +5,7 @@ import { messagePart, type Part, type RequestParts } from './request.ts'
 import type { ShownTexts } from './shown.ts'
 import type { SimulatedAdapter } from './simulate.ts'
 
-/** A message of a conversation, or tools that have joined it. */
+/** A message of a conversation, or tools that were added to it. */
 type Entry =
   | { readonly type: 'message'; readonly part: Part; readonly shows?: string }
   | { readonly type: 'tools'; readonly tools: readonly AnyTool[] }
@@ -13,14 +13,14 @@ type Entry =
 /** The conversation of a simulated run, and the requests that were made with it. */
 export interface Transcript {
   readonly requests: readonly RequestParts[]
-  /** The system text and the results of tools, as the model has them now. */
+  /** Returns the system text and the results of tools, as the model sees them now. */
   getTexts(): ShownTexts
-  /** Begins with a render of the prompt, or goes on with a new one. */
+  /** Begins with a render of the prompt, or continues with a new one. */
   setPrompt(evaluation: Evaluation): void
   /** Sends the conversation so far to the model. */
   addRequest(): void
   addMessage(message: Exclude<Message, { role: 'tools' }>): void
-  /** Adds a message of which only the cost is known; `shows` is the text that the model reads in it. */
+  /** Adds a message with a known cost; `shows` is the text that the model reads in it. */
   addPart(part: Part, shows?: string): void
   addTools(tools: readonly AnyTool[]): void
 }
@@ -44,7 +44,7 @@ export function createTranscript(kind: SimulatedAdapter, counter: TokenCounter):
     setPrompt(evaluation) {
       system = evaluation.system
       promptTools = evaluation.tools
-      // The new render lists the tools that have joined the conversation.
+      // The new render lists the tools that were added to the conversation.
       entries = entries.filter(({ type }) => type !== 'tools')
     },
     addRequest() {

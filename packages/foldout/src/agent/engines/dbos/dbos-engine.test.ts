@@ -34,7 +34,7 @@ afterAll(async () => {
 engineSuite('createDbosEngine', async () => engine)
 
 describe('R64 createDbosEngine', () => {
-  it('R64 refuses a machine without a name or a version of its own, and a second one of the same name', async () => {
+  it('R64 rejects a machine without its own name or version, and a second one with the same name', async () => {
     const fake = { registerWorkflow: () => undefined, registerQueue: async () => undefined, isInitialized: () => true }
     const like = (changes: object): DbosEngine =>
       createDbosEngine({

@@ -37,7 +37,10 @@ export interface DbosEngineOptions {
   readonly connectionString: string
   /** The queue of the runs. Default `'foldout'`. */
   readonly queue?: string
-  /** How many runs are worked on at a time, and how often machines look for more. They hold for runs that start and for runs that are woken. */
+  /**
+   * How many runs are worked on at a time, and how often machines look for more. The limits apply to runs that start
+   * and to runs that are woken.
+   */
   readonly limits?: DbosQueueLimits
   /** The schema of the table of machines. Default `'foldout'`. */
   readonly schema?: string
@@ -45,12 +48,12 @@ export interface DbosEngineOptions {
   readonly silenceMs?: number
   /** How often to look for machines that have died, in milliseconds. Default 1,000. */
   readonly scanMs?: number
-  /** Told when this machine takes over the runs of a dead one, and of problems. */
+  /** Called when this machine takes over the runs of a dead one, and when there are problems. */
   readonly onEvent?: (event: FleetEvent) => void
 }
 
 /**
- * What an engine tells about the fleet.
+ * An event of the fleet.
  *
  * @example
  * ```ts
@@ -73,13 +76,14 @@ export type FleetEvent =
  */
 export interface DbosEngine extends RunEngine {
   /**
-   * Launches the DBOS that your program has configured, one machine after the other. DBOS creates its tables when it is launched, and of
-   * several that do so at the same time in a new database, most fail. It does nothing if DBOS was launched before.
+   * Launches the DBOS that your program has configured, one machine after another. DBOS creates its tables when it is
+   * launched; if several machines do so at the same time in a new database, most fail. Does nothing if DBOS is already
+   * launched.
    */
   launch(): Promise<void>
   /** Works on runs, and takes over those of machines that die. Call it after `launch`, or `DBOS.launch()`, with all kinds of runs defined. */
   serve(): Promise<void>
-  /** Says that this machine goes. What it works on goes on until `DBOS.shutdown()`. */
+  /** Announces that this machine leaves. Its current work continues until `DBOS.shutdown()`. */
   close(): Promise<void>
 }
 
@@ -88,10 +92,10 @@ const DEFAULT_SCAN_MS = 1000
 const DEFAULT_POLLING_MS = 100
 
 /**
- * Creates an engine on DBOS, which needs nothing but PostgreSQL. It joins the DBOS that your program launches. Set `executorID`
- * to a name that only this process has, and `applicationVersion` to a constant, or runs that are under way are stranded by a
- * deploy. Each time that a run is started or woken is one workflow; while it waits, there is none. Requires the packages
- * `@dbos-inc/dbos-sdk` and `pg`.
+ * Creates an engine on DBOS, which needs nothing but PostgreSQL. It joins the DBOS that your program launches. Set
+ * `executorID` to a name that only this process has, and `applicationVersion` to a constant, or a deploy will strand
+ * the runs in progress. Each start or wake-up of a run is one workflow; while it waits, there is none. Requires the
+ * packages `@dbos-inc/dbos-sdk` and `pg`.
  *
  * @example
  * ```ts
@@ -181,10 +185,10 @@ function registerWork(dbos: DbosSdk, kinds: ReadonlyMap<string, RunWork>): void 
   async function work(address: RunAddress, wokenBy: RunSignal | null, isCancel: boolean): Promise<Delivered> {
     if (isCancel) return { status: 'cancelled' }
     const key = getRunKey(address)
-    // What has woken the run may be earlier than the end of what it waited in.
+    // The signal may arrive before the work that waits for it has ended.
     if (wokenBy) await dbos.runStep(() => waitForStart(dbos, key), { name: 'turn' })
     const before = live.get(key)
-    // This machine was taken for dead, and got its own run back: what it still does for it has no effect any more.
+    // This machine was considered dead, and got its own run back: its earlier work on the run no longer has any effect.
     before?.replaced.abort(new Error('Another machine has taken over this run.'))
     await before?.ended
     const replaced = new AbortController()
@@ -230,7 +234,7 @@ function deliver(
   })
 }
 
-/** Runs a job with a signal that aborts when either does. */
+/** Runs a job with a signal that aborts when either signal does. */
 async function withEither<Value>(
   cancelled: AbortSignal | undefined,
   replaced: AbortController,
@@ -279,8 +283,8 @@ function toMachineOptions(options: DbosEngineOptions, queue: string): Parameters
 }
 
 /**
- * Asks for the same work once more. DBOS resumes a workflow only on machines of its version, and after a deploy there may be
- * none. In this order, so that nothing is lost if this machine dies in between; asking twice has no effect.
+ * Enqueues the same work once more. DBOS resumes a workflow only on machines of its version, and after a deploy there
+ * may be none. The order ensures that nothing is lost if this machine dies in between; enqueuing twice has no effect.
  */
 async function reissue(dbos: DbosSdk, queue: string, { workflowID, input = [] }: DbosWorkflow): Promise<void> {
   const [address, wokenBy, isCancel] = input as [RunAddress, RunSignal | null, boolean]
@@ -296,14 +300,14 @@ function checkIdentity(dbos: DbosSdk): void {
   if (dbos.executorID === 'local') {
     throw new FoldoutError(
       'engine-invalid',
-      "This machine is called 'local', as every other one is. Set executorID in DBOS.setConfig() to a name that only this process has.",
+      "This machine is named 'local', like every machine by default. Set executorID in DBOS.setConfig() to a name that only this process has.",
     )
   }
   // DBOS hashes the source where no version is set.
   if (/^[0-9a-f]{32,}$/.test(dbos.applicationVersion)) {
     throw new FoldoutError(
       'engine-invalid',
-      'DBOS derives the version of this application from its source, so a deploy would strand the runs that are under way. Set applicationVersion in DBOS.setConfig() to a constant.',
+      'DBOS derives the version of this application from its source, so a deploy would strand the runs in progress. Set applicationVersion in DBOS.setConfig() to a constant.',
     )
   }
 }

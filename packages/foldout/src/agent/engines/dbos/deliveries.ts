@@ -3,7 +3,7 @@ import { getRunKey, type RunAddress, type RunEnd, type RunSignal, type RunStatus
 import { toStatus } from '../local-engine.ts'
 import type { DbosEnqueueOptions, DbosFilter, DbosWorkflow } from './sdk.ts'
 
-/** The workflow that does a piece of a run's work. */
+/** The name of the workflow that does a piece of a run's work. */
 export const WORKFLOW = 'foldout.run'
 
 /** The part of DBOS, or of its client, that deliveries need. */
@@ -13,7 +13,7 @@ export interface DeliverySdk {
 }
 
 export interface Delivery {
-  /** Tells this delivery from all others of the run. */
+  /** Distinguishes this delivery from all others of the run. */
   readonly name: string
   readonly wokenBy?: RunSignal
   readonly isFirst?: boolean
@@ -24,15 +24,15 @@ export interface Delivery {
 }
 
 export interface Mailbox {
-  /** Asks for work on a run, which some machine then does. False if that was asked for before. */
+  /** Enqueues work on a run for any machine. Returns false if it was already enqueued. */
   enqueue(address: RunAddress, delivery: Delivery): Promise<boolean>
-  /** Everything that was asked for on a run. */
+  /** Lists all deliveries of a run. */
   list(address: RunAddress): Promise<readonly DbosWorkflow[]>
 }
 
 /**
- * The queue of runs that are woken. It is partitioned by run, because the work of one run is done one piece at a time. The queue of
- * runs that start is not: DBOS takes partitions in any order, so that priorities would count for nothing.
+ * The queue of runs that are woken. It is partitioned by run, because the work of one run is done one piece at a time.
+ * The queue of runs that start is not: DBOS takes partitions in any order, which would defeat priorities.
  */
 export function getWokenQueue(queue: string): string {
   return `${queue}/woken`
@@ -85,7 +85,7 @@ export type Delivered = RunEnd | { readonly status: 'cancelled' }
 export const isOpen = ({ status }: DbosWorkflow): boolean =>
   status === 'ENQUEUED' || status === 'PENDING' || status === 'DELAYED'
 
-/** Where a run stands: what it does now, or what came of what it did last. */
+/** Returns the status of a run: its current work, or the outcome of its last work. */
 export function getRunStatus(id: string, deliveries: readonly DbosWorkflow[]): RunStatus {
   const running = deliveries.find(isOpen)
   const last = deliveries.toSorted((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0)).at(-1)

@@ -15,7 +15,7 @@ export interface FleetMachine {
   readonly name: string
   /** Whether it holds its lock. The runs of one that does not are taken over by others, if there are any. */
   readonly isAlive: boolean
-  /** The `applicationVersion` of its DBOS; absent if it joined with an older Foldout. */
+  /** The `applicationVersion` of its DBOS; absent if it joined with an older version of Foldout. */
   readonly version?: string
   readonly joinedAt?: string
   /** How many pieces of work it does at the moment. */
@@ -58,7 +58,7 @@ export interface FleetTablesOptions {
 const SHOWN_TAKEOVERS = 20
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Opens the tables of a fleet to read them. They may lack, if no machine has joined yet. */
+/** Opens the tables of a fleet to read them. They may not exist if no machine has joined yet. */
 export async function openFleetTables({
   connectionString,
   schema,
@@ -71,7 +71,7 @@ export async function openFleetTables({
     try {
       return (await pool.query<Row>(sql, values)).rows
     } catch (error) {
-      throw new FoldoutError('store-failed', `The fleet could not be looked at: ${getErrorMessage(error)}.`, {
+      throw new FoldoutError('store-failed', `The fleet could not be read: ${getErrorMessage(error)}.`, {
         cause: error,
       })
     }
@@ -102,7 +102,7 @@ export async function openFleetTables({
   }
 }
 
-/** Looks at the lock without taking it. Rows of an older version have no more than a name. */
+/** Checks the lock without taking it. Rows of an older version have only a name. */
 function writeMachines(table: string): string {
   return `SELECT machine.name, to_jsonb(machine) AS row, EXISTS (
       SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1

@@ -30,7 +30,7 @@ export interface FleetOptions {
 }
 
 /**
- * How much of a fleet to look at.
+ * Limits for reading a fleet.
  *
  * @example
  * ```ts
@@ -38,16 +38,16 @@ export interface FleetOptions {
  * ```
  */
 export interface FleetLookOptions {
-  /** How many runs are listed, the last changed first. Default 50. */
+  /** How many runs are listed, most recently changed first. Default 50. */
   readonly runs?: number
   /** How many calls that wait for a person are listed, the newest first. Default 100. */
   readonly approvals?: number
-  /** How many starts and wakings of runs are looked at, the newest first. Default 20,000. */
+  /** How many starts and wake-ups of runs are read, newest first. Default 20,000. */
   readonly deliveries?: number
 }
 
 /**
- * A run as the fleet's view has it.
+ * A run in the view of a fleet.
  *
  * @example
  * ```ts
@@ -69,11 +69,11 @@ export interface FleetRun extends RunStatus, RunAddress {
  */
 export interface FleetQueue {
   readonly name: string
-  /** Starts and wakings that no machine works on yet. */
+  /** The number of starts and wake-ups that no machine works on yet. */
   readonly waiting: number
-  /** Those that are to begin at a later time. */
+  /** The number of starts that are scheduled for later. */
   readonly delayed: number
-  /** Those that machines work on. */
+  /** The number of starts and wake-ups in progress. */
   readonly active: number
 }
 
@@ -86,14 +86,14 @@ export interface FleetQueue {
  * ```
  */
 export interface FleetApproval {
-  /** Names exactly this call. {@link Fleet.answer} takes it. */
+  /** Identifies exactly this call, for {@link Fleet.answer}. */
   readonly id: string
   readonly run: RunAddress
   readonly request: ApprovalRequest
 }
 
 /**
- * What a fleet does at the moment.
+ * The current state of a fleet.
  *
  * @example
  * ```ts
@@ -103,18 +103,18 @@ export interface FleetApproval {
 export interface FleetPicture {
   readonly machines: readonly FleetMachine[]
   readonly queues: readonly FleetQueue[]
-  /** How many runs are in each state, among those that were looked at. */
+  /** How many runs are in each state, among those that were read. */
   readonly counts: Readonly<Record<RunStatus['status'], number>>
   readonly runs: readonly FleetRun[]
   readonly approvals: readonly FleetApproval[]
   /** The newest first. */
   readonly takeovers: readonly FleetTakeover[]
-  /** Whether all runs were looked at. Otherwise the oldest were not. */
+  /** Whether all runs were read. If not, the oldest are missing. */
   readonly isComplete: boolean
 }
 
 /**
- * A view of a fleet, from outside of it.
+ * A view of a fleet from outside.
  *
  * @example
  * ```ts
@@ -127,8 +127,8 @@ export interface FleetPicture {
 export interface Fleet {
   look(options?: FleetLookOptions): Promise<FleetPicture>
   /**
-   * Answers a call that waits for a person, by its id in a picture. The answer holds for exactly that call, and the first one counts:
-   * later ones are refused with `approval-used` or `approval-unknown`.
+   * Answers a call that waits for a person, by its id in a picture. The answer holds for exactly that call, and the
+   * first one counts: later ones are rejected with `approval-used` or `approval-unknown`.
    */
   answer(id: string, answer: Pick<ApprovalAnswer, 'approved' | 'reason'>): Promise<FleetApproval>
   close(): Promise<void>
@@ -139,14 +139,14 @@ const DEFAULT_APPROVALS = 100
 const DEFAULT_DELIVERIES = 20_000
 const PAGE = 1000
 const DEFAULT_QUEUE = 'foldout'
-/** How many characters of a call's digest stand in its id. */
+/** How many characters of a call's digest its id contains. */
 const SHOWN_DIGEST = 16
 /** How many journals are read at a time. */
 const PARALLEL = 8
 
 /**
- * Looks at the machines, runs and waiting approvals of a fleet, and answers approvals, without defining a run or joining the fleet. It changes
- * nothing else. Requires the packages `pg` and `@dbos-inc/dbos-sdk`.
+ * Reads the machines, runs and waiting approvals of a fleet, and answers approvals, without defining a run or joining
+ * the fleet. It changes nothing else. Requires the packages `pg` and `@dbos-inc/dbos-sdk`.
  *
  * @example
  * ```ts
@@ -164,7 +164,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     await Promise.all([client?.destroy(), store?.close(), tables.close()])
   }
   try {
-    // Tables that do not exist yet are not made here: nothing has run.
+    // Missing tables are not created here, because nothing has run yet.
     if (tables.hasRuns) client = await openClient(connectionString, dbosSchema)
     if (tables.hasSessions) store = await createPostgresStore({ connectionString, schema })
     return new OpenFleet(tables, client, store, closeAll)
@@ -261,7 +261,7 @@ class OpenFleet implements Fleet {
     throw new FoldoutError('approval-used', `The call '${callId}' was answered before, and an answer counts once.`)
   }
 
-  /** Everything that was asked for on any run, the newest first. */
+  /** Lists the deliveries of all runs, newest first. */
   async #list(most: number): Promise<readonly DbosWorkflow[]> {
     const listed: DbosWorkflow[] = []
     while (this.#client && listed.length < most) {
@@ -288,7 +288,7 @@ class OpenFleet implements Fleet {
     return (await this.#readWaiting(id)).map((request) => ({ id: toApprovalId(run, request), run, request }))
   }
 
-  /** Reads the calls that wait from a run's journal, whatever else its session holds. */
+  /** Reads the waiting calls from a run's journal, whatever else its session contains. */
   async #readWaiting(id: string): Promise<readonly ApprovalRequest[]> {
     const stored = await this.#store?.load(id)
     if (!stored) return []
@@ -303,7 +303,7 @@ class OpenFleet implements Fleet {
   }
 }
 
-/** The part of a snapshot that is about the run. Other slices are those of the program that defined it. */
+/** Returns the part of a snapshot that is about the run. Other slices belong to the program that defined it. */
 function pickRun(snapshot: unknown): Snapshot {
   const { version, slices } = snapshot as Snapshot
   const run = slices[agentRun.name]
@@ -324,7 +324,7 @@ function readApprovalId(id: string): RunAddress | undefined {
   }
 }
 
-/** The runs that were asked for work on, the one that was asked for last first. */
+/** Groups deliveries by run, most recent run first. */
 function groupRuns(listed: readonly DbosWorkflow[]): ReadonlyMap<string, SeenRun> {
   const runs = new Map<string, SeenRun>()
   for (const delivery of listed) {

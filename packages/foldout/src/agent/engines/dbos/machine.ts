@@ -16,7 +16,7 @@ export interface MachineOptions {
   readonly scanMs: number
   /** Lists the machines that have runs under way. One that died while it started may have no other trace. */
   listOwners(): Promise<readonly string[]>
-  /** Takes over what a dead machine has left. Its name stays locked meanwhile. Returns how many runs that were. */
+  /** Takes over the runs of a dead machine, while its name stays locked. Returns how many runs there were. */
   takeOver(name: string): Promise<number>
   warn(message: string): void
 }
@@ -26,15 +26,15 @@ export interface Machine {
 }
 
 const RECONNECT_MS = 200
-/** Every so many times that the others are looked at, those that never joined are too. */
+/** Machines that never joined are checked once in this many scans. */
 const SCANS_A_ROUND = 5
 /** A machine that was killed and started again waits until the server has noticed. */
 const MOST_LOCK_ATTEMPTS = 50
 
 /**
- * Joins a fleet. A machine is alive as long as it holds a session-level advisory lock, on a connection of its own: the server frees
- * the lock when the connection ends, however the machine died, and closes the connection of a machine that is silent for too long.
- * A machine that obtains the lock of another one takes over its runs. Nobody compares clocks.
+ * Joins a fleet. A machine is alive as long as it holds a session-level advisory lock, on its own connection: the
+ * server frees the lock when the connection ends, however the machine died, and closes the connection of a machine that
+ * is silent for too long. A machine that obtains the lock of another one takes over its runs. No clocks are compared.
  */
 export async function joinFleet(options: MachineOptions): Promise<Machine> {
   const { name, version, schema, scanMs, silenceMs, warn } = options
@@ -83,8 +83,7 @@ export async function joinFleet(options: MachineOptions): Promise<Machine> {
       if (scans++ % SCANS_A_ROUND === 0) await addOwners(own, options)
       await scan(own, options, suspects)
     } catch (error) {
-      if (!hasLeft.signal.aborted && client === own)
-        warn(`Other machines cannot be looked at: ${getErrorMessage(error)}`)
+      if (!hasLeft.signal.aborted && client === own) warn(`Other machines cannot be checked: ${getErrorMessage(error)}`)
     } finally {
       isScanning = false
     }
@@ -112,11 +111,11 @@ async function openClient({ connectionString }: Pick<MachineOptions, 'connection
   return client
 }
 
-/** Does something while no other machine does it. The lock ends with its connection. */
+/** Runs a job while no other machine does. The lock ends with its connection. */
 export async function inTurn(connectionString: string, job: () => Promise<void>): Promise<void> {
   const client = await openClient({ connectionString })
   try {
-    // Again and again: a statement that waits for the lock would keep an index from being made concurrently, as DBOS does.
+    // Polls, because a statement that waits for the lock would block the concurrent index builds of DBOS.
     for (;;) {
       const sql = `SELECT pg_try_advisory_lock(${hashName('foldout:launch')}) AS locked`
       const { rows } = await client.query<{ locked: boolean }>(sql)
@@ -146,7 +145,7 @@ async function prepareTable(options: MachineOptions): Promise<void> {
   }
 }
 
-/** The last one to be made says that all are there. */
+/** The last table to be created shows that all exist. */
 function listTables(schema: string): readonly string[] {
   return [
     `CREATE SCHEMA IF NOT EXISTS ${schema}`,
@@ -171,7 +170,7 @@ async function lockOwnName(client: Client, { name }: MachineOptions, signal: Abo
   await client.end()
   throw new FoldoutError(
     'engine-invalid',
-    `Another process runs as the machine '${name}'. Give each one an executorID of its own in DBOS.setConfig().`,
+    `Another process runs as the machine '${name}'. Give each process its own executorID in DBOS.setConfig().`,
   )
 }
 
@@ -181,7 +180,10 @@ async function addOwners(client: Client, { schema, listOwners }: MachineOptions)
   await client.query(`INSERT INTO ${schema}.machines (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, [owners])
 }
 
-/** Looks at all other machines. One whose lock is free twice in a row is dead; once, it may be connecting again. */
+/**
+ * Checks all other machines. A machine whose lock is free twice in a row is dead; after one time, it may be
+ * reconnecting.
+ */
 async function scan(client: Client, options: MachineOptions, suspects: Set<string>): Promise<void> {
   const { schema, name, takeOver } = options
   const { rows } = await client.query<{ name: string }>(
@@ -207,7 +209,7 @@ async function scan(client: Client, options: MachineOptions, suspects: Set<strin
   }
 }
 
-/** Remembers a takeover for those who look at the fleet; the oldest are forgotten. */
+/** Records a takeover for views of the fleet; the oldest records are dropped. */
 async function noteTakeover(client: Client, schema: string, takeover: [string, string, number]): Promise<void> {
   await client.query(`INSERT INTO ${schema}.takeovers (machine, by, runs) VALUES ($1, $2, $3)`, takeover)
   await client.query(
@@ -217,7 +219,7 @@ async function noteTakeover(client: Client, schema: string, takeover: [string, s
 
 const KEPT_TAKEOVERS = 1000
 
-/** The key of the lock of the machine that an expression names. */
+/** Returns the SQL expression for a machine's lock key. */
 export function getLockKey(name: string): string {
   return hashName('foldout:machine:', name)
 }

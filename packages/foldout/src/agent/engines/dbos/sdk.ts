@@ -1,6 +1,6 @@
 /**
- * What the engine needs of DBOS: the class `DBOS` of the package `@dbos-inc/dbos-sdk`, which your program has configured and
- * launched.
+ * The part of DBOS that the engine needs: the class `DBOS` of the package `@dbos-inc/dbos-sdk`, which your program has
+ * configured and launched.
  *
  * @example
  * ```ts
@@ -10,7 +10,7 @@
 export interface DbosSdk {
   readonly executorID: string
   readonly applicationVersion: string
-  /** Where the signal of the step under way is. */
+  /** Provides the signal of the current step. */
   readonly stepStatus: { readonly cancelSignal: AbortSignal } | undefined
   isInitialized(): boolean
   launch(): Promise<void>
@@ -43,7 +43,7 @@ export interface DbosQueueLimits {
 }
 
 /**
- * What the engine asks DBOS to enqueue.
+ * Options for a workflow that the engine enqueues.
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ export interface DbosEnqueueOptions {
 }
 
 /**
- * Which workflows the engine asks DBOS for.
+ * A filter for workflows.
  *
  * @example
  * ```ts

@@ -44,7 +44,7 @@ describe.each([
     (args: object, id: string) => call('use_tool', { name: 'pay', arguments: args }, id),
   ],
 ] as const)("R66 a tool %s in the AI SDK's loop", (_, createSection, use) => {
-  it('asks in the way of the SDK, runs when approved there, and knows its call', async () => {
+  it('asks through the SDK, runs when approved there, and knows its call', async () => {
     const done: unknown[] = []
     const section = createSection(done)
     const content = [use({ amount: 5 }, 'few'), use({ amount: 50 }, 'many'), use({ amount: 'x' }, 'wrong')] as Content[]

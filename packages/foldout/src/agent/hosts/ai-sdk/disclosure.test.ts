@@ -76,7 +76,7 @@ function getSystem({ prompt }: CallOptions): string {
   const [first] = prompt
   return first?.role === 'system' ? first.content : ''
 }
-/** The results that the last message of a request carries. */
+/** Returns the results in the last message of a request. */
 function getResults(options: CallOptions | undefined): unknown[] {
   const last = options?.prompt.at(-1)
   return last?.role === 'tool' ? last.content.map((part) => 'output' in part && part.output) : []
@@ -159,7 +159,7 @@ describe('createDisclosure', () => {
     expect(getResults(third)).toEqual([{ type: 'text', value: 'dig done.' }])
   })
 
-  it('R33 loses no opening and no call of a turn that has several', async () => {
+  it('R33 loses no opening and no call in a turn with several', async () => {
     for (const disclosure of [openSections(), readSection()]) {
       const session = createSession()
       const open = (key: string, id: string): Content =>
@@ -184,26 +184,29 @@ describe('createDisclosure', () => {
   it.each([
     ['readSection', readSection(), 'Call `read_section` with section_key "docs.deep" first.'],
     ['openSections', openSections(), 'Call `open_sections` with section_keys ["docs.deep"] first.'],
-  ])('R36 answers a call of a folded tool with how to open its section: %s', async (_name, disclosure, how) => {
-    const session = createSession()
-    const model = answering((number) => (number === 0 ? [calling('dig', {}), calling('start', {})] : done))
-    const { text } = await generateText({
-      model,
-      ...(await createDisclosure({ prompt: bound, session, disclosure })),
-      prompt: 'Go.',
-      stopWhen,
-    })
-    expect(text).toBe('Done.')
-    expect(getResults(model.doGenerateCalls[1])).toEqual([
-      {
-        type: 'error-text',
-        value: `Error repairing tool call: Tool 'dig' belongs to the section 'docs.deep', which is not open yet. ${how}`,
-      },
-      { type: 'text', value: 'start done.' },
-    ])
-    expect(session.get(visibility)).toEqual({})
-    expect(toolNames(model.doGenerateCalls[1])).not.toContain('dig')
-  })
+  ])(
+    'R36 answers a call of a folded tool with instructions to open its section: %s',
+    async (_name, disclosure, how) => {
+      const session = createSession()
+      const model = answering((number) => (number === 0 ? [calling('dig', {}), calling('start', {})] : done))
+      const { text } = await generateText({
+        model,
+        ...(await createDisclosure({ prompt: bound, session, disclosure })),
+        prompt: 'Go.',
+        stopWhen,
+      })
+      expect(text).toBe('Done.')
+      expect(getResults(model.doGenerateCalls[1])).toEqual([
+        {
+          type: 'error-text',
+          value: `Error repairing tool call: Tool 'dig' belongs to the section 'docs.deep', which is not open yet. ${how}`,
+        },
+        { type: 'text', value: 'start done.' },
+      ])
+      expect(session.get(visibility)).toEqual({})
+      expect(toolNames(model.doGenerateCalls[1])).not.toContain('dig')
+    },
+  )
 
   it('R36 keeps an added tool callable, even in a later call with the same session', async () => {
     const session = createSession()
@@ -221,7 +224,7 @@ describe('createDisclosure', () => {
     expect(getSystem(model.doGenerateCalls[2]!)).toContain('How to administrate.')
   })
 
-  it('does nothing to the session before the model asks', async () => {
+  it('does not change the session before the model opens a section', async () => {
     const session = createSession()
     const events: unknown[] = []
     session.subscribe((event) => events.push(event))
@@ -326,10 +329,10 @@ describe('createDisclosure', () => {
     expect(sent).toContain('tool-output-available')
     expect(sent).toContain('Opened: admin.')
     expect(sent).not.toContain('How to administrate.')
-    // The model reads it all the same: in the result, or in the system text.
+    // The model still reads the text: in the result, or in the system text.
     expect(JSON.stringify(model.doStreamCalls[1]!.prompt)).toContain('How to administrate.')
     expect(messages.length).toBeGreaterThan(0)
-    // In a later request the notice is enough: the section is in the system text by then.
+    // In a later request, the notice is enough, because the section is in the system text by then.
     const later = settings.tools[name]!.toModelOutput!({ toolCallId: 'unknown', input, output: 'Opened: admin.' })
     expect(await later).toEqual({ type: 'text', value: 'Opened: admin.' })
     expect((await stream(true)).sent).toContain(
@@ -337,7 +340,7 @@ describe('createDisclosure', () => {
     )
   })
 
-  it('R36 offers what became visible without a disclosure call', async () => {
+  it('R36 offers tools that became visible without a disclosure call', async () => {
     const reveal = defineTool({
       name: 'reveal',
       description: 'Opens the vault.',
@@ -396,7 +399,7 @@ describe('createDisclosure', () => {
     expect(third).toMatchObject({ type: 'error-text', value: expect.stringContaining('Invalid input') as string })
   })
 
-  it('R32 writes context files where there is a filesystem', async () => {
+  it('R32 writes context files if there is a filesystem', async () => {
     const prompt = definePrompt({
       ns: 'test',
       key: 'files',
@@ -421,7 +424,7 @@ describe('createDisclosure', () => {
     expect(new Set(model.doGenerateCalls.map(getSystem)).size).toBe(1)
   })
 
-  it('always offers your own tools, and refuses two with the same name', async () => {
+  it('always offers your own tools, and rejects two with the same name', async () => {
     const mine = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: () => 'mine done' })
     const model = answering((number) => (number === 0 ? [calling('read_section', { section_key: 'admin' })] : done))
     await generateText({
@@ -477,7 +480,7 @@ describe('createDisclosure', () => {
 describe('equivalence', () => {
   const strategies: readonly DisclosureStrategy[] = [readSection(), openSections(), openOrRead()]
 
-  it('R31 shows the same texts and makes the same tools callable as a conversation of our own', async () => {
+  it("R31 shows the same texts and makes the same tools callable as Foldout's own loop", async () => {
     await fc.assert(
       fc.asyncProperty(
         shapes.chain((sections) =>

@@ -13,7 +13,7 @@ import type { AnyTool } from '../../../tools/tool.ts'
 import { createToolWrapper } from './wrap-tool.ts'
 
 /**
- * What {@link createDisclosure} takes: the prompt, and what a render takes.
+ * Options of {@link createDisclosure}: the prompt, and the options of a render.
  *
  * @example
  * ```ts
@@ -23,21 +23,21 @@ import { createToolWrapper } from './wrap-tool.ts'
  */
 export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
   readonly prompt: Pick<BoundPrompt, 'render'>
-  /** Holds what the model has opened. */
+  /** The session that records which sections the model has opened. */
   readonly session: Session
-  /** Where the prompt's tools read and write files. */
+  /** The filesystem of the prompt's tools. */
   readonly filesystem?: Filesystem
-  /** Your own tools, which are offered all the time beside those of the prompt. */
+  /** Your own tools, which are always offered in addition to those of the prompt. */
   readonly tools?: ToolSet
   /**
-   * Whether the output of a disclosure tool is the section's text, which `toUIMessageStream` sends to the browser. By default
-   * the output is a short notice, and only the model reads the text.
+   * Whether the output of a disclosure tool is the section's text, which `toUIMessageStream` sends to the browser. By
+   * default, the output is a short notice, and only the model reads the text.
    */
   readonly showTextInOutput?: boolean
 }
 
 /**
- * What a step of the AI SDK's loop is told.
+ * The settings for one step of the AI SDK's loop.
  *
  * @example
  * ```ts
@@ -49,12 +49,12 @@ export interface AiSdkDisclosureOptions extends Omit<RenderOptions, 'session'> {
 export interface StepSettings {
   /** The tools disclosed so far. */
   activeTools: string[]
-  /** The prompt as it is rendered since an opening asked for that. */
+  /** The newly rendered prompt, if an opening required a new render. */
   system?: string
 }
 
 /**
- * Settings for `generateText` and `streamText`, to be spread into theirs.
+ * Settings for `generateText` and `streamText`. Spread them into your own.
  *
  * @example
  * ```ts
@@ -65,18 +65,20 @@ export interface StepSettings {
  */
 export interface AiSdkDisclosure {
   readonly system: string
-  /** All tools the prompt has, folded ones too. Those that are opened move to the end, so that the list offered only grows there. */
+  /**
+   * All tools of the prompt, including folded ones. Opened tools move to the end, so the offered list only grows there.
+   */
   readonly tools: ToolSet
   /** The tools offered in the first step. */
   readonly activeTools: string[]
   prepareStep(this: void): StepSettings
-  /** Answers a call of a tool that is not disclosed yet with how to disclose it. */
+  /** Answers a call of a tool that is not open yet with instructions to open its section. */
   experimental_repairToolCall(this: void, options: { readonly toolCall: { readonly toolName: string } }): Promise<null>
 }
 
 /**
- * Puts a prompt into the AI SDK's own loop, where the model opens what it needs. Make a new one for each call; what was
- * opened is in the session.
+ * Runs a prompt in the AI SDK's own loop, where the model opens the sections it needs. Create a new one for each call;
+ * the session records which sections are open.
  *
  * @example
  * const disclosure = await createDisclosure({ prompt: bound, session })
@@ -107,7 +109,7 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
     activeTools: [...offer.active],
     prepareStep() {
       const now = render()
-      // Whatever is visible can be called, by whatever means it became so.
+      // Every visible tool can be called, however it became visible.
       offer.disclose(now.tools)
       if (mustRender) rendered = now
       mustRender = false
@@ -123,9 +125,9 @@ export async function createDisclosure(options: AiSdkDisclosureOptions): Promise
 }
 
 interface ToolOffer {
-  /** All tools; those that are disclosed move to the end. */
+  /** All tools; disclosed ones move to the end. */
   readonly tools: ToolSet
-  /** Names of those that are offered. */
+  /** The names of the offered tools. */
   readonly active: ReadonlySet<string>
   disclose(tools: readonly AnyTool[]): void
 }
@@ -161,8 +163,8 @@ function createNameError(name: string): FoldoutError {
 }
 
 /**
- * Every tool a prompt can offer in a session, those of a strategy included: what is folded is opened level by level, as the
- * model could. The session stays as it is.
+ * Finds every tool that a prompt can offer in a session, including the strategy's: opens folded sections level by
+ * level, as the model could. The session does not change.
  */
 function findEveryTool(
   bound: Pick<BoundPrompt, 'render'>,
@@ -180,7 +182,7 @@ function findEveryTool(
   }
 }
 
-/** A session with more open in it. */
+/** Returns a session with more sections open. */
 function addOpened(session: SessionReader, opened: VisibilityOverrides): SessionReader {
   const overrides = { ...session.get(visibility), ...opened }
   return {

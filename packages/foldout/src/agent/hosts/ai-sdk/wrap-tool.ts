@@ -10,19 +10,19 @@ import type { AnyTool, ToolContext } from '../../../tools/tool.ts'
 import { findTarget } from '../../loop/calls/call.ts'
 
 export interface WrapperOptions {
-  /** Whether the output of a tool is what the model reads. */
+  /** Whether the output of a tool is the text that the model reads. */
   readonly showText: (name: string) => boolean
   readonly getContext: () => Omit<ToolContext, 'signal'>
   readonly onSuccess: (result: ToolSuccess) => void
 }
 
-/** Makes tools of the AI SDK of ours. */
+/** Creates a function that wraps Foldout tools as AI SDK tools. */
 export function createToolWrapper(
   ai: Awaited<ReturnType<typeof loadAi>>,
   { showText, getContext, onSuccess }: WrapperOptions,
 ): (tool: AnyTool) => ToolSet[string] {
   const runInTurn = createTurnstile()
-  /** What the model reads where the output says less, by call. */
+  /** The texts for the model, by call, if the output says less. */
   const texts = new Map<string, string>()
   const createContext = (callId: string, signal = new AbortController().signal): ToolContext => ({
     ...getContext(),
@@ -34,7 +34,7 @@ export function createToolWrapper(
     ai.dynamicTool({
       description: tool.description,
       inputSchema: toSdkSchema(ai, toToolParameters(tool.inputSchema, 'openai')),
-      // The SDK pauses by itself, and runs the call once its caller sends the approval back.
+      // The SDK itself pauses, and runs the call once its caller sends back the approval.
       ...(tool.needsApproval && {
         needsApproval: (input: unknown, { toolCallId }: { readonly toolCallId: string }) =>
           isApprovalNeeded(tool, input, createContext(toolCallId)),
@@ -46,19 +46,22 @@ export function createToolWrapper(
         const result = await runInTurn(tool, () =>
           executeTool(tool, input, { ...context, clearedCall }, { isCleared: true }),
         )
-        // Thrown, so that the SDK marks the result as an error; the model reads the message as it is.
+        // Thrown so the SDK marks the result as an error; the model reads the message unchanged.
         if (!result.ok) throw new FoldoutError('tool-failed', result.message)
         onSuccess(result)
         if (showText(tool.name)) return result.message
         texts.set(toolCallId, result.message)
         return describeOutput(result)
       },
-      // A call of an earlier request is not known here: its section is in the system text by now, as the notice says.
+      // A call from an earlier request is unknown here; its section is in the system text by now, as the notice says.
       toModelOutput: ({ toolCallId, output }) => ({ type: 'text', value: texts.get(toolCallId) ?? String(output) }),
     })
 }
 
-/** Wrong arguments bother nobody: the call fails. If nobody can say whether a call needs approval, it does. */
+/**
+ * Calls with wrong arguments need no approval, because they fail. If the need for approval cannot be determined, a call
+ * needs it.
+ */
 async function isApprovalNeeded(tool: AnyTool, input: unknown, context: ToolContext): Promise<boolean> {
   const transaction = context.session.begin()
   try {
@@ -72,12 +75,12 @@ async function isApprovalNeeded(tool: AnyTool, input: unknown, context: ToolCont
   }
 }
 
-/** What people see of a disclosure call: which sections it opened, and nothing of what they say. */
+/** Describes a disclosure call for people: the sections that it opened, but not their text. */
 function describeOutput({ opening }: ToolSuccess): string {
   return opening ? describeOpened({ keys: opening.keys, tools: opening.tools.length > 0 }) : 'Nothing new was opened.'
 }
 
-/** Lets calls run side by side, but an exclusive one only when no other runs. */
+/** Lets calls run concurrently, but an exclusive one only when no other runs. */
 function createTurnstile(): <T>(call: { readonly exclusive: boolean }, work: () => Promise<T>) => Promise<T> {
   let exclusive: Promise<unknown> = Promise.resolve()
   let shared = new Set<Promise<unknown>>()

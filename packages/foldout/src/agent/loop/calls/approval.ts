@@ -14,36 +14,39 @@ import type { AgentOptions, InterruptedCalls } from '../../options.ts'
 import type { RunState } from '../run-state.ts'
 import { createToolContext, findTarget, findTool, type CallContext } from './call.ts'
 
-/** What is known of the approvals of a run. */
+/** The state of a run's approvals. */
 export interface ApprovalContext extends CallContext {
   readonly approval: {
     readonly getState: () => Pick<RunState, 'id' | 'approvals' | 'calling'>
     readonly needsApproval: AgentOptions['needsApproval']
     readonly interruptedCalls: InterruptedCalls
     readonly ttlMs: number | undefined
-    /** What to tell the model if a call cannot wait for a person; `undefined` if it can. */
+    /** Returns the message for the model if a call cannot wait for a person; `undefined` if it can. */
     refuseWait(call: ToolCall): string | undefined
-    /** The path of the open section that offers a tool. */
+    /** Finds the path of the open section that offers a tool. */
     findSection(tool: string): string | undefined
-    /** Writes down that a person is asked. */
+    /** Records that a person is asked. */
     asked(request: ApprovalRequest): void
   }
 }
 
-/** Whether a call runs now. `digest` identifies the call; `cleared` is what it may run, for tools that run others. */
+/**
+ * Whether a call runs now. `digest` identifies the call; `cleared` identifies the call it may run, for tools that run
+ * other tools.
+ */
 export type Clearance =
   | { readonly type: 'run'; readonly digest: string; readonly cleared: string | undefined }
   | { readonly type: 'wait' }
-  /** There is no such tool yet; a call before it may bring it. */
+  /** There is no such tool yet, but an earlier call may add it. */
   | { readonly type: 'unknown'; readonly message: string }
   | { readonly type: 'refused'; readonly result: ToolFailure }
 
 /** The reason for asking about a call that was interrupted. */
 const INTERRUPTED = 'This call began, but the process ended before the call did. It may already have taken effect.'
-/** The same, for one that was approved before. */
+/** The same, for a call that was already approved. */
 const INTERRUPTED_APPROVED =
   'This call was approved and began, but the process ended before the call did. It may already have taken effect.'
-/** What a model reads of a call that was interrupted. */
+/** The message for the model about an interrupted call. */
 const UNKNOWN_OUTCOME =
   'The outcome of this call is unknown: it began, but the process ended before the call did. It may have taken effect. Find out before you call it again.'
 
@@ -63,14 +66,15 @@ export async function clearCall(call: ToolCall, context: ApprovalContext): Promi
       return { type: 'run', digest, cleared: undefined }
     return await decide({ call, digest, tool, target: findTarget(call, tool), held, interrupted }, context)
   } catch (error) {
-    // Nobody could say whether it may run, so it does not.
+    // It is unknown whether the call may run, so it does not.
     return { type: 'refused', result: fail(`Tool '${call.name}' failed: ${getErrorMessage(error)}`) }
   }
 }
 
 /**
- * What becomes of a call that had begun when another process ended. Nothing special if it had not, or if it may run again:
- * because it only reads, or because it has the same effect twice. What a person has approved was approved once.
+ * Decides what happens to a call that had begun when another process ended. Nothing special if it had not begun, or if
+ * it may run again: because it only reads, or because running it twice has the same effect. An approval is valid for
+ * one run of the call.
  */
 function getInterrupted(
   call: ToolCall,
@@ -107,7 +111,7 @@ async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<
   if (need === false) return { type: 'run', digest, cleared }
   const refusal = refuseWait(call)
   if (refusal !== undefined) return { type: 'refused', result: fail(refusal) }
-  // Later than the question before, so that an answer to that one does not fit this one.
+  // Later than the previous request, so an answer to that request does not fit this one.
   const now = Math.max(Date.now(), Date.parse(held?.askedAt ?? '') + 1 || 0)
   const section = context.approval.findSection(call.name)
   const request = {
@@ -124,13 +128,18 @@ async function decide(asked: CallInQuestion, context: ApprovalContext): Promise<
   return { type: 'wait' }
 }
 
-/** Why a person has to look at a call that was interrupted; `undefined` if only for what the call is. */
+/**
+ * Returns the reason why a person has to decide about an interrupted call; `undefined` if the interruption is not the
+ * reason.
+ */
 function getInterruptedNeed({ held, interrupted }: CallInQuestion): string | undefined {
   if (held?.answer && interrupted) return INTERRUPTED_APPROVED
   return interrupted === 'ask' ? INTERRUPTED : undefined
 }
 
-/** Whether the tool, or the run, wants a person to look at a call. One with wrong arguments fails without bothering anybody. */
+/**
+ * Whether the tool or the run requires approval for a call. A call with wrong arguments fails without asking anyone.
+ */
 async function findNeed({ call, tool, target }: CallInQuestion, context: ApprovalContext): Promise<ApprovalNeed> {
   const { signal, release } = context.fork()
   const transaction = context.tools.session.begin()
@@ -155,13 +164,16 @@ async function findNeed({ call, tool, target }: CallInQuestion, context: Approva
       )
     })
   } finally {
-    // Asking changes nothing.
+    // The check must not change anything.
     transaction.abandon()
     release()
   }
 }
 
-/** Hashes all that an answer is bound to: the conversation, the call, and the definitions of the tools that would run. */
+/**
+ * Hashes everything that an answer is bound to: the conversation, the call, and the definitions of the tools that would
+ * run.
+ */
 export function hashRequest(
   { askedAt, expiresAt }: Pick<ApprovalRequest, 'askedAt' | 'expiresAt'>,
   { id, call, tool, target }: Omit<CallInQuestion, 'held' | 'digest' | 'interrupted'> & Pick<RunState, 'id'>,
@@ -181,7 +193,7 @@ export function isExpired({ expiresAt }: Pick<ApprovalRequest, 'expiresAt'>): bo
   return expiresAt !== undefined && !(Date.now() < Date.parse(expiresAt))
 }
 
-/** What a model reads of a call that a person did not approve. */
+/** Formats the message for the model about a denied call. */
 function describeDenial(reason: string | undefined): string {
   const denial = 'Not run: a person was asked and did not approve this call.'
   const why = reason?.trim()

@@ -11,9 +11,9 @@ import type { FoundTool, Toolbox } from './toolbox.ts'
 export interface CallContext {
   readonly toolbox: Toolbox
   readonly tools: Omit<ToolContext, 'signal'>
-  /** A signal for one call, with the time that a call may take. */
+  /** Creates a signal for one call, with the time limit of a call. */
   fork(): CallSignal
-  /** A key for a call that no other call has, in whichever conversation. */
+  /** Returns a key for a call that is unique across all conversations. */
   getKey(callId: string): string
 }
 
@@ -24,17 +24,17 @@ export interface CallEnd {
 }
 
 export interface CallOptions {
-  /** What the call may run, where that was decided before. */
+  /** A hash of the call that may run, if that was already decided. */
   readonly cleared?: string | undefined
-  /** Answers the call in place of its tool. */
+  /** The answer to the call, instead of running its tool. */
   readonly refusal?: ToolFailure | undefined
-  /** May replace the result before anybody sees it. */
+  /** May replace the result before it is used. */
   readonly review?: (result: ToolResult) => ToolResult
-  /** Called in the same breath in which the call takes effect. */
+  /** Called synchronously when the call takes effect. */
   readonly onEnd: (end: CallEnd) => void
 }
 
-/** Runs one call to its end, whatever that is: a result the model can read. */
+/** Runs one call to its end. It always ends with a result that the model can read. */
 export async function runCall(call: ToolCall, context: CallContext, options: CallOptions): Promise<CallEnd> {
   const { review, onEnd, cleared, refusal } = options
   const started = performance.now()
@@ -62,7 +62,7 @@ export async function runCall(call: ToolCall, context: CallContext, options: Cal
   }
 }
 
-/** What a tool gets beside its params. */
+/** Creates the context that a tool receives along with its params. */
 export function createToolContext({ id }: ToolCall, context: CallContext, signal: AbortSignal): ToolContext {
   return { ...context.tools, callId: id, idempotencyKey: context.getKey(id), signal }
 }
@@ -85,26 +85,26 @@ function createEnd(
   return { result, message, invoked: { callId: id, name, ok: result.ok, message: result.message, ...details } }
 }
 
-/** The tool that a call is for, unless its arguments could not be read. */
+/** Finds the tool of a call, unless the call's arguments could not be parsed. */
 export function findTool(call: ToolCall, toolbox: Toolbox): FoundTool {
   return call.malformed === undefined ? toolbox.find(call.name) : { message: describeMalformed(call.malformed) }
 }
 
-/** What a call comes down to, where its tool runs others. */
+/** Finds the tool and arguments that a call ends up running, if its own tool runs other tools. */
 export function getTarget(call: ToolCall, toolbox: Toolbox): CallTarget | undefined {
   const found = findTool(call, toolbox)
   if (!('tool' in found)) return undefined
   const target = findTarget(call, found.tool)
-  // Without its definition: this goes into events.
+  // Without the definition, because this goes into events.
   return target && { name: target.name, arguments: target.arguments }
 }
 
-/** The tool that a call comes down to, where its own runs others. */
+/** Finds the tool that a call ends up running, if its own tool runs other tools. */
 export function findTarget(call: Pick<ToolCall, 'arguments'>, tool: AnyTool): FoundTarget | undefined {
   try {
     return tool.target?.(call.arguments)
   } catch {
-    // The arguments have not been checked yet: a tool that cannot read them says so when it runs.
+    // The arguments have not been checked yet; a tool that cannot read them reports that when it runs.
     return undefined
   }
 }

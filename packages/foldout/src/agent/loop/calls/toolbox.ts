@@ -4,29 +4,30 @@ import { findStrategyTool } from '../../../disclosure/strategy.ts'
 import type { RenderedPrompt } from '../../../prompt/render/rendered-prompt.ts'
 import type { AnyTool } from '../../../tools/tool.ts'
 
-/** A tool that can be called, or what to tell a model that calls one that cannot. */
+/** A tool that can be called, or the message for a model that calls one that cannot. */
 export type FoundTool = { readonly tool: AnyTool } | { readonly message: string }
 
 /**
- * The tools of a run. Those that are offered change with each render; those that can be called only grow: a tool that was
- * disclosed once stays callable, whatever is visible now can be called, and everything else answers with how to get it.
+ * The tools of a run. The offered tools change with each render. The callable tools only grow: a tool that was
+ * disclosed once stays callable, every visible tool can be called, and a call of any other tool is answered with
+ * instructions to get it.
  */
 export interface Toolbox {
-  /** Names in the conversation's tool list. */
+  /** The names in the conversation's tool list. */
   readonly offered: ReadonlySet<string>
-  /** The tools of those names. */
+  /** Lists the tools with those names. */
   listOffered(): readonly AnyTool[]
-  /** Begins a conversation with some tools, or goes on with one that began with them. */
+  /** Begins a conversation with tools, or continues one that began with them. */
   take(tools: readonly AnyTool[]): void
   /** Adds tools to the conversation. */
   add(tools: readonly AnyTool[]): void
-  /** The tools that a view offers and the conversation does not have yet. */
+  /** Finds the tools that a view offers but the conversation does not have yet. */
   findNew(view: Pick<RenderedPrompt, 'tools'>): readonly AnyTool[]
   find(name: string): FoundTool
 }
 
 export interface ToolboxOptions {
-  /** The prompt as the session has it now. */
+  /** Renders the prompt for the current state of the session. */
   readonly render: () => RenderedPrompt
   /** Whether a tool was ever offered in this run. */
   readonly isDisclosed: (name: string) => boolean
@@ -35,7 +36,7 @@ export interface ToolboxOptions {
 export function createToolbox({ render, isDisclosed }: ToolboxOptions): Toolbox {
   const callable = new Map<string, AnyTool>()
   let offered = new Set<string>()
-  // The last list that had nothing new: mostly the next one is the same.
+  // The last list without new tools; usually the next one is the same.
   let settled: readonly AnyTool[] | undefined
   return {
     get offered() {
@@ -76,7 +77,10 @@ function findVisible(name: string, now: RenderedPrompt): AnyTool | undefined {
   return now.tools.find((tool) => tool.name === name) ?? now.findToolOnDemand(name)
 }
 
-/** A tool that was offered before and is not now: its section was folded again, or nothing is left to open. */
+/**
+ * Finds a tool that was offered earlier but is not offered now: its section was folded again, or nothing is left to
+ * open.
+ */
 function findDisclosed(name: string, { disclosure, view }: RenderedPrompt): AnyTool | undefined {
   return findStrategyTool(disclosure, name, view) ?? view.findTool(name)
 }

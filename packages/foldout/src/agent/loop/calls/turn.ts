@@ -16,7 +16,7 @@ import type { WindowCheck } from './window.ts'
 
 export interface TurnContext extends ApprovalContext {
   readonly session: Session
-  /** The prompt as the session has it now. */
+  /** Renders the prompt for the current state of the session. */
   readonly render: () => RenderedPrompt
   readonly isDisclosure: (name: string) => boolean
   readonly canAddTools: () => boolean
@@ -26,13 +26,13 @@ export interface TurnContext extends ApprovalContext {
   readonly callsPerReply: number
   /** Openings that wait for the next render. */
   readonly getPending: () => readonly PendingOpening[]
-  /** Throws if the run may not go on. */
+  /** Throws if the run must not continue. */
   check(): void
-  /** Writes down that a call begins. Resolves when that outlives the process. */
+  /** Records that a call begins. Resolves when the record outlives the process. */
   begins(call: RunningCall): Promise<void>
-  /** Writes down that a call has ended, with the opening that then waits for a render. */
+  /** Records that a call has ended, with the opening that waits for a render, if any. */
   settled(end: CallEnd, opening: PendingOpening | undefined): void
-  /** Writes down that the model has read what is open at and below some paths. */
+  /** Records that the model has read the open sections at and below some paths. */
   showed(paths: readonly string[]): void
   warn(message: string): void
 }
@@ -42,16 +42,16 @@ export interface TurnEnd {
   readonly results: readonly ToolMessage[]
   /** Whether calls wait for a person. Results of the others are in the run's state. */
   readonly isWaiting: boolean
-  /** Tools that are visible now and that the conversation does not have, with the sections they belong to. */
+  /** Tools that are visible now but not in the conversation yet, with their sections. */
   readonly added: readonly AnyTool[]
   readonly keys: readonly string[]
-  /** Whether this turn has opened something that waits for a render. */
+  /** Whether this turn has opened a section that waits for a render. */
   readonly isOpening: boolean
 }
 
-/** What another process has left of a turn. */
+/** A turn that another process left unfinished. */
 export interface LeftTurn {
-  /** Results of calls that have finished and are not messages yet. */
+  /** Results of finished calls that are not messages yet. */
   readonly finished: readonly ToolMessage[]
   /** How many calls of the reply have their results in the conversation. */
   readonly answered: number
@@ -60,9 +60,9 @@ export interface LeftTurn {
 const NOTHING_LEFT: LeftTurn = { finished: [], answered: 0 }
 
 /**
- * Runs the calls of one turn. Disclosure calls go first, one after the other, because they decide what becomes of the rest:
- * calls behind the first one that needs a new render are not run, but further openings among them are kept. Calls that a
- * person has to approve wait, and the others run meanwhile.
+ * Runs the calls of one turn. Disclosure calls go first, one after another, because they decide about the rest: calls
+ * after the first one that needs a new render are not run, but further openings among them are kept. Calls that need
+ * approval wait while the others run.
  */
 export async function runTurn(
   calls: readonly ToolCall[],
@@ -115,8 +115,8 @@ interface ReadyCall {
 }
 
 /**
- * Finds the calls that run now. One that must be alone waits for all before it, and all behind it wait for it: also where a
- * person is what they wait for.
+ * Finds the calls that run now. An exclusive call waits for all calls before it, and all calls after it wait for it,
+ * even if they wait for a person.
  */
 async function clearCalls(
   calls: readonly (readonly [index: number, call: ToolCall])[],
@@ -163,7 +163,7 @@ function describeTooMany(made: number, most: number): string {
   return `Not run: one reply may call ${most} tools, and this one called ${made}. Call the rest in your next reply.`
 }
 
-/** Runs a call of a disclosure tool and applies what it opens, or keeps it for the next render. */
+/** Runs a call of a disclosure tool and applies its opening, or keeps the opening for the next render. */
 async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> {
   const now = context.render()
   const request = readRequest(now.disclosure, { name: call.name, arguments: call.arguments })
@@ -179,7 +179,7 @@ async function disclose(call: ToolCall, context: TurnContext): Promise<CallEnd> 
     const accepted = acceptOpening(opening, context.policy, { view: now.view, isFirst: waiting.length === 0 })
     const { expansion } = accepted
     if (expansion) {
-      // The next render shows the sections, and all that were opened before this one and wait for it.
+      // The next render shows these sections, and all others that wait for it.
       const paths = [...waiting, expansion].flatMap((each) => each.paths)
       const { keys, tools } = { ...opening, ...expansion }
       const refusal = context.refuseOpening({ keys, tools }, () => getOpenedText(now.view, paths))
@@ -216,7 +216,7 @@ function getAnswer(result: ToolResult, canAddTools: boolean): NonNullable<ToolIn
   return result.opening ? chooseAnswer(result.opening, canAddTools) : 'in-place'
 }
 
-/** Runs a call of any other tool. What it opens takes effect where that can be done without a new render. */
+/** Runs a call of any other tool. Its opening takes effect if that is possible without a new render. */
 async function runOther(call: ToolCall, context: TurnContext, clearance: ReadyCall['clearance']): Promise<CallEnd> {
   if (clearance.type === 'run') await context.begins({ callId: call.id, tool: call.name, digest: clearance.digest })
   return runCall(call, context, {
@@ -235,7 +235,10 @@ function getClearedOptions(clearance: ReadyCall['clearance']): Pick<CallOptions,
   return { refusal: clearance.type === 'unknown' ? fail(clearance.message) : clearance.result }
 }
 
-/** What has become visible, by an opening or by anything else that changed the session. The session's view decides. */
+/**
+ * Finds tools that have become visible, by an opening or by any other change to the session. The session's view
+ * decides.
+ */
 function findAdded(context: TurnContext, openings: readonly Opening[]): Pick<TurnEnd, 'added' | 'keys'> {
   const now = context.render()
   const added = context.toolbox.findNew(now)
@@ -255,16 +258,16 @@ function warnOfTaken(context: TurnContext, openings: readonly Opening[]): void {
       const found = context.toolbox.find(tool.name)
       if ('tool' in found && found.tool === tool) continue
       context.warn(
-        `A tool named '${tool.name}' can be called already; the one that was opened with ${keys.join(', ')} is left out.`,
+        `A tool named '${tool.name}' can already be called; the one that was opened with ${keys.join(', ')} is left out.`,
       )
     }
   }
 }
 
 interface ParallelOptions<Item> {
-  /** How many run at the same time. */
+  /** The maximum number that run at the same time. */
   readonly limit: number
-  /** Whether an item must not run beside others. */
+  /** Whether an item must not run alongside others. */
   readonly isAlone: (item: Item) => boolean
 }
 
@@ -287,7 +290,7 @@ async function runParallel<Item, Result>(
   }
   for (const item of items) {
     const isAlone = options.isAlone(item)
-    // One that must be alone waits for all before it, and all behind it wait for it.
+    // An exclusive item waits for all items before it, and all items after it wait for it.
     if (isAlone) await Promise.all(running)
     else if (running.size >= Math.max(1, options.limit)) await Promise.race(running)
     start(item)

@@ -4,7 +4,7 @@ import type { Opening } from '../../../tools/result.ts'
 import { toolTokens, type AnyTool } from '../../../tools/tool.ts'
 
 export interface WindowOptions {
-  /** Tokens that the model's window holds, where it is known. */
+  /** The size of the model's context window in tokens, if known. */
   readonly size: number | undefined
   readonly counter: TokenCounter
   readonly getSystem: () => string
@@ -12,11 +12,14 @@ export interface WindowOptions {
   readonly getMessages: () => readonly Message[]
 }
 
-/** Says with the numbers why an opening does not fit the model's window, if it does not. `getText` gives what the model will read. */
+/**
+ * Returns a message with numbers if an opening does not fit the model's context window. `getText` returns the text that
+ * the model would read.
+ */
 export type WindowCheck = (opening: Pick<Opening, 'keys' | 'tools'>, getText: () => string) => string | undefined
 
 export function createWindowCheck({ size, counter, getSystem, getTools, getMessages }: WindowOptions): WindowCheck {
-  // An adapter that does not know its window may say so with a number that is none.
+  // An adapter that does not know its window may report NaN.
   if (size === undefined || Number.isNaN(size)) return () => undefined
   const counts = new WeakMap<Message, number>()
   const count = (message: Message): number => {
@@ -31,17 +34,19 @@ export function createWindowCheck({ size, counter, getSystem, getTools, getMessa
     const offer = counter.count(getSystem()) + countTools(getTools())
     const used = offer + getMessages().reduce((sum, message) => sum + count(message), 0)
     if (used + needed <= size) return undefined
-    return `Opening ${opening.keys.join(', ')} needs about ${needed} tokens, but about ${used} of the model's ${size} are in use. Go on without it, or open something smaller.`
+    return `Opening ${opening.keys.join(', ')} needs about ${needed} tokens, but about ${used} of the model's ${size} are in use. Continue without it, or open something smaller.`
   }
 }
 
-/** About what providers count for a picture of full size. Files have no such number; this stands for a page or two. */
+/**
+ * Roughly what providers count for a full-size image. For files, there is no such number; this equals a page or two.
+ */
 const TOKENS_OF_MEDIA = 1600
 
 function countMessage(message: Message, counter: TokenCounter): number {
   let media = 0
   const text = JSON.stringify(message, (key, value: unknown) => {
-    // The bytes of pictures and files are not read as text.
+    // The bytes of images and files do not count as text.
     if (key !== 'parts' && key !== 'images') return value
     media = Array.isArray(value) ? value.filter((part) => (part as { type?: string }).type !== 'text').length : 0
     return undefined

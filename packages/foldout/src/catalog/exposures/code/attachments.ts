@@ -2,13 +2,13 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import type { CallResult, CatalogEntry, ToolContent } from '../../tool.ts'
 
 /**
- * The pictures, sounds and files that tools return to one program. The program receives a short name for each, because all it can
- * do with the bytes is pass them on. The reader of the program's result receives the content itself.
+ * The images, audio and files that tools return to one program. The program receives a short name for each, because all
+ * it can do with the bytes is pass them on. The reader of the program's result receives the content itself.
  */
 export interface Attachments {
   /** Converts the result of a call to a value for the program. */
   toValue(entry: CatalogEntry, result: CallResult): unknown
-  /** Replaces the names in arguments by the bytes. */
+  /** Replaces the names in arguments with the bytes. */
   restore(args: unknown): unknown
   /** Finds the parts that a text names, each once. */
   findNamed(text: string): readonly ToolContent[]

@@ -76,7 +76,7 @@ const said = (text: string): CallResult => ({ content: [{ type: 'text', text }] 
 const failed = (text: string): CallResult => ({ ...said(text), isError: true })
 
 describe('R44 look_up_tools', () => {
-  it('R44 names the right argument if a model uses another', async () => {
+  it('R44 names the right argument if a model uses a wrong one', async () => {
     const wrong = "Wrong arguments for tool 'look_up_tools': there is no argument 'path'; there are: query, paths."
     expect(await lookUp({ path: 'servers/home' })).toEqual(failed(wrong))
     expect(await lookUp({ query: 'light', limit: 3 })).toEqual(await lookUp({ query: 'light' }))
@@ -114,7 +114,7 @@ describe('R44 look_up_tools', () => {
       expect(await lookUp({ paths: [path] })).toEqual(said(files))
   })
 
-  it('R44 reads declarations, with the type of the result where it is known', async () => {
+  it('R44 reads declarations, with the type of the result if it is known', async () => {
     const read = await lookUp({ paths: ['servers/home/set_light.d.ts', 'servers/home/list_rooms.d.ts'] })
     expect(getText(read)).toBe(`// servers/home/set_light.d.ts
 /**
@@ -136,7 +136,7 @@ export declare function list_rooms(input?: Record<string, unknown>): Promise<{
       expect(getText(await lookUp({ paths: path }))).toMatch(/^\/\/ servers\/home\/set_light\.d\.ts\n/)
   })
 
-  it('R44 finds declarations by what they do', async () => {
+  it('R44 finds declarations by their purpose', async () => {
     const events: CatalogEvent[] = []
     const stop = catalog.subscribe((event) => events.push(event))
     const found = getText(await lookUp({ query: 'switch on the light' }))
@@ -212,7 +212,7 @@ describe('R44 run_code', () => {
     expect(await run('```ts\nreturn 1\n```')).toEqual(said('1'))
   })
 
-  it('R44 reports what went wrong, where, and what ran before', async () => {
+  it('R44 reports the error, its location, and the calls before it', async () => {
     expect(
       await run("await home.set_light({ room: 'hall', on: true })\nawait home.set_light({ room: 'attic', on: true })"),
     ).toEqual(
@@ -268,7 +268,7 @@ describe('R44 run_code', () => {
     expect((await run("return 'attachment:7'")).content).toHaveLength(1)
   })
 
-  it('R44 refuses anything that is not a program', async () => {
+  it('R44 rejects anything that is not a program', async () => {
     for (const args of [{}, { code: '' }, { code: '  ' }, { code: 5 }, undefined])
       expect(await exposed.call('run_code', args, {})).toEqual(failed("Write the program to run in 'code'."))
   })
@@ -332,7 +332,7 @@ describe('R44 functions of a catalog', () => {
     expect(getText(await run(program, folder))).toBe(JSON.stringify(Array.from({ length: 10 }, () => 'called')))
   })
 
-  it('R44 are those that the catalog has now', async () => {
+  it('R44 match the current catalog', async () => {
     const changing = createCatalog([{ name: 'first', source: 'a', call }])
     const folder = getExposed(changing)
     expect(getText(await run('return await a.first()', folder))).toBe('called')

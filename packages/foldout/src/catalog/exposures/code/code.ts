@@ -6,7 +6,7 @@ import { createRunCode } from './run-code.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from './host/sandbox.ts'
 
 /**
- * Which tools `code()` lists in addition to its own two, and where programs run.
+ * Options of `code()`: the tools it lists in addition to its own two, and where programs run.
  *
  * @example
  * ```ts

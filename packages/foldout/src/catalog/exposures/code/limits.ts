@@ -1,7 +1,7 @@
 import { FoldoutError } from '../../../core/errors.ts'
 
 /**
- * What a program may use at most.
+ * The limits of a program.
  *
  * @example
  * ```ts
@@ -9,23 +9,23 @@ import { FoldoutError } from '../../../core/errors.ts'
  * ```
  */
 export interface SandboxLimits {
-  /** Milliseconds from start to end, including time spent waiting for calls. Default 10,000. */
+  /** The maximum time from start to end in milliseconds, including time spent waiting for calls. Default 10,000. */
   readonly timeMs: number
-  /** Milliseconds of computing, without waiting. Default 5,000. */
+  /** The maximum computing time in milliseconds, without waiting. Default 5,000. */
   readonly cpuMs: number
-  /** Megabytes of memory. Default 64. */
+  /** The maximum memory in megabytes. Default 64. */
   readonly memoryMb: number
-  /** Characters of console output and returned value that are kept. Default 20,000. */
+  /** The maximum number of characters kept from console output and the returned value. Default 20,000. */
   readonly outputCharacters: number
-  /** Calls of functions. Default 50. */
+  /** The maximum number of function calls. Default 50. */
   readonly calls: number
-  /** Calls that run at the same time. Further calls wait. Default 10. */
+  /** The maximum number of calls that run at the same time. Further calls wait. Default 10. */
   readonly concurrentCalls: number
-  /** Characters of its source. Default 100,000. */
+  /** The maximum length of the source in characters. Default 100,000. */
   readonly sourceCharacters: number
 }
 
-/** What a program may use by default. */
+/** The default limits of a program. */
 export const DEFAULT_LIMITS: SandboxLimits = {
   timeMs: 10_000,
   cpuMs: 5_000,
@@ -36,7 +36,7 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   sourceCharacters: 100_000,
 }
 
-/** What the engine itself needs, and what 32-bit memory allows. */
+/** The minimum that the engine itself needs, and the maximum that 32-bit memory allows. */
 const MEMORY_RANGE_MB = [4, 2_048] as const
 /** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1

@@ -11,12 +11,12 @@ import { getFolder, type FunctionFolder, type ServerFolder } from './function-fo
 
 export const LOOK_UP_TOOLS = 'look_up_tools'
 
-/** The longest answer to a search or a listing, in tokens. The answer says how much does not fit. */
+/** The maximum size of the answer to a search or a listing, in tokens. The answer says how much does not fit. */
 const CEILING = 800
-/** The longest answer with declarations that were asked for by path, in tokens. */
+/** The maximum size of an answer with declarations requested by path, in tokens. */
 const READING_CEILING = 4_000
 const HITS = 5
-/** Longest description of a file or server, in characters. */
+/** The maximum length of a file's or server's description, in characters. */
 const MAX_DESCRIPTION = 80
 const NAMED_PATHS = 5
 /** How many paths one call may look up. */
@@ -39,7 +39,7 @@ export function createLookUpTool(scope: MetaScope): MetaTool {
       annotations: { title: 'Look up tools', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
     async call(args, { signal }) {
-      // Models send nothing, `null` or `""` for a missing argument, and a text for a list with one item.
+      // Models send nothing, `null` or `""` for a missing argument, and a string for a list with one item.
       const query = args['query'] || undefined
       const paths = [args['paths'] || []].flat()
       if (query !== undefined && typeof query !== 'string') return createErrorResult("'query' must be a string.")
@@ -128,7 +128,7 @@ function read(scope: MetaScope, paths: readonly string[]): CallResult {
   return isFailure ? createErrorResult(parts.join('\n')) : createTextResult(parts.join('\n'))
 }
 
-/** What a path leads to; a string says that it leads nowhere. */
+/** The target of a path; a string says that there is none. */
 type FoundPath = { readonly entry: CatalogEntry } | { readonly text: string } | string
 
 function formatFound(folder: FunctionFolder, found: FoundPath): string {

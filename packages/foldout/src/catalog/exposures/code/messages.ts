@@ -4,7 +4,7 @@ import type { SandboxLimits } from './limits.ts'
 export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const
 
 /**
- * How a program logged something.
+ * The level of a log message.
  *
  * @example
  * ```ts
@@ -13,10 +13,10 @@ export const LOG_LEVELS = ['log', 'info', 'warn', 'error', 'debug'] as const
  */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** The compiled WebAssembly module of the engine. Not every compilation of this file has its type. */
+/** The compiled WebAssembly module of the engine. Its type is not available in every compilation of this file. */
 export type Engine = object
 
-/** What a worker is started with. */
+/** The data that a worker is started with. */
 export interface WorkerSetup {
   readonly limits: SandboxLimits
   /** One shared number: the program that has to stop. A program that is computing receives no messages. */
@@ -40,7 +40,7 @@ interface ReplyMessage {
   readonly program: number
   readonly call: number
   readonly ok: boolean
-  /** The result as JSON, or what went wrong. */
+  /** The result as JSON, or the error message. */
   readonly text: string
 }
 

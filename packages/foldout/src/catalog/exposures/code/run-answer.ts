@@ -83,7 +83,7 @@ function formatCalls({ ok, calls }: SandboxRun): readonly string[] {
   const cancelled = calls.filter((call) => call.cancelled)
   const succeeded = calls.filter((call) => call.ok)
   const lines: string[] = []
-  // Otherwise the model would repeat calls that have already succeeded.
+  // Otherwise, the model would repeat calls that have already succeeded.
   if (!ok && succeeded.length > 0) lines.push(`Before that, these calls succeeded: ${formatCounts(succeeded)}.`)
   if (cancelled.length > 0) {
     const advice = ok ? ' Await every call.' : ''

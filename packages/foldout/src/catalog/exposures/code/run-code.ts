@@ -83,12 +83,12 @@ function getFunction(
   }
 }
 
-/** The context of a call that a program makes, with ids of its own. */
+/** Returns the context of a call that a program makes, with its own ids. */
 function numberCall(context: CallContext, call: number): CallContext {
   const { callId, idempotencyKey, peer } = context
   return {
     ...context,
-    // A modern client is asked by the result of its request, and a program cannot pass that on.
+    // A modern client is asked through the result of its request, which a program cannot pass on.
     ...(peer?.era === 'modern' && { peer: toProgramPeer(peer) }),
     ...(callId !== undefined && { callId: `${callId}/${call}` }),
     ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}/${call}` }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createSequences } from './sequences.ts'
 
 describe('sequences', () => {
-  it('R45 give back what was put in, whatever came and went', () => {
+  it('R45 return what was stored, whatever was added and removed in between', () => {
     const slot = fc.nat({ max: 20 })
     // Now and then longer than what shares an array.
     const length = fc.oneof(fc.nat({ max: 9 }), fc.nat({ max: 40_000 }))

@@ -6,12 +6,12 @@ export interface EncoderSetup {
   readonly weights: string
 }
 
-/** What the thread of the encoder is told: texts to embed, or that nobody waits for them anymore. */
+/** Messages to the encoder's thread: texts to embed, or that nobody waits for them anymore. */
 export type ToEncoder =
   | { readonly type: 'embed'; readonly id: number; readonly kind: EmbeddedText; readonly texts: readonly string[] }
   | { readonly type: 'cancel'; readonly id: number }
 
-/** What the thread of the encoder answers. */
+/** Messages from the encoder's thread. */
 export type FromEncoder =
   | { readonly type: 'vectors'; readonly id: number; readonly vectors: readonly Float32Array[] }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }

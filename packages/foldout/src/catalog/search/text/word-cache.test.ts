@@ -33,7 +33,7 @@ describe('a cache of words', () => {
     expect(cache.size).toBeLessThanOrEqual(LIMITS.characters / 100)
   })
 
-  it('gives back what it does not keep', () => {
+  it('returns values that it does not keep', () => {
     const cache = createWordCache<string>(LIMITS)
     expect(cache.set('x'.repeat(21), 'value')).toBe('value')
     expect(cache.size).toBe(0)

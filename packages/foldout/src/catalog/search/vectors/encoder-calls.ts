@@ -4,14 +4,14 @@ import { untilAborted } from '../../../core/abort.ts'
 import type { Embed, EmbeddedText } from './encoder.ts'
 import type { Vector } from './meaning.ts'
 
-/** Embeds texts within a time. Rejects with a `FoldoutError` that says what is wrong with the function. */
+/** Embeds texts within a time limit. Rejects with a `FoldoutError` that says what is wrong with the function. */
 export type CheckedEmbed = (
   texts: readonly string[],
   kind: EmbeddedText,
   withinMs: number,
 ) => Promise<readonly Vector[]>
 
-/** Wraps an embedding function: it is given a time, and what it returns is checked. */
+/** Wraps an embedding function with a time limit and a check of its results. */
 export function createCheckedEmbed(embed: Embed): CheckedEmbed {
   let dimensions: number | undefined
 
@@ -25,7 +25,7 @@ export function createCheckedEmbed(embed: Embed): CheckedEmbed {
       const problem = describeProblem(vector, expected)
       if (problem !== undefined) throw createInvalidError(problem)
     }
-    // Only an answer that is right in every respect says how long vectors are.
+    // Only a fully valid answer defines the length of vectors.
     dimensions = expected
     return vectors as readonly Vector[]
   }
@@ -48,13 +48,13 @@ async function callWithin<Result>(
     if (error instanceof FoldoutError && error.code.startsWith('peer-')) throw error
     throw new FoldoutError(
       'search-embedding-failed',
-      `The embedding function given to the search failed: ${getErrorMessage(error)}`,
+      `The search's embedding function failed: ${getErrorMessage(error)}`,
       { cause: error },
     )
   }
 }
 
-/** Runs work that may never end, and rejects after a time. */
+/** Runs work that may never end, and rejects after a time limit. */
 export async function finishWithin<Result>(
   ms: number,
   { keepsAlive }: { readonly keepsAlive: boolean },
@@ -86,6 +86,6 @@ function describeProblem(vector: Vector, dimensions: number): string | undefined
 function createInvalidError(what: string): FoldoutError {
   return new FoldoutError(
     'search-embedding-invalid',
-    `The embedding function given to the search ${what}. It must return one vector of numbers for each text, all of the same length.`,
+    `The search's embedding function ${what}. It must return one vector of numbers for each text, all of the same length.`,
   )
 }

@@ -42,7 +42,7 @@ function createCountingEncoder(cache?: VectorCache, model = 'drinks') {
 const HOT = 'a hot beverage'
 
 describe('an encoder', () => {
-  it('R61 finds by its meaning when every tool has a vector, beside the word vectors', async () => {
+  it('R61 finds tools by meaning once every tool has a vector, alongside the word vectors', async () => {
     const index = createIndex(embedDrinks)
     expect(await index.ready()).toEqual({ meaning: 'encoder', withoutEncoder: undefined })
     const { hits, meaning, withoutEncoder } = await index.search(HOT)
@@ -51,7 +51,7 @@ describe('an encoder', () => {
     expect({ meaning, withoutEncoder }).toEqual({ meaning: 'encoder', withoutEncoder: undefined })
   })
 
-  it('R61 is not waited for: searches go without it until then, and say so', async () => {
+  it('R61 does not delay searches, which run without it until then and say so', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => (release = resolve))
     const index = createIndex(async (texts, call) => {
@@ -131,7 +131,7 @@ describe('an encoder', () => {
   })
 })
 
-describe('vectors that are kept', () => {
+describe('stored vectors', () => {
   it('R61 are embedded once for all indexes with the same model', async () => {
     const cache = createMemoryCache()
     const first = createCountingEncoder(cache)
@@ -165,7 +165,7 @@ describe('vectors that are kept', () => {
         throw new Error('the disk is full')
       },
     ],
-  ] satisfies [string, () => Promise<never>][])('R61 need no cache that works: it %s', async (_, fail) => {
+  ] satisfies [string, () => Promise<never>][])('R61 do not need a working cache: it %s', async (_, fail) => {
     const { problems, index } = createWatchedIndex({
       model: 'drinks',
       embed: embedDrinks,
@@ -174,8 +174,8 @@ describe('vectors that are kept', () => {
     expect(await index.ready()).toMatchObject({ meaning: 'encoder' })
     expect((await index.search(HOT)).hits[0]!.tool.name).toBe('brew_tea')
     expect(problems.map(({ message }) => message)).toEqual([
-      'Vectors cannot be read from the cache given to the search: the disk is full',
-      'Vectors cannot be written to the cache given to the search: the disk is full',
+      "Vectors cannot be read from the search's cache: the disk is full",
+      "Vectors cannot be written to the search's cache: the disk is full",
     ])
   })
 
@@ -235,7 +235,7 @@ describe('an encoder that does not work', () => {
     )
     expect(await index.ready()).toEqual({
       meaning: 'word-vectors',
-      withoutEncoder: 'The embedding function given to the search failed: busy',
+      withoutEncoder: "The search's embedding function failed: busy",
     })
     isBroken = false
     expect(await index.ready()).toEqual({ meaning: 'encoder', withoutEncoder: undefined })
@@ -253,14 +253,14 @@ describe('an encoder that does not work', () => {
     expect((await index.search('poison')).hits[0]!.tool.name).toBe('poison')
     expect(problems).toEqual([
       {
-        message: 'The embedding function given to the search failed: cannot read',
+        message: "The search's embedding function failed: cannot read",
         tool: 'poison',
         code: 'search-embedding-failed',
       },
     ])
   })
 
-  it('R61 that fails for a query costs only this search its meaning', async () => {
+  it('R61 affects only one search if it fails for a query', async () => {
     let isBroken = false
     const index = createIndex((texts, call) =>
       isBroken && call.kind === 'query' ? Promise.reject(new Error('busy')) : embedDrinks(texts, call),
@@ -269,10 +269,10 @@ describe('an encoder that does not work', () => {
     isBroken = true
     const { hits, meaning, withoutEncoder } = await index.search('set the thermostat')
     expect([hits[0]!.tool.name, meaning]).toEqual(['set_thermostat', 'word-vectors'])
-    expect(withoutEncoder).toBe('The embedding function given to the search failed: busy')
+    expect(withoutEncoder).toBe("The search's embedding function failed: busy")
   })
 
-  it('R61 that never answers is told to stop, and the search goes on', async () => {
+  it('R61 is told to stop if it never answers, and the search continues', async () => {
     let aborted = 0
     const index = createIndex((texts, call) => {
       if (call.kind === 'tool') return embedDrinks(texts, call)
@@ -284,7 +284,7 @@ describe('an encoder that does not work', () => {
     expect(hits[0]!.tool.name).toBe('set_thermostat')
     expect([aborted, withoutEncoder]).toEqual([
       1,
-      'The embedding function given to the search failed: it did not answer within 3000 ms',
+      "The search's embedding function failed: it did not answer within 3000 ms",
     ])
   })
 })

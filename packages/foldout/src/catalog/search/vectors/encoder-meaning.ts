@@ -11,7 +11,7 @@ import { VECTOR_COST, type Vector } from './meaning.ts'
 import { createVectorBlock, toByteVector, type VectorBlock } from './vector-block.ts'
 
 const FIRST_REST_MS = 1_000
-/** Any model can embed this, so whether it does tells a model that is down from a text that it cannot read. */
+/** Any model can embed this text, so it distinguishes a model that is down from a text that the model cannot read. */
 const PROBE = 'Get the weather forecast.'
 
 /** How near a text is to every tool, by an embedding model. Nothing here throws, and nothing waits for the tools' vectors. */

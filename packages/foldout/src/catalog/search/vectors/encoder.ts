@@ -1,5 +1,5 @@
 /**
- * What a text is that an encoder reads. Some models embed a request and the text that answers it in different ways.
+ * The kind of text that an encoder reads. Some models embed a request and the text that answers it in different ways.
  *
  * @example
  * ```ts
@@ -9,7 +9,7 @@
 export type EmbeddedText = 'query' | 'tool'
 
 /**
- * What an embedding function is told besides its texts.
+ * The context of a call of an embedding function.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export type Embed = (
 ) => Promise<readonly (readonly number[] | Float32Array)[]>
 
 /**
- * An embedding model with a name, so that its vectors can be kept.
+ * An embedding model with a name, so its vectors can be stored.
  *
  * @example
  * ```ts
@@ -48,15 +48,16 @@ export type Embed = (
  * ```
  */
 export interface Encoder {
-  /** Identifies the model. Vectors that another model made are not used. */
+  /** Identifies the model. Vectors of other models are not used. */
   readonly model: string
   readonly embed: Embed
-  /** Where the vectors of tools are kept, so that each text is embedded only once. By default they are kept in memory only. */
+  /** Stores the vectors of tools, so each text is embedded only once. By default, they are only kept in memory. */
   readonly cache?: VectorCache | undefined
 }
 
 /**
- * Keeps vectors by a key that stands for a model and a text. It may forget any of them. If it fails, searches go on without it.
+ * Stores vectors by a key that identifies a model and a text. It may forget any of them. If it fails, searches continue
+ * without it.
  *
  * @example
  * ```ts
@@ -68,7 +69,7 @@ export interface Encoder {
  * ```
  */
 export interface VectorCache {
-  /** Returns the vectors that are kept. A key without a vector is left out. */
+  /** Returns the stored vectors. A key without a vector is left out. */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, Int8Array>>
   write(vectors: ReadonlyMap<string, Int8Array>): Promise<void>
 }

@@ -42,7 +42,7 @@ export function createKeptVectors({ model = '', cache, onProblem }: KeptVectorsO
       onProblem(
         new FoldoutError(
           'search-cache-failed',
-          `Vectors cannot be ${verb} the cache given to the search: ${getErrorMessage(error)}`,
+          `Vectors cannot be ${verb} the search's cache: ${getErrorMessage(error)}`,
           { cause: error },
         ),
       )

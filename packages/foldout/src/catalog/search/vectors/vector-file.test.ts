@@ -18,7 +18,7 @@ const vector = (n: number): Int8Array => Int8Array.from([n, -128, 127, 0])
 const some = (...ns: readonly number[]): Map<string, Int8Array> => new Map(ns.map((n) => [key(n), vector(n)]))
 
 describe('a file of vectors', () => {
-  it('R61 gives back what was written, also to another process', async () => {
+  it('R61 returns what was written, even in another process', async () => {
     const file = createVectorFile(path)
     expect(await file.read([key(1)])).toEqual(new Map())
     await file.write(some(1, 2))

@@ -12,8 +12,8 @@ const NEWLINE = 10
 const LINES_AT_ONCE = 2_000
 
 /**
- * Keeps vectors in a file, so that a program that starts again need not embed its tools again. Several processes may use the same
- * file. A damaged line costs only its own vector. Beyond 64 MB, the file starts over with the vectors in use.
+ * Keeps vectors in a file, so a restarted program does not have to embed its tools again. Several processes may use the
+ * same file. A damaged line costs only its own vector. Beyond 64 MB, the file starts over with the vectors in use.
  *
  * @example
  * ```ts

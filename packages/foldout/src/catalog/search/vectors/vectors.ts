@@ -61,8 +61,8 @@ export interface WordVectors {
   /** Computes what a request's terms mean together, as a vector of length 1; `undefined` if none of them is known. */
   computeVector(terms: readonly string[]): Float32Array | undefined
   /**
-   * Computes what a tool's terms mean together, by field. Its dot product with a request's vector is their cosine. It is written to
-   * `into` if that is given, and else to a new array.
+   * Computes what a tool's terms mean together, by field. Its dot product with a request's vector is their cosine. It
+   * is written to `into` if given, otherwise to a new array.
    */
   computeToolVector(
     fields: Partial<Record<SearchField, readonly string[]>>,

@@ -33,8 +33,8 @@ interface Cleaning {
 const MAX_NODES = 5_000
 
 /**
- * Copies a schema with its keywords in a fixed order and without anything that is useless to a caller. `inline` replaces references by
- * their targets.
+ * Copies a schema with its keywords in a fixed order and without anything that is useless to a caller. `inline`
+ * replaces references with their targets.
  */
 export function cleanSchema(
   root: unknown,
@@ -168,7 +168,7 @@ function cleanValues(cleaning: Cleaning, value: unknown): unknown {
   return isCut ? (value.slice(0, cleaning.kept.values) as unknown[]) : value
 }
 
-/** Says what was left out of one schema. */
+/** Describes the parts that were left out of one schema. */
 function formatNote(kept: Kept, schema: JsonSchema): string {
   const values = listAt(schema, 'enum').length - kept.values
   const optional = kept.optional ? 0 : optionalNames(schema).size
@@ -181,7 +181,7 @@ function formatNote(kept: Kept, schema: JsonSchema): string {
 const getSeparators = deferPattern(String.raw`[^\p{L}\p{N}]`, 'gu')
 const plain = (text: string): string => text.toLowerCase().replace(getSeparators(), '')
 
-/** Tells whether a title or a description only repeats the name. */
+/** Whether a title or a description only repeats the name. */
 function isRepeated(value: unknown, name: string): boolean {
   if (typeof value !== 'string') return true
   return [name, `${name}arguments`, `${name}input`, `${name}params`, `${name}schema`].map(plain).includes(plain(value))

@@ -6,7 +6,7 @@ import { literal } from '../literal.ts'
 
 const MAX_DEPTH = 32
 
-/** From everything to nearly nothing. */
+/** From complete to nearly empty. */
 const STEPS: readonly Kept[] = [
   { description: Infinity, values: Infinity, depth: MAX_DEPTH, optional: true },
   { description: 120, values: 40, depth: MAX_DEPTH, optional: true },

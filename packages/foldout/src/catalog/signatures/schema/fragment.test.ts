@@ -38,7 +38,7 @@ const schema: JsonSchema = {
   $defs: { Node },
 }
 
-describe('R46 the fragment of a schema that a path is about', () => {
+describe('R46 the fragment of a schema for a path', () => {
   it.each<[string, readonly (string | number)[], JsonSchema | undefined]>([
     ['a field', ['plain'], { type: 'string', description: 'A text.' }],
     ['a field of a reference', ['tree', 'value'], { type: 'integer' }],
@@ -57,7 +57,7 @@ describe('R46 the fragment of a schema that a path is about', () => {
     ['a field of a closed object', ['closed', 'x'], undefined],
     ['a field of a text', ['plain', 'x'], undefined],
     ['a name of the machine', ['constructor'], undefined],
-  ])('R46 is that of %s', (_, path, expected) => {
+  ])('R46 is found for %s', (_, path, expected) => {
     expect(schemaFragment(schema, path)).toEqual(expected)
   })
 

@@ -9,8 +9,8 @@ import { itemsAt, listAt, getSchemaView } from './schema-view.ts'
 const MAX_TOKENS = 80
 
 /**
- * Gets what a schema says about the value at a path, self-contained and small enough for an error message; `undefined` if it says
- * nothing.
+ * Returns the part of a schema for the value at a path, self-contained and small enough for an error message;
+ * `undefined` if there is none.
  */
 export function schemaFragment(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema | undefined {
   let at: unknown = schema

@@ -3,7 +3,10 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { pointerKeys, resolvePointer } from '../../../core/json/json-pointer.ts'
 import type { JsonSchema } from '../../../core/schema/schema.ts'
 
-/** What a schema says about one value, with references and `allOf` resolved. Any input is accepted, even a broken schema. */
+/**
+ * The parts of a schema that describe one value, with references and `allOf` resolved. Any input is accepted, even a
+ * broken schema.
+ */
 export interface SchemaView {
   readonly root: unknown
   /** The schemas that the value must fit, nearest first. */
@@ -43,7 +46,7 @@ export function getSchemaView(root: unknown, schema: unknown): SchemaView {
   return { root, parts, never }
 }
 
-/** What a local reference leads to, or `undefined`. */
+/** Returns the target of a local reference, or `undefined`. */
 export function resolveReference(root: unknown, reference: string): unknown {
   const target = resolvePointer(root, reference)
   if (target !== undefined || !isPlainObject(root) || !reference.startsWith('#/')) return target
@@ -57,7 +60,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
 
 const MAX_WALKED = 5_000
 
-/** Tells whether a schema contains itself. */
+/** Whether a schema contains itself. */
 export function containsItself(root: unknown, schema: JsonSchema): boolean {
   const seen = new Set<unknown>()
   const queue: unknown[] = [schema]
@@ -76,7 +79,7 @@ export function containsItself(root: unknown, schema: JsonSchema): boolean {
   return false
 }
 
-/** The first value a keyword has among the parts of a view. */
+/** Returns the first value of a keyword among the parts of a view. */
 export function keywordAt(view: SchemaView, keyword: string): unknown {
   return view.parts.find((part) => part[keyword] !== undefined)?.[keyword]
 }
@@ -186,14 +189,14 @@ export function patternFieldsAt(view: SchemaView): readonly (readonly [pattern: 
   )
 }
 
-/** The values a view lists one by one, or `undefined` if it lists none. */
+/** Returns the values that a view lists one by one, or `undefined` if it lists none. */
 export function valuesAt(view: SchemaView): readonly unknown[] | undefined {
   const part = view.parts.find((part) => 'const' in part || (Array.isArray(part['enum']) && part['enum'].length > 0))
   if (!part) return undefined
   return 'const' in part ? [part['const']] : (part['enum'] as unknown[])
 }
 
-/** The first items of a list that have a schema each, and what the others must fit. */
+/** Returns the schemas of the first items of a list, and the schema of the others. */
 export function itemsAt(view: SchemaView): { readonly first: readonly unknown[]; readonly rest: unknown } {
   const items = keywordAt(view, 'items')
   const prefix = keywordAt(view, 'prefixItems')

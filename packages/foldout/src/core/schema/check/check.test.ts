@@ -4,8 +4,8 @@ import { MAX_CHECK_DEPTH } from '../limits.ts'
 import { createValueCheck } from './run.ts'
 import { startCpuClock } from '../../cpu.fixtures.ts'
 
-/** What a model reads of a value that does not fit. */
-const told = (schema: JsonSchema, value: unknown): string => {
+/** The message that a model reads about an invalid value. */
+const describeFault = (schema: JsonSchema, value: unknown): string => {
   const result = fromJsonSchema(schema)['~standard'].validate(value)
   if (result instanceof Promise) throw new Error('It must answer at once.')
   return describeIssues(result.issues ?? [])
@@ -17,7 +17,7 @@ const nested = (depth: number, wrap: (inner: unknown) => unknown, inner: unknown
   return value
 }
 
-describe('R46 what is wrong with arguments, in words', () => {
+describe('R46 messages about invalid arguments', () => {
   const field = (schema: JsonSchema): JsonSchema => ({ type: 'object', properties: { a: schema } })
   it.each<[JsonSchema, unknown, string]>([
     [{ type: 'string' }, [], 'a must be a string, not a list'],
@@ -117,15 +117,15 @@ describe('R46 what is wrong with arguments, in words', () => {
     [{ if: { type: 'string' }, else: { minimum: 2 } }, 1, 'a must be at least 2'],
     [false as unknown as JsonSchema, 1, 'a is not allowed'],
   ])('%j of %j', (schema, value, message) => {
-    expect(told(field(schema), { a: value })).toBe(message)
+    expect(describeFault(field(schema), { a: value })).toBe(message)
   })
 
   it('names the known arguments', () => {
     const schema = { type: 'object', properties: { name: {}, age: {} }, additionalProperties: false }
-    expect(told(schema, { who: 1 })).toBe('there is no argument who; there are: name, age')
-    expect(told({ ...schema, properties: {} }, { who: 1 })).toBe('there is no argument who; it takes none')
-    expect(told(schema, { 'a\nb': 1 })).toBe('there is no argument "a\\nb"; there are: name, age')
-    expect(told(schema, 'x')).toBe('the value must be an object, not a string')
+    expect(describeFault(schema, { who: 1 })).toBe('there is no argument who; there are: name, age')
+    expect(describeFault({ ...schema, properties: {} }, { who: 1 })).toBe('there is no argument who; it takes none')
+    expect(describeFault(schema, { 'a\nb': 1 })).toBe('there is no argument "a\\nb"; there are: name, age')
+    expect(describeFault(schema, 'x')).toBe('the value must be an object, not a string')
   })
 })
 
@@ -271,7 +271,7 @@ describe('R46 schemas and values from outside', () => {
     expect(getCpuMs()).toBeLessThan(2_500)
   })
 
-  it('a schema nested 100,000 deep is checked as far as the limit', () => {
+  it('checks a schema nested 100,000 levels deep down to the limit', () => {
     expect(
       isValid(
         nested(100_000, (items) => ({ items })),
@@ -279,26 +279,26 @@ describe('R46 schemas and values from outside', () => {
       ),
     ).toBe(true)
     const all = nested(100_000, (inner) => ({ allOf: [inner] }), { type: 'string' }) as JsonSchema
-    expect(told(all, 'x')).toBe('the value is nested too deeply to be checked')
+    expect(describeFault(all, 'x')).toBe('the value is nested too deeply to be checked')
     expect(
-      told(
+      describeFault(
         { items: { $ref: '#' } },
         nested(MAX_CHECK_DEPTH + 1, (inner) => [inner]),
       ),
     ).toBe('the value is nested too deeply to be checked')
   })
 
-  it('a check that would take too long is refused in a bounded time', () => {
+  it('rejects a check that would take too long, in bounded time', () => {
     const schema = { items: { allOf: Array.from({ length: 3_000 }, (_, i) => ({ not: { const: i } })) } }
     expect(
-      told(
+      describeFault(
         schema,
         Array.from({ length: 3_000 }, () => -1),
       ),
     ).toBe('the value is too large to be checked')
   })
 
-  it('the same check gives the same answer each time', () => {
+  it('gives the same answer each time', () => {
     const check = createValueCheck({ $defs: { s: { type: 'string' } }, items: { $ref: '#/$defs/s' } })
     for (let round = 0; round < 3; round++) {
       expect(check(['a', 'b'])).toEqual([])
@@ -306,7 +306,7 @@ describe('R46 schemas and values from outside', () => {
     }
   })
 
-  it('does not change or keep what it is given', () => {
+  it('neither changes nor retains its input', () => {
     const schema = Object.freeze({
       type: 'object',
       properties: Object.freeze({ a: Object.freeze({ type: 'string' }) }),

@@ -3,7 +3,7 @@ import { resolvePointer } from '../../json/json-pointer.ts'
 
 export type SchemaObject = Readonly<Record<string, unknown>>
 
-/** Where a keyword's value has schemas: the value itself, the items of a list, or the values of an object. */
+/** Where the value of a keyword contains schemas: the value itself, the items of a list, or the values of an object. */
 export type Holds = 'one' | 'many' | 'named'
 
 const HOLDS: ReadonlyMap<string, Holds> = new Map(
@@ -37,12 +37,12 @@ export function* getSubschemas(
   }
 }
 
-// Nothing is fetched; this is only the base of relative names.
+// Nothing is fetched from here; it is only the base of relative references.
 const DEFAULT_BASE = 'https://schema.invalid/'
 
-/** A schema with the targets of its references, collected in one walk. */
+/** A schema and the targets of its references, collected in one walk. */
 export class SchemaDocument {
-  /** Whether parts of it can be reached in more than one way. */
+  /** Whether some parts can be reached in more than one way. */
   hasReferences = false
   /** Whether a reference depends on the path by which it was reached. */
   hasDynamicReferences = false
@@ -112,7 +112,7 @@ export class SchemaDocument {
     const base = typeof id === 'string' && !isReplaced ? withoutFragment(toAbsolute(id, outerBase)) : outerBase
     if (typeof id === 'string' && !isReplaced) {
       this.resources.set(base, schema)
-      // Older drafts define an anchor by an id that is only a fragment.
+      // In older drafts, an id that is only a fragment defines an anchor.
       if (this.isLegacy && id.startsWith('#')) this.anchors.set(`${base}${id}`, schema)
     }
     if (base !== DEFAULT_BASE) this.bases.set(schema, base)

@@ -7,7 +7,7 @@ const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const IPV4 = `${BYTE}(?:\\.${BYTE}){3}`
 const URI_CHARACTERS = "[a-z0-9\\-._~:/?#\\[\\]@!$&'()*+,;=%]"
 
-/** The description and the pattern of each format. Only formats that tools often ask models for are checked. */
+/** The description and the pattern of each format. Only formats that tools commonly use are checked. */
 const FORMATS: ReadonlyMap<string, { readonly words: string; readonly source: string }> = new Map([
   ['date-time', { words: 'a date and time such as 2026-01-31T12:00:00Z', source: `^${DATE}[t ]${TIME}$` }],
   ['date', { words: 'a date such as 2026-01-31', source: `^${DATE}$` }],
@@ -33,7 +33,7 @@ function getIpv6(): string {
 const compiled = new Map<string, LinearPattern>()
 
 export interface Format {
-  /** Describes the values of a format. */
+  /** A description of valid values. */
   readonly words: string
   fits(text: string, steps: Steps): boolean
 }

@@ -1,6 +1,4 @@
-/**
- * Gives equal JSON values equal keys. Each object and array is visited once, and depth uses no stack.
- */
+/** Assigns equal keys to equal JSON values. Visits each object and array once, without recursion. */
 export class Identities {
   private readonly known = new Map<object, string>()
   private readonly numbers = new Map<string, number>()
@@ -13,7 +11,7 @@ export class Identities {
         (inner): inner is object => typeof inner === 'object' && inner !== null && !this.known.has(inner),
       )
       if (inside.length > 0 && !this.known.has(next)) {
-        // Marked first, so that a value that contains itself terminates.
+        // Marked first, so a value that contains itself terminates.
         this.known.set(next, 'cycle')
         open.push(...inside.slice(0, MAX_PUSHED))
         if (inside.length > MAX_PUSHED) for (const one of inside.slice(MAX_PUSHED)) open.push(one)
@@ -46,5 +44,5 @@ export class Identities {
   }
 }
 
-// The number of arguments of a call is limited.
+// JavaScript engines limit the number of arguments of a call.
 const MAX_PUSHED = 1_000

@@ -67,7 +67,7 @@ const oneOf: Keyword = (value) => {
   }
 }
 
-/** Reports the issues of the nearest alternative, or what all alternatives require together. */
+/** Reports the issues of the nearest alternative, or the combined requirement of all alternatives. */
 function addNearest(failed: readonly Outcome[], schemas: readonly unknown[], place: Place, outcome: Outcome): void {
   const together = getKinds(failed, place)
   if (together) {
@@ -119,7 +119,10 @@ function getValues(
   return values.includes(undefined) ? undefined : values
 }
 
-/** How far a value is from an alternative: a wrong kind, or a wrong fixed value such as a tag, means another was meant. */
+/**
+ * How far a value is from an alternative: a wrong kind, or a wrong fixed value such as a tag, means that another
+ * alternative was meant.
+ */
 function getDistance(issues: readonly CheckIssue[], place: Place): number {
   let distance = 0
   for (const issue of issues) {

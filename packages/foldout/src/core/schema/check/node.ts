@@ -17,7 +17,7 @@ export interface SchemaNode {
   readonly checks: readonly Check[]
 }
 
-// In this order, because the kind is reported first, and `unevaluated…` must come after all others.
+// This order matters: a wrong kind is reported first, and `unevaluated…` must come after all others.
 const KEYWORDS: readonly (readonly [string, Keyword])[] = [
   ...REFERENCE_KEYWORDS,
   ...VALUE_KEYWORDS,

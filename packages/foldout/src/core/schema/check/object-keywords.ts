@@ -6,7 +6,7 @@ import { getMatcher } from './value-keywords.ts'
 import { formatCount } from '../../text.ts'
 import { describeUnknownField, formatPath, shorten, showName } from './wording.ts'
 
-/** A check for objects; other values pass. */
+/** Creates a check for objects; other values pass. */
 function ofObjects(check: (object: SchemaObject, place: Place, run: Run, outcome: Outcome) => void): Check {
   return (place, run, outcome) => {
     if (isPlainObject(place.value)) check(place.value, place, run, outcome)
@@ -22,7 +22,7 @@ function checkField(schema: unknown, name: string, place: Place, run: Run, outco
   else for (const issue of run.evaluate(schema, place.at(name, value)).issues) outcome.add(issue)
 }
 
-// Loops run over the value's fields, so that a large schema costs nothing extra for small values.
+// The loop runs over the value's fields, so a large schema costs nothing extra for small values.
 const properties: Keyword = (schemas) => {
   if (!isPlainObject(schemas)) return undefined
   return ofObjects((object, place, run, outcome) => {

@@ -21,7 +21,10 @@ export class Place {
     this.key = key
   }
 
-  /** Returns the place of a field or an item. Objects and arrays get the same place each time, so that outcomes are shared. */
+  /**
+   * Returns the place of a field or an item. Objects and arrays get the same place each time, so outcomes can be
+   * shared.
+   */
   at(key: string | number, value: unknown): Place {
     if (typeof value !== 'object' || value === null) return new Place(value, this, key)
     let place = this.inside.get(key)
@@ -165,12 +168,12 @@ export interface ValueIssue {
   readonly path: readonly (string | number)[]
 }
 
-/** Checks values against one JSON Schema. No schema and no value makes it slow or makes it throw. */
+/** Checks values against one JSON Schema. No schema or value can make it slow or make it throw. */
 export type ValueCheck = (value: unknown) => readonly ValueIssue[]
 
 /**
- * Compiles the check of a JSON Schema: draft 2020-12, including the forms of older drafts. Keywords with invalid values are
- * ignored; `schemaFault` names them.
+ * Compiles a check from a JSON Schema: draft 2020-12, including the forms of older drafts. Keywords with invalid values
+ * are ignored; `schemaFault` names them.
  */
 export function createValueCheck(schema: unknown): ValueCheck {
   let document: SchemaDocument | undefined

@@ -54,7 +54,10 @@ function compareNumbers(words: string, fits: (value: number, limit: number) => b
   }
 }
 
-/** Exact on the decimal digits: `0.3` is a multiple of `0.1`, although their quotient in floating point is not whole. */
+/**
+ * Computes with decimal digits, so it is exact: `0.3` is a multiple of `0.1`, although their floating-point quotient is
+ * not a whole number.
+ */
 function isMultiple(value: number, step: number): boolean {
   if (step <= 0 || !Number.isFinite(value)) return true
   if (Number.isInteger(value / step) && Number.isSafeInteger(value) && Number.isSafeInteger(step)) return true
@@ -105,7 +108,10 @@ const pattern: Keyword = (source) => {
   }
 }
 
-/** Tests a value with a foreign pattern. If the pattern cannot run here, the value passes; the pattern's origin checks it too. */
+/**
+ * Tests a value with a foreign pattern. If the pattern cannot run here, the value passes; the tool that defined the
+ * pattern checks it too.
+ */
 export function getMatcher(source: string): (text: string, steps: Steps) => boolean {
   let compiled: LinearPattern | 'none' | undefined
   return (text, steps) => {

@@ -1,8 +1,8 @@
 import { shorten as shortenText } from '../../text.ts'
 import { MAX_LISTED, MAX_SHOWN } from '../limits.ts'
 
-// The texts that models read about invalid arguments. Every text completes a sentence that begins with the argument's name,
-// unless it names its own subject ("there is no argument …").
+// The texts that models read about invalid arguments. Every text completes a sentence that starts with the argument's
+// name, unless it has its own subject ("there is no argument …").
 
 export type Kind = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
 
@@ -24,7 +24,7 @@ export function getValueKind(value: unknown): Kind {
   return typeof value === 'object' ? 'object' : (typeof value as Kind)
 }
 
-/** `must be a string or null, not a list`. */
+/** Returns, for example, `must be a string or null, not a list`. */
 export function describeKinds(kinds: readonly Kind[], value: unknown): string {
   const kind = getValueKind(value)
   const isFraction = kind === 'number' && kinds.includes('integer')
@@ -32,7 +32,7 @@ export function describeKinds(kinds: readonly Kind[], value: unknown): string {
   return `must be ${joinOr(kinds.map((one) => KIND_WORDS.get(one) ?? one))}, not ${got}`
 }
 
-/** `must be "north" or "south"`. */
+/** Returns, for example, `must be "north" or "south"`. */
 export function describeValues(values: readonly unknown[]): string {
   const listed = values.slice(0, MAX_LISTED).map(showValue)
   if (values.length === 0) return 'has no value that is allowed'
@@ -40,7 +40,10 @@ export function describeValues(values: readonly unknown[]): string {
   return `must be ${joinOr(listed)}`
 }
 
-/** `there is no argument who; there are: name, age`, of the outermost fields, which models know as arguments. */
+/**
+ * Returns, for example, `there is no argument who; there are: name, age`. Only the outermost fields are called
+ * arguments, as models know them.
+ */
 export function describeUnknownField(name: string, known: readonly string[], holder: string): string {
   const [noun, where] = holder === '' ? ['argument', ''] : ['field', ` in ${holder}`]
   const shown = known.slice(0, MAX_LISTED).map(showName).join(', ')

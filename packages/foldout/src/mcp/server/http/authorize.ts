@@ -3,7 +3,7 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { httpError } from './response.ts'
 
 /**
- * What an `authorize` hook says of a request: who sent it, or why it is refused.
+ * The result of an `authorize` hook: who sent the request, or why it is rejected.
  *
  * @example
  * const anna: Authorization = { principal: 'anna' }
@@ -11,20 +11,21 @@ import { httpError } from './response.ts'
  */
 export type Authorization =
   | {
-      /** Names who sent the request. Limits and sessions are kept for each principal. */
+      /** Identifies the sender of the request. Limits and sessions are tracked for each principal. */
       readonly principal: string
     }
   | {
-      /** 401 where credentials are missing or wrong, 403 where they do not suffice. */
+      /** 401 if credentials are missing or wrong, 403 if they are insufficient. */
       readonly status: 401 | 403
-      /** Told to the client. Default: a sentence for the status. */
+      /** The message for the client. Default: a sentence for the status. */
       readonly message?: string
       /** The `WWW-Authenticate` header, which tells a client how to sign in. Default for 401: `Bearer`. */
       readonly challenge?: string
     }
 
 /**
- * Decides who sent a request over HTTP, from its URL and headers; its body may have been read. If it throws, the request is refused.
+ * Decides who sent a request over HTTP, from its URL and headers; its body may have been read. If it throws, the
+ * request is rejected.
  *
  * @example
  * const authorize: Authorize = async (request) => {
@@ -34,7 +35,7 @@ export type Authorization =
  */
 export type Authorize = (request: Request) => Authorization | Promise<Authorization>
 
-/** The response for a request that a hook refused, or that it answered wrongly. */
+/** Creates the response for a request that a hook rejected or answered incorrectly. */
 export function refuseUnauthorized(authorization: Exclude<Authorization, { readonly principal: string }>): Response {
   const { status, message, challenge } = authorization
   if (status !== 401 && status !== 403)

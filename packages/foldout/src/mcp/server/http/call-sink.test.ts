@@ -103,7 +103,7 @@ describe('a call over HTTP', () => {
     expect(aborted).toHaveBeenCalledTimes(2)
   })
 
-  it('may have the id of another one that runs, or be wrong in itself', async () => {
+  it('may have the id of another running call, or be invalid', async () => {
     const { url, named, call, waiting } = await serve()
     const gone = new AbortController()
     const init = { method: 'POST', headers: { ...HEADERS, ...named }, signal: gone.signal }

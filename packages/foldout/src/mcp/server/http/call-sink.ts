@@ -3,8 +3,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { JSON_ANSWER_MS } from '../../limits.ts'
 
 /**
- * Where the answer to a call goes. It is plain JSON if the call ends soon and says nothing before, and a stream of events
- * otherwise: plain answers take half the time, but their client hears nothing until the end.
+ * Sends the answer to a call. It is plain JSON if the call ends soon and sends nothing before, and an event stream
+ * otherwise: plain answers take half the time, but the client receives nothing until the end.
  */
 export class CallSink {
   /** Stops the call when its client has gone. */

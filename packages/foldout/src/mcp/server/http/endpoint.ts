@@ -18,13 +18,13 @@ import { createHttpSessions, type HttpSessions } from './sessions.ts'
 
 /** Who sent a request. */
 export interface Caller {
-  /** Whom it is counted for: the principal, or an address. */
+  /** The key it is counted under: the principal, or an address. */
   readonly peer: string
-  /** As `authorize` says. */
+  /** The identity returned by `authorize`. */
   readonly principal: string | undefined
 }
 
-/** What is known of a request beside itself. */
+/** Additional information about a request. */
 export interface RequestParts {
   /** Where it came from. */
   readonly address?: string | undefined
@@ -37,14 +37,14 @@ export interface NodeCall {
   readonly headers: IncomingHttpHeaders
   readonly address: string | undefined
   readonly text: string
-  /** Made only if somebody asks for it. */
+  /** Creates the request on demand. */
   toRequest(): Request
   createSink(session: string): CallSink
 }
 
-/** What answers HTTP requests of both eras. */
+/** Answers HTTP requests of both eras. */
 export interface Endpoint {
-  /** Answers a call of a session beside the SDK. Says whether it was one. */
+  /** Answers a call of a session without the SDK. Returns whether it was one. */
   call(asked: NodeCall): Promise<boolean>
   fetch(request: Request, read?: RequestParts): Promise<Response>
   close(): Promise<void>
@@ -129,7 +129,10 @@ export function createEndpoint(sdk: ServerSdk, views: ClientViews, options: Serv
 
 type Identify = (getRequest: () => Request, address: string | undefined) => Promise<Caller | Response>
 
-/** Answers a call of a session beside the SDK, if it is one. Otherwise the usual way says what is wrong. */
+/**
+ * Answers a call of a session without the SDK, if it is one. Any other request takes the usual path, which reports what
+ * is wrong.
+ */
 async function answerCall(
   { headers, address, text, toRequest, createSink }: NodeCall,
   sessions: HttpSessions,
@@ -146,7 +149,7 @@ async function answerCall(
   return true
 }
 
-/** What a call reads of its headers, without making the object of the Fetch standard for each of them. */
+/** Creates the headers of a call, without a Fetch `Headers` object for each request. */
 function toHeaders(headers: IncomingHttpHeaders): CallPeer['headers'] {
   return {
     get(name) {
@@ -159,8 +162,8 @@ function toHeaders(headers: IncomingHttpHeaders): CallPeer['headers'] {
 const LEGACY_VERSION = /^202[45]-/
 
 /**
- * Whether a request is certainly one of a session. The SDK decides about all others: it checks the whole message by a schema, which
- * takes a tenth of the time and memory of a small call.
+ * Whether a request definitely belongs to a session. The SDK decides about all others: it checks the whole message
+ * against a schema, which takes a tenth of the time and memory of a small call.
  */
 function isPlainlyLegacy({ headers }: Request, body: unknown): boolean {
   if (!headers.has('mcp-session-id') || !LEGACY_VERSION.test(headers.get('mcp-protocol-version') ?? '')) return false
@@ -171,7 +174,7 @@ function isPlainlyLegacy({ headers }: Request, body: unknown): boolean {
   return isRequest && isPlainObject(params) && params['_meta'] === undefined
 }
 
-/** Tells modern clients of changes of every list that they may have. */
+/** Notifies modern clients of changes to every list that they may have. */
 function announceChanges(views: ClientViews, notify: McpHttpHandler['notify']): () => void {
   const stops: (() => void)[] = []
   const stop = views.watchModern(({ exposed, features }) => {
@@ -187,7 +190,7 @@ function announceChanges(views: ClientViews, notify: McpHttpHandler['notify']): 
 
 const LEGACY_VERSIONS: ReadonlySet<unknown> = new Set(['2025-03-26', '2025-06-18', '2025-11-25'])
 
-/** The session of a request whose headers are all as they should be. */
+/** Returns the session of a request with valid headers. */
 function readSession(headers: IncomingHttpHeaders): string | undefined {
   const { accept = '', 'content-type': type = '', 'mcp-session-id': id, 'mcp-protocol-version': version } = headers
   if (typeof id !== 'string' || !LEGACY_VERSIONS.has(version)) return undefined
@@ -203,14 +206,16 @@ function parse(text: string): unknown {
   }
 }
 
-/** Tells modern clients that listen. Over HTTP, other notifications come with the request that they belong to. */
+/**
+ * Notifies modern clients that listen. Over HTTP, other notifications are sent with the request that they belong to.
+ */
 function announce(notify: McpHttpHandler['notify'], { method, params }: FeatureNotification): void {
   if (method === 'notifications/prompts/list_changed') notify.promptsChanged()
   if (method === 'notifications/resources/list_changed') notify.resourcesChanged()
   if (method === 'notifications/resources/updated') notify.resourceUpdated(String(params?.['uri']))
 }
 
-/** The SDK checks headers that carry arguments for servers of its own kind only, so ours is given to it as one. */
+/** The SDK checks headers with arguments only for its own kind of server, so this one is passed as such. */
 function withHeaderCheck(sdk: ServerSdk, server: Server, { exposed }: ClientView, body: unknown): Server | McpServer {
   const { name, arguments: args } = readCall(body)
   const entry = name === undefined ? undefined : exposed.target(name, args)?.entry
@@ -273,8 +278,7 @@ class LimitedStreams {
 
   #describe(refusal: Refusal): string {
     const { max, perPeer } = this.limits
-    if (refusal === 'total')
-      return `This server has ${max} open streams, which is the most that it takes. Try again later.`
-    return `You have ${perPeer} open streams, which is the most that one client may have. Close one, or try again later.`
+    if (refusal === 'total') return `This server has ${max} open streams, which is the maximum. Try again later.`
+    return `You have ${perPeer} open streams, which is the maximum for one client. Close one, or try again later.`
   }
 }

@@ -59,7 +59,7 @@ describe('sessions within limits', () => {
     for (const { status, headers, error } of refused) {
       expect(status).toBe(503)
       expect(headers.get('retry-after')).toBe('5')
-      expect(error?.message).toBe('This server has 20 open sessions, which is the most that it takes. Try again later.')
+      expect(error?.message).toBe('This server has 20 open sessions, which is the maximum. Try again later.')
     }
     expect((await callVisits(url, used)).status).toBe(200)
     expect((await callVisits(url, half)).status).toBe(200)
@@ -75,7 +75,7 @@ describe('sessions within limits', () => {
     expect((await callVisits(url, third)).status).toBe(200)
   })
 
-  it('of one principal are not affected by another', async () => {
+  it('are not affected by those of another principal', async () => {
     const { url } = await serve({ authorize, sessions: { max: 100, perPeer: 10, keepMs: 0 } }).http()
     const mine = await openSession(url, as('anna'))
     const theirs = await Promise.all(Array.from({ length: 30 }, () => post(url, initialize(), as('mallory'))))
@@ -88,7 +88,7 @@ describe('sessions within limits', () => {
     expect((await callVisits(url, mine, as('anna'))).text).toContain('Visit 2.')
   })
 
-  it('with held streams leave room for other principals', async () => {
+  it('leave room for other principals even with open streams', async () => {
     const { url } = await serve({ authorize, sessions: { max: 20, perPeer: 10 }, streams: { perPeer: 10 } }).http()
     const held = []
     for (let i = 0; i < 10; i++) {
@@ -230,7 +230,7 @@ describe('a principal', () => {
     ['returns nothing', () => undefined as never],
     ['returns another status', () => ({ status: 200 }) as never],
     ['returns a principal that is not a text', () => ({ principal: 5 }) as never],
-  ])('is refused if the hook %s', async (_what, hook) => {
+  ])('is rejected if the hook %s', async (_what, hook) => {
     const errors: Error[] = []
     const { url } = await serve({ authorize: hook, onError: (error) => errors.push(error) }).http()
     expect((await post(url, initialize())).status).toBe(500)
@@ -312,9 +312,9 @@ describe('state of tools for clients of 2026-07-28', () => {
     expect([await visit(url), await visit(url)]).toEqual(['Visit 1', 'Visit 2'])
   })
 
-  it('per principal requires principals', () => {
+  it('requires principals if it lasts for one principal', () => {
     expect(() => serve({ sessions: { modern: 'principal' } })).toThrow(
-      "sessions.modern: 'principal' needs an authorize hook that says who asks.",
+      "sessions.modern: 'principal' needs an authorize hook that identifies the sender.",
     )
   })
 })
@@ -339,7 +339,7 @@ describe('a client that vanishes', () => {
     expect((await callVisits(url, session)).status).toBe(200)
   })
 
-  it.each(legacyKinds)('as a %s does not stop the others', async (kind) => {
+  it.each(legacyKinds)('does not stop the others as a %s', async (kind) => {
     const { url } = await serve().http()
     const [one, other] = [await overHttp(url, kind), await overHttp(url, kind)]
     seen.contexts.length = 0
@@ -381,7 +381,7 @@ describe('peers', () => {
   })
 })
 
-/** `fetch` does not let a request lie about its host. */
+/** `fetch` does not allow a false Host header. */
 function statusWithHost(url: string, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { method: 'POST', headers: { ...HEADERS, host } }, (response) => {

@@ -61,7 +61,7 @@ describe('streamable HTTP', () => {
     expect((await post(elsewhere.url, initialize())).status).toBe(200)
   })
 
-  it('says why it cannot listen', async () => {
+  it('reports why it cannot listen', async () => {
     const { url } = await serve().http()
     const port = Number(new URL(url).port)
     await expect(serve().http({ port })).rejects.toMatchObject({
@@ -108,7 +108,7 @@ describe('streamable HTTP', () => {
   it.each([
     ['a method that the Fetch API forbids', 'TRACE', 'localhost'],
     ['a host that is not a name', 'POST', 'a b<>'],
-  ])('answers a request with %s, and goes on', async (_what, method, host) => {
+  ])('answers a request with %s, and keeps running', async (_what, method, host) => {
     const served = serve()
     const server = createServer((request, response) => void served.handle(request, response))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -126,7 +126,7 @@ describe('streamable HTTP', () => {
     expect((await post(`http://127.0.0.1:${port}/`, initialize())).status).toBe(200)
   })
 
-  it('answers with an error when the options fail, and goes on', async () => {
+  it('answers with an error when the options fail, and keeps running', async () => {
     const errors: Error[] = []
     let fails = true
     const { url } = await serve({
@@ -157,14 +157,14 @@ describe('streamable HTTP', () => {
     expect((await post((await served.http()).url, initialize())).status).toBe(200)
   })
 
-  it('refuses other methods of HTTP', async () => {
+  it('rejects other HTTP methods', async () => {
     const { url } = await serve().http()
     expect((await send(url, { method: 'PUT', headers: HEADERS, body: '{}' })).status).toBe(405)
     expect((await send(url, { method: 'GET', headers: HEADERS })).status).toBe(400)
     expect((await send(url, { method: 'DELETE', headers: HEADERS })).status).toBe(400)
   })
 
-  it('refuses a request that is too long, with or without a content length', async () => {
+  it('rejects a request that is too long, with or without a content length', async () => {
     const { url } = await serve({ maxBodyBytes: 1_000 }).http()
     const long = rpc('initialize', { padding: 'x'.repeat(2_000) })
     expect((await post(url, long)).status).toBe(413)
@@ -179,7 +179,7 @@ describe('streamable HTTP', () => {
     expect((await post(url, initialize())).status).toBe(200)
   })
 
-  it('refuses requests from web pages of other origins, and DNS rebinding', async () => {
+  it('rejects requests from web pages of other origins, and DNS rebinding', async () => {
     const { url } = await serve().http()
     expect((await post(url, initialize(), { origin: 'https://evil.example' })).status).toBe(403)
     expect((await post(url, initialize(), { origin: 'null' })).status).toBe(403)
@@ -241,16 +241,14 @@ describe('streamable HTTP', () => {
     }
   })
 
-  it('refuses a session if all are in use', async () => {
+  it('rejects a session if all are in use', async () => {
     const { url } = await serve({ sessions: { max: 1 } }).http()
     const session = await beginSession(url)
     const stop = new AbortController()
     await fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session }, signal: stop.signal })
     const refused = await post(url, initialize())
     expect(refused.status).toBe(503)
-    expect(refused.error?.message).toBe(
-      'This server has 1 open sessions, which is the most that it takes. Try again later.',
-    )
+    expect(refused.error?.message).toBe('This server has 1 open sessions, which is the maximum. Try again later.')
     stop.abort()
   })
 
@@ -281,7 +279,7 @@ describe('streamable HTTP', () => {
     expect(JSON.parse(call.text)).toMatchObject({ result: { content: [{ type: 'text', text: 'All is off.' }] } })
   })
 
-  it.each(allKinds)('serves a %s from an HTTP server of your own', async (kind) => {
+  it.each(allKinds)('serves a %s from your own HTTP server', async (kind) => {
     const served = serve()
     const server = createServer((request, response) => void served.handle(request, response))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -302,7 +300,7 @@ describe('streamable HTTP', () => {
   })
 })
 
-/** `fetch` does not let a request lie about its host. */
+/** `fetch` does not allow a false Host header. */
 function statusWithHost(url: string, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { method: 'POST', headers: { ...HEADERS, host } }, (response) => {

@@ -9,24 +9,27 @@ import { createNodeHandler, type NodeHandler } from './node-handler.ts'
 import type { ServedMcp } from '../serve-mcp.ts'
 
 /**
- * Where to listen over HTTP, and whom to answer.
+ * Options of `http`: where to listen, and whom to answer.
  *
  * @example
  * const { url } = await served.http({ port: 8080, allowedHosts: ['tools.example'] })
  */
 export interface HttpOptions {
-  /** Default: any that is free. */
+  /** The port. Default: any free port. */
   readonly port?: number
   /**
-   * Default `127.0.0.1`, which only this machine reaches. Another one needs `authorize` of `serveMcp` or `allowedHosts`: who
-   * may use the server, or at least under which names.
+   * The host to listen on. Default `127.0.0.1`, which only this machine can reach. Any other host requires `authorize`
+   * of `serveMcp`, or `allowedHosts`.
    */
   readonly host?: string
-  /** Default `/mcp`. */
+  /** The path of the server. Default `/mcp`. */
   readonly path?: string
-  /** The names, without port, under which clients may reach the server; `*` stands for any. Default: those of this machine, and the host. */
+  /**
+   * The names, without port, under which clients may reach the server; `*` allows any. Default: the names of this
+   * machine, and the host.
+   */
   readonly allowedHosts?: readonly string[]
-  /** The host names of web pages that may use it. Default: those of this machine, the host, and `allowedHosts`. */
+  /** The host names of web pages that may use it. Default: the names of this machine, the host, and `allowedHosts`. */
   readonly allowedOrigins?: readonly string[]
 }
 
@@ -37,7 +40,7 @@ export interface HttpOptions {
  * const { url, close } = await serveMcp(catalog, { name: 'home', version: '1.0.0' }).http()
  */
 export interface ServedHttp {
-  /** Where clients connect to. */
+  /** The URL that clients connect to. */
   readonly url: string
   close(): Promise<void>
 }
@@ -62,7 +65,7 @@ export async function serveOverHttp(
 }
 
 /**
- * Where `listenForMcp` listens, and what it may take for granted.
+ * Options of {@link listenForMcp}.
  *
  * @example
  * const options: ListenOptions = { port: 3000, host: '0.0.0.0', isAuthorized: true }
@@ -70,12 +73,12 @@ export async function serveOverHttp(
 export interface ListenOptions extends HttpOptions {
   /** Whether every server has an `authorize` hook, without which other machines are kept out. Default false. */
   readonly isAuthorized?: boolean
-  /** Called with errors that belong to no request. */
+  /** Called with errors that do not belong to a request. */
   readonly onError?: (error: Error) => void
 }
 
 /**
- * Listens for the clients of several MCP servers at one address, each at a path of its own.
+ * Listens for the clients of several MCP servers at one address, each at its own path.
  *
  * @example
  * const about = { name: 'home', version: '1.0.0' }
@@ -102,7 +105,7 @@ async function listenOverHttp(
   const isAllowed = await createGuard(hostName, allowed, isAuthorized)
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const found = find(request.url?.split('?')[0] ?? '')
-    // Without a wait where none is needed: the client may be gone before the request is read.
+    // Does not wait unless necessary: the client may be gone before the request is read.
     const handle = found instanceof Promise ? await found : found
     if (handle) return handle(request, response)
     response.writeHead(404, { 'content-type': 'text/plain' }).end(`The MCP server is at ${path}.`)
@@ -131,7 +134,7 @@ async function listenOverHttp(
 
 type Guard = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Refuses requests that a web page of another origin makes, or that come under a name which is not this server's. */
+/** Rejects requests from web pages of other origins, and requests for a host name that is not this server's. */
 async function createGuard(
   hostName: string,
   { allowedHosts, allowedOrigins }: Pick<HttpOptions, 'allowedHosts' | 'allowedOrigins'>,
@@ -141,7 +144,7 @@ async function createGuard(
   if (!isLocal && !isAuthorized && !allowedHosts)
     throw new FoldoutError(
       'mcp-open',
-      `Other machines can reach ${hostName}, and nothing says who may use this server. Give serveMcp() an authorize hook, and http() the names in allowedHosts under which clients reach it.`,
+      `Other machines can reach ${hostName}, but nothing restricts who may use this server. Pass an authorize hook to serveMcp(), and the host names that clients use as allowedHosts to http().`,
     )
   const { validateHostHeader, validateOriginHeader } = await loadServerSdk()
   const own = WILDCARDS.has(hostName) ? [] : [hostName]
@@ -170,14 +173,14 @@ interface ListenAddress {
   readonly hostName: string
 }
 
-/** Listens, and gives back on which port. */
+/** Listens, and returns the port. */
 function listen(server: Server, { host, port, hostName }: ListenAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) =>
       reject(
         new FoldoutError(
           'mcp-listen',
-          `The MCP server cannot listen on ${hostName}:${port}: ${getErrorMessage(error)}. Give another port, or 0 for any that is free.`,
+          `The MCP server cannot listen on ${hostName}:${port}: ${getErrorMessage(error)}. Pass another port, or 0 for any free port.`,
           { cause: error },
         ),
       ),

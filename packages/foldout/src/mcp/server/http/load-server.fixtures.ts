@@ -2,7 +2,7 @@ import { createCatalog } from '../../../catalog/catalog.ts'
 import { all } from '../../../catalog/exposures/all.ts'
 import { serveMcp } from '../serve-mcp.ts'
 
-// A server in a process of its own, so that clients do not compete with it for one event loop.
+// A server in its own process, so clients do not compete with it for one event loop.
 const catalog = createCatalog([
   {
     name: 'echo',

@@ -24,7 +24,7 @@ async function withServer(use: (url: string) => Promise<void>): Promise<void> {
 
 describe('many clients at once', () => {
   it.each<ClientKind>(['v1 client', 'v2 client, modern'])(
-    'as %s connect together and lose no call',
+    'connect together as %s and lose no call',
     async (kind) => {
       await withServer(async (url) => {
         const clients = await Promise.all(Array.from({ length: CLIENTS }, () => overHttp(url, kind)))

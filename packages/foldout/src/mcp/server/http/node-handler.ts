@@ -13,7 +13,7 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
   const requests = new PeerCounter({ max: MAX_REQUESTS, perPeer: REQUESTS_PER_PEER })
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
 
-  /** Nothing if it was answered already. */
+  /** Returns the response; undefined if the request was already answered. */
   async function answer(
     request: IncomingMessage,
     response: ServerResponse,
@@ -31,7 +31,7 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
       }
       return await endpoint.fetch(toRequest(), { address, text })
     } catch (error) {
-      // The request has a method or a URL that cannot be, or it broke off.
+      // The request has an invalid method or URL, or was cut off.
       options.onError?.(error as Error)
       return httpError(400, -32_600, 'Bad Request: the request could not be read.')
     }
@@ -54,7 +54,7 @@ export function createNodeHandler(endpoint: Endpoint, options: ServeMcpOptions):
   }
 }
 
-/** What a request holds; nothing if that is more than it may. */
+/** Reads the body of a request; undefined if it is too large. */
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   if (Number(request.headers['content-length']) > maxBytes) return undefined
   const chunks: Buffer[] = []
@@ -67,7 +67,7 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<str
   return Buffer.concat(chunks).toString()
 }
 
-/** The request without its body, which was read already. */
+/** Creates a Fetch request without a body, which was already read. */
 function toWebRequest({ method = 'GET', url = '/', headers }: IncomingMessage, signal: AbortSignal): Request {
   const web = new Headers()
   for (const [name, value] of Object.entries(headers)) {
@@ -75,8 +75,8 @@ function toWebRequest({ method = 'GET', url = '/', headers }: IncomingMessage, s
     else for (const one of value ?? []) web.append(name, one)
   }
   const made = new Request(`http://${headers.host ?? 'localhost'}${url}`, { method, headers: web })
-  // Not by the constructor: Node would follow the signal by weak references, and what those hold stays until the whole heap is
-  // collected, which is a hundred megabytes later.
+  // Not through the constructor: Node would follow the signal with weak references, whose targets stay in memory until
+  // a full garbage collection, a hundred megabytes later.
   return Object.defineProperty(made, 'signal', { value: signal })
 }
 

@@ -1,4 +1,4 @@
-/** Who limits are counted for, if nothing better is known. */
+/** The peer that limits are counted for, if no address is known. */
 const UNKNOWN = 'unknown'
 
 /**
@@ -30,7 +30,7 @@ export interface PeerLimits {
 /** Which of the two limits a peer has run into. */
 export type Refusal = 'peer' | 'total'
 
-/** Counts what is in use, for each peer and together. */
+/** Counts what is in use, per peer and in total. */
 export class PeerCounter {
   readonly #counts = new Map<string, number>()
   readonly #limits: PeerLimits
@@ -56,7 +56,7 @@ export class PeerCounter {
     return this.count(peer) >= this.#limits.perPeer
   }
 
-  /** Why a peer may not have one more; nothing if it may. */
+  /** Returns why a peer cannot have one more; undefined if it can. */
   check(peer: string): Refusal | undefined {
     if (this.#total >= this.#limits.max) return 'total'
     return this.isFull(peer) ? 'peer' : undefined

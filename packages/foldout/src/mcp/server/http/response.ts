@@ -15,7 +15,7 @@ export function refuseLongBody(maxBytes: number, headers: Readonly<Record<string
   return httpError(413, -32_000, `Payload Too Large: a request must not exceed ${maxBytes} bytes`, headers)
 }
 
-/** Asks a client to come back later: 429 if it has had its share, 503 if there is nothing left for anybody. */
+/** Asks a client to come back later: 429 if it has used up its share, 503 if the server is full. */
 export function refuseForNow(refusal: Refusal, message: string): Response {
   return httpError(refusal === 'peer' ? 429 : 503, -32_000, message, { 'retry-after': String(RETRY_AFTER_SECONDS) })
 }
@@ -30,7 +30,7 @@ export interface AnswerEnd {
   readonly gone?: () => void
 }
 
-/** The same response, and a call when the last of it was read or the client has gone. */
+/** Returns the same response, and calls back when all of it was read or the client has gone. */
 export function watchResponse(response: Response, { method, signal }: Request, end: AnswerEnd): Response {
   if (!response.body) {
     end.done()

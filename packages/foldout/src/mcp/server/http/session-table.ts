@@ -9,7 +9,7 @@ import {
 import type { ServeMcpOptions } from '../options.ts'
 import { PeerCounter, type PeerLimits, type Refusal } from './peer.ts'
 
-/** What the table knows of a session. */
+/** The table's information about a session. */
 export interface SessionUse {
   readonly peer: string
   readonly startedAt: number
@@ -67,7 +67,7 @@ export class SessionTable<Session extends SessionUse> {
     kept.release()
   }
 
-  /** Says that a request of the session begins. Call what it returns when it has been answered. */
+  /** Records that a request of the session begins. Call the returned function when it has been answered. */
   use(id: string, session: Session): () => void {
     clearTimeout(session.timer)
     session.busy++
@@ -79,7 +79,7 @@ export class SessionTable<Session extends SessionUse> {
       this.#sessions.set(id, kept)
       session.usedAt = Date.now()
       session.timer = setTimeout(() => this.#end(session), this.#idleMs)
-      // A session that may come back is not a reason for a process to stay.
+      // An idle session must not keep the process alive.
       session.timer.unref?.()
     }
   }
@@ -100,7 +100,7 @@ export class SessionTable<Session extends SessionUse> {
     let idlest: Session | undefined
     for (const { session } of this.#sessions.values()) {
       if (session.peer !== peer || !this.#canEnd(session, isOverShare)) continue
-      // One that was never used is missed by nobody.
+      // A session that was never used can be ended safely.
       if (!session.isReady) {
         idlest = session
         break
@@ -119,7 +119,7 @@ export class SessionTable<Session extends SessionUse> {
     return isOverShare || now - usedAt >= this.#keepMs
   }
 
-  /** The peer that has most, if that is more than its share and more than the one that wants another has. */
+  /** Finds the peer with the most sessions, if that is more than its share and more than the requesting peer has. */
   #findGreediest(peer: string): string | undefined {
     const { peers } = this.#counter
     const share = this.limits.max / (peers.has(peer) ? peers.size : peers.size + 1)

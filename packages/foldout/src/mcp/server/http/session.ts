@@ -24,18 +24,18 @@ export interface HttpSession extends SessionUse {
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly calls: DirectCalls
-  /** Where the answers to these calls go. */
+  /** The sinks for the answers to calls, by id. */
   readonly sinks: Map<RequestId, CallSink>
-  /** There if other machines may have the session as well. */
+  /** Present if other machines may have the session as well. */
   readonly kept: KeptParts | undefined
 }
 
 export interface KeptParts {
   readonly copy: KeptCopy
   readonly mailbox: Mailbox
-  /** Takes over what another machine has noted of the client. */
+  /** Applies another machine's notes about the client. */
   refresh(): void
-  /** When this process last looked for what others have changed. */
+  /** When this process last checked for changes by others. */
   lookedAt: number
 }
 
@@ -92,8 +92,8 @@ export function createHttpSession(
 }
 
 /**
- * What belongs to a call that is answered beside the SDK goes where its answer goes. Where a session is kept, an answer waits until
- * what it is based on can be seen by the machine that gets the next request.
+ * Messages of a call that bypasses the SDK go to the same sink as its answer. If a session is kept in a store, an
+ * answer waits until its effects are visible to the machine that gets the next request.
  */
 function changeSending({ transport, sinks, kept }: HttpSession, report: (error: unknown) => void): void {
   const send = transport.send.bind(transport)
@@ -107,7 +107,7 @@ function changeSending({ transport, sinks, kept }: HttpSession, report: (error: 
   }
 }
 
-/** Writes what has changed. A call that has run is answered in any case: what could not be written is written later. */
+/** Saves the changes. A call that has run is answered in any case; changes that could not be saved are saved later. */
 export async function saveSession({ copy }: KeptParts, report: (error: unknown) => void): Promise<void> {
   try {
     await copy.shared.save()
@@ -118,14 +118,14 @@ export async function saveSession({ copy }: KeptParts, report: (error: unknown) 
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** Begins a session as its client has begun it on another machine. */
+/** Repeats the handshake that the client made on another machine. */
 export async function repeatHandshake({ id, transport, kept }: HttpSession): Promise<void> {
   const post = async (message: JSONRPCMessage, headers: Readonly<Record<string, string>>): Promise<void> => {
     const request = new Request('http://localhost/', { method: 'POST', headers: { ...HEADERS, ...headers } })
     const response = await transport.handleRequest(request, { parsedBody: message })
     // Its end says that the message was handled.
     await response.text()
-    if (!response.ok) throw new Error(`A session could not be begun again: HTTP ${response.status}.`)
+    if (!response.ok) throw new Error(`A session could not be restored: HTTP ${response.status}.`)
   }
   const params = { ...kept?.copy.getState().initialize }
   await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, {})

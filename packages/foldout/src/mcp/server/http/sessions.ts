@@ -28,7 +28,7 @@ const SESSION_ID = 'mcp-session-id'
 /** A request of a client that has sessions. */
 export interface SessionRequest {
   readonly request: Request
-  /** What was read of it, if it has a body. */
+  /** The parsed body, if any. */
   readonly body: unknown
   readonly caller: Caller
 }
@@ -36,9 +36,9 @@ export interface SessionRequest {
 /** The sessions of clients before MCP 2026-07-28, over HTTP. */
 export interface HttpSessions {
   handle(request: SessionRequest): Promise<Response>
-  /** The session of a caller, or why it cannot have it now. To others it does not exist. */
+  /** Finds the session of a caller, or says why it is not available now. For other callers, it does not exist. */
   find(id: string, caller: Caller): Found | Promise<Found>
-  /** Answers a call beside the SDK. */
+  /** Answers a call without the SDK. */
   call(session: HttpSession, request: JSONRPCRequest, sink: CallSink, headers: CallPeer['headers']): Promise<void>
   close(): Promise<void>
 }
@@ -106,7 +106,10 @@ class ServedSessions implements HttpSessions {
     return refuseWithoutSession(request)
   }
 
-  /** Ends a session in this process. If it is kept, it goes on elsewhere, or here when it is needed again. */
+  /**
+   * Ends a session in this process. If it is kept in a store, it continues on another machine, or here when it is
+   * needed again.
+   */
   async #leave({ id, server }: HttpSession): Promise<void> {
     this.#sessions.remove(id)
     await server.close().catch(this.#report)
@@ -145,7 +148,7 @@ class ServedSessions implements HttpSessions {
     const { caller, body: initialize } = begun
     const params = isPlainObject(initialize) && isPlainObject(initialize['params']) ? initialize['params'] : {}
     if (this.#keeper && findSizeFault(params, { maxBytes: MAX_KEPT_CLIENT_BYTES, maxDepth: MAX_DEPTH }))
-      return httpError(413, -32_600, `A client may say at most ${MAX_KEPT_CLIENT_BYTES} bytes of itself in initialize.`)
+      return httpError(413, -32_600, `The params of initialize may have at most ${MAX_KEPT_CLIENT_BYTES} bytes.`)
     const refused = this.#makeRoom(caller, (session) => this.#giveUp(session))
     if (refused) return refused
     const id = crypto.randomUUID()
@@ -154,7 +157,7 @@ class ServedSessions implements HttpSessions {
     try {
       await copy?.shared.save()
       const response = await this.#answer(session, begun)
-      // It was refused.
+      // The session was rejected.
       if (session.transport.sessionId === undefined) await this.#end(session)
       return response
     } catch (error) {
@@ -163,7 +166,7 @@ class ServedSessions implements HttpSessions {
     }
   }
 
-  /** Makes a session of another machine one of this one too. */
+  /** Creates a local copy of another machine's session. */
   async #rebuild(id: string, caller: Caller): Promise<Found> {
     const copy = await this.#keeper?.load(id)
     if (!copy || !isOwner(copy, caller)) return undefined
@@ -181,7 +184,7 @@ class ServedSessions implements HttpSessions {
     }
   }
 
-  /** Why a caller cannot have one more session here now. */
+  /** Makes room for a session, or returns the response that says why there is none. */
   #makeRoom({ peer }: Caller, end?: (session: HttpSession) => void): Response | undefined {
     const refusal = this.#sessions.makeRoom(peer, end)
     return refusal && refuseForNow(refusal, describeRefusal(refusal, this.#sessions.limits))
@@ -196,7 +199,7 @@ class ServedSessions implements HttpSessions {
     return !found || found instanceof Response || found.principal === caller.principal ? found : undefined
   }
 
-  /** Takes over what other machines have changed. False if one of them has ended the session. */
+  /** Applies the changes of other machines. Returns false if one of them has ended the session. */
   async #catchUp(session: HttpSession): Promise<boolean> {
     const { kept, transport, calls } = session
     if (!kept) return true
@@ -241,7 +244,7 @@ class ServedSessions implements HttpSessions {
 }
 
 const TOO_LONG =
-  'This answer is for another machine than the one that it has reached, and is too long to be passed on. Let your load balancer send the requests of a session to one machine.'
+  'This answer has reached a machine other than the one that asked, and is too long to be passed on. Let your load balancer send the requests of a session to one machine.'
 
 function isOwner(copy: KeptCopy, { principal }: Caller): boolean {
   return copy.getState().principal === (principal ?? null)
@@ -255,7 +258,7 @@ function isCancelNotice(body: unknown): boolean {
   return isPlainObject(body) && body['method'] === 'notifications/cancelled'
 }
 
-/** Answers a call beside the SDK. */
+/** Answers a call without the SDK. */
 async function answerCall(
   session: HttpSession,
   { done, report }: { readonly done: () => void; report(error: unknown): void },
@@ -284,12 +287,11 @@ function refuseWithoutSession({ method }: Request): Response {
 }
 
 function describeRefusal(refusal: Refusal, { max, perPeer }: PeerLimits): string {
-  if (refusal === 'total')
-    return `This server has ${max} open sessions, which is the most that it takes. Try again later.`
-  return `You have ${perPeer} open sessions, which is the most that one client may have. End one, or try again later.`
+  if (refusal === 'total') return `This server has ${max} open sessions, which is the maximum. Try again later.`
+  return `You have ${perPeer} open sessions, which is the maximum for one client. End one, or try again later.`
 }
 
-/** A client that has gone can no longer be answered: without this, what it asked for would run on. */
+/** Cancels the requests of a client that has gone. Otherwise, they would keep running. */
 function cancelRequests({ transport }: HttpSession, body: unknown): void {
   for (const message of Array.isArray(body) ? (body as readonly unknown[]) : [body]) {
     if (!isPlainObject(message) || message['method'] === undefined) continue

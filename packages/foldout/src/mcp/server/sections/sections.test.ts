@@ -113,7 +113,7 @@ const getNames = async (client: TestClient): Promise<string[]> => (await client.
 const LISTED = ['get_states', 'search_tools', 'use_tool', 'read_section', 'greet']
 
 describe.each(allKinds)('sections, for a %s', (kind) => {
-  it('R50 lists the tools of open sections beside those of the catalog, and can run them', async () => {
+  it('R50 lists the tools of open sections along with those of the catalog, and can run them', async () => {
     const client = await connect(serve(), kind)
     expect(await getNames(client)).toEqual(LISTED)
     expect(getText(await client.call('greet'))).toBe('greet {} refunds')
@@ -159,18 +159,18 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     expect(await getNames(client)).toEqual(['get_states', 'search_tools', 'use_tool', 'read_section'])
   })
 
-  it('R50 says what is wrong with a key', async () => {
+  it('R50 explains what is wrong with a key', async () => {
     const client = await connect(serve(), kind)
     const unknown = await client.call('read_section', { section_key: 'refund' })
     expect(unknown.isError).toBe(true)
     expect(getText(unknown)).toMatch(/^Section 'refund' does not exist in this prompt\. Nearest keys: refunds, /)
     expect((await client.call('read_section', { section_key: 'secret' })).isError).toBe(true)
     expect(getText(await client.call('read_section', { section_key: 7 }))).toBe(
-      "'section_key' must be a text, such as 'parent.child'.",
+      "'section_key' must be a string, such as 'parent.child'.",
     )
   })
 
-  it('R50 names the right argument if there is another one', async () => {
+  it('R50 names the right argument if a client uses a wrong one', async () => {
     const client = await connect(serve(), kind)
     const wrong = await client.call('read_section', { key: 'refunds' })
     expect(wrong.isError).toBe(true)
@@ -179,7 +179,7 @@ describe.each(allKinds)('sections, for a %s', (kind) => {
     )
   })
 
-  it('R50 R37 answers with what a section has thrown', async () => {
+  it('R50 R37 answers with the error that a section has thrown', async () => {
     const render = (): never => {
       throw new Error('The database is down.')
     }
@@ -361,7 +361,7 @@ describe('sections for clients without a session', () => {
 })
 
 describe('serveMcp with a prompt', () => {
-  it('R50 refuses tools whose names are taken', () => {
+  it('R50 rejects tools whose names are taken', () => {
     const prompt = (name: string) =>
       definePrompt({
         ns: 'shop',

@@ -34,17 +34,17 @@ export interface ListedSection {
 export interface SectionLibrary {
   readonly name: string
   readonly title: string
-  /** The prompt as it is when nobody has opened anything. */
+  /** Renders the prompt as it is before anything is opened. */
   text(): string
   list(): readonly ListedSection[]
-  /** A section by itself; nothing if there is none of this path. */
+  /** Returns the text of a section; `undefined` if there is no section with this path. */
   read(path: string): string | undefined
 }
 
 export function serveSections(bound: ServedPrompt, catalog: Catalog): Sections {
   const source = createSectionSource(bound)
   refuseTakenNames(source.registry, catalog)
-  // Listeners of the served catalog hear of these tools too.
+  // Listeners of the served catalog are notified of these tools too.
   source.tools.subscribe((event) => catalog.report(event))
   return {
     forClient(inner, scope) {
@@ -57,7 +57,7 @@ export function serveSections(bound: ServedPrompt, catalog: Catalog): Sections {
   }
 }
 
-/** A model tells tools apart by name. */
+/** A model distinguishes tools by name. */
 function refuseTakenNames({ withTools }: Registry, catalog: Catalog): void {
   for (const { path, section } of withTools)
     for (const { name } of section.tools) {
@@ -75,7 +75,7 @@ function refuseTakenNames({ withTools }: Registry, catalog: Catalog): void {
     }
 }
 
-/** A session in which sections are open as they are said to be here, whatever happens to it. */
+/** Returns a session with fixed visibilities, whatever happens to the original. */
 function withVisibility(session: SessionReader, opened: VisibilityOverrides): SessionReader {
   return {
     has: (slice) => session.has(slice),

@@ -17,7 +17,7 @@ export type ServedPrompt = NonNullable<ServeMcpOptions['prompt']>
 /** A prompt that clients read section by section. */
 export interface SectionSource {
   readonly registry: Registry
-  /** Every tool of the prompt, in a catalog of its own that checks arguments and reports calls. */
+  /** Every tool of the prompt, in a separate catalog that checks arguments and reports calls. */
   readonly tools: Catalog
   render(session: SessionReader): RenderedPrompt
   view(session: SessionReader): SectionsView
@@ -50,10 +50,6 @@ export function createSectionSource(bound: ServedPrompt): SectionSource {
 
 function viewRender(rendered: RenderedPrompt): SectionsView {
   const view = getView(rendered)
-  if (!view)
-    throw new FoldoutError(
-      'mcp-prompt',
-      'serveMcp() takes a prompt that was bound with bind(), not an imitation of one.',
-    )
+  if (!view) throw new FoldoutError('mcp-prompt', 'serveMcp() needs a prompt that was bound with bind().')
   return view
 }

@@ -25,7 +25,7 @@ export interface SectionScope {
   readonly client: ServedClient
   readonly session: Session
   readonly isEverything: boolean
-  /** The session with sections open as when the client came. */
+  /** The session with the visibilities from when the client connected. */
   readonly asAtFirst: SessionReader
 }
 
@@ -43,8 +43,8 @@ const READ_SECTION_LISTING: ListedTool = withAlwaysLoad({
 })
 
 /**
- * Puts a prompt's sections beside a catalog. Tools of open sections are listed; those of folded ones come with the section's
- * text. Where nothing is kept of a client there is no opening, so that every tool can be called at any time.
+ * Exposes a prompt's sections along with a catalog. Tools of open sections are listed; reading a folded section adds
+ * its tools. If nothing is remembered about a client, there are no openings, so every tool can be called at any time.
  */
 export function exposeSections(source: SectionSource, inner: ExposedCatalog, scope: SectionScope): ExposedCatalog {
   const { catalog, client } = scope
@@ -55,7 +55,7 @@ export function exposeSections(source: SectionSource, inner: ExposedCatalog, sco
   const isRunnerOurs = (): boolean => hasFoldedTools && !inner.list().some(({ name }) => name === USE_TOOL)
 
   async function run(call: SectionCall, context: CallContext): Promise<CallResult> {
-    // Where nothing is kept of a client, each request has a session of its own.
+    // If nothing is remembered about a client, each request has its own session.
     const session = shown.keepsState ? scope.session : (context.session ?? scope.session)
     let prompt: ReturnType<SectionSource['render']>
     try {
@@ -139,7 +139,7 @@ class ShownTools {
     return this.#shown.has(name)
   }
 
-  /** Adds the tools of sections that are open now, for a client that may be told of it. */
+  /** Adds the tools of sections that are open now, for a client that can be notified. */
   refresh(): void {
     if (this.keepsState && this.#show()) for (const listener of this.#listeners) listener()
   }
@@ -167,7 +167,7 @@ interface SectionCall {
   readonly through?: string
 }
 
-/** The tool of a section that a call is for, directly or through a tool that runs others. */
+/** Finds the section's tool that a call is for, directly or through a tool that runs other tools. */
 function findSectionCall({ tools }: SectionSource, name: string, args: unknown): SectionCall | undefined {
   const read = readArguments(args)
   const given = 'fault' in read ? {} : read.args
@@ -178,7 +178,7 @@ function findSectionCall({ tools }: SectionSource, name: string, args: unknown):
   return !isUnknown(found) && found.name === called.name ? called : undefined
 }
 
-/** What a section's own functions throw is for the model to read, not for the protocol. */
+/** Errors of a section's own functions are for the model to read, not for the protocol. */
 function toFailure(name: string, error: unknown): CallResult {
   return createErrorResult(`Tool '${name}' failed: ${toVisibleText(getErrorMessage(error))}`)
 }
@@ -202,7 +202,7 @@ function answerKey(source: SectionSource, scope: SectionScope, shown: ShownTools
       `Wrong arguments for tool '${READ_SECTION}': there is no argument '${toVisibleText(shorten(unknown))}'; there is: section_key.`,
     )
   if (asked === undefined || asked === '') return createTextResult(toVisibleText(source.render(scope.asAtFirst).text))
-  if (typeof asked !== 'string') return createErrorResult("'section_key' must be a text, such as 'parent.child'.")
+  if (typeof asked !== 'string') return createErrorResult("'section_key' must be a string, such as 'parent.child'.")
   const view = source.view(shown.keepsState ? scope.session : scope.asAtFirst)
   const resolved = resolveKeys(view, [asked], { takesFull: true })
   if ('fault' in resolved) return createErrorResult(resolved.fault.message)
@@ -216,7 +216,10 @@ function answerKey(source: SectionSource, scope: SectionScope, shown: ShownTools
   return createTextResult(toVisibleText([text, ...formatToolLines(tools, shown.keepsState)].join('\n\n')))
 }
 
-/** A section's text, and what has to open for it. One that is open was not necessarily read: its text is all a client has. */
+/**
+ * Returns a section's text, and the sections that have to be opened for it. An open section was not necessarily read:
+ * the client sees only its text.
+ */
 function toContent(view: DisclosureView, key: string): { readonly text: string; readonly paths: readonly string[] } {
   if (view.state(key) === 'full') return { text: view.content(key), paths: [] }
   const { content, opening } = getOpening(view, planOpening(view, [key], ''), { halts: false })

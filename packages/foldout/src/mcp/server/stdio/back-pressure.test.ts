@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const MB = 1_000_000
 
-/** A client that reads only when it is told to. */
+/** A client that reads only on demand. */
 class SlowReader extends Writable {
   readonly messages: { readonly id?: number; readonly error?: unknown; readonly result?: unknown }[] = []
   isReading = false
@@ -159,14 +159,14 @@ describe('a message that is too long for stdio', () => {
     ['is too large', { text: 'x'.repeat(20_000) }, /too large to send: 20 kB or more, where 10 kB is the limit/],
     ['is nested too deep', nest(1_000), /nested deeper than the 500 levels/],
     ['cannot be written', { big: 5n }, /holds a bigint, which JSON cannot represent/],
-    ['has a toJSON() that throws', { row: { toJSON: fail } }, /holds something that fails when it is read/],
+    ['has a toJSON() that throws', { row: { toJSON: fail } }, /holds something that throws when it is read/],
     [
       'has a getter that throws',
       { row: Object.defineProperty({}, 'id', { get: fail, enumerable: true }) },
-      /fails when/,
+      /throws when/,
     ],
     ['has a toJSON() that never ends', endless, /nested deeper than the 500 levels/],
-  ])('is an answer if the result %s', async (_what, structuredContent, message) => {
+  ])('is answered if the result %s', async (_what, structuredContent, message) => {
     const catalog = createCatalog([
       { name: 'give', description: 'Gives.', call: async () => ({ content: [], structuredContent }) },
     ])
@@ -210,7 +210,7 @@ describe('lines', () => {
     }
   })
 
-  it('that are too long leave their beginning and end, and the next one whole', () => {
+  it('keep only their beginning and end if they are too long, and the next one stays complete', () => {
     const reader = new LineReader(1_000)
     const long = Array.from({ length: 500 }, (_, i) => `part ${i},`)
     const [cut, next] = readAll(reader, [...long, '\nshort\n'])

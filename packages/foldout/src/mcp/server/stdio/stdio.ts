@@ -7,20 +7,23 @@ import type { ClientViews } from '../views.ts'
 import { StdioTransport, type Output } from './transport.ts'
 
 /**
- * How to serve a client over stdio.
+ * Options of `stdio`.
  *
  * @example
  * await served.stdio({ stdin: socket, stdout: socket })
  */
 export interface StdioOptions {
-  /** Default: those of this process. */
+  /** The streams of the client. Default: those of this process. */
   readonly stdin?: Readable
   readonly stdout?: Writable
-  /** How many requests run at once, those whose answers the client has not read yet included. Further ones wait. Default 64. */
+  /**
+   * How many requests run at once, including those whose answers the client has not read yet. Further ones wait.
+   * Default 64.
+   */
   readonly maxConcurrent?: number
 }
 
-/** What stands around a result. */
+/** The size of the message around a result. */
 const ENVELOPE_BYTES = 1_024
 
 /** Serves the client that started this process. */
@@ -41,7 +44,8 @@ export async function serveOverStdio(
 function toOutput(stream: Writable, write = stream.write.bind(stream)): Output {
   return {
     write(text, done) {
-      // Answers that are ready at the same time are written at once: a write takes longer than the rest of a small call.
+      // Answers that are ready at the same time are written together: a write takes longer than the rest of a small
+      // call.
       stream.cork()
       process.nextTick(() => stream.uncork())
       write(text, done)
@@ -59,7 +63,7 @@ function toOutput(stream: Writable, write = stream.write.bind(stream)): Output {
 
 const ignore = (): void => undefined
 
-/** Keeps standard output for the protocol: what a tool prints there would break it, and goes to standard error. */
+/** Keeps standard output for the protocol: output of tools would break it, so it goes to standard error. */
 function takeStdout(): { readonly output: Output; release(): void } {
   const { write } = process.stdout
   const output = toOutput(process.stdout, write.bind(process.stdout))

@@ -35,9 +35,9 @@ interface WaitingRequest {
 const AT_ONCE: ReadonlySet<string> = new Set(['ping', 'subscriptions/listen'])
 
 /**
- * A transport over stdio for a client that may read slowly, or not at all, and may ask for more than it reads: requests wait
- * until there is room for their answers, and nothing is read while too many wait. Messages that are too long in either
- * direction become errors; they do not end the connection.
+ * A transport over stdio for a client that may read slowly or not at all, and may request more than it reads: requests
+ * wait until there is room for their answers, and nothing is read while too many wait. Messages that are too long in
+ * either direction become errors; they do not end the connection.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -89,7 +89,7 @@ export class StdioTransport implements Transport {
     this.onclose?.()
   }
 
-  /** Resolves when the message is on its way, so that senders do not get ahead of a slow client. */
+  /** Resolves when the message is on its way, so senders do not get ahead of a slow client. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) throw new Error('The client has closed the connection.')
     const text = this.#serialize(message)
@@ -109,7 +109,7 @@ export class StdioTransport implements Transport {
   #serialize(message: JSONRPCMessage): string {
     const { maxMessageBytes } = this.#options
     const text = toJson(message)
-    // What is short enough in any encoding is not measured.
+    // Text that is short enough in any encoding is not measured.
     const isShort = text !== undefined && text.length * 3 <= maxMessageBytes
     if (isShort || (text !== undefined && Buffer.byteLength(text) <= maxMessageBytes)) return `${text}\n`
     const why =
@@ -139,7 +139,7 @@ export class StdioTransport implements Transport {
     if (text === '') return
     const message = this.#parse(text)
     if (!message) return
-    // A client must be able to cancel, to answer and to ask whether the server is there, however many requests wait.
+    // A client must be able to cancel, to answer and to ping the server, however many requests wait.
     if (!isRequest(message) || AT_ONCE.has(message.method)) {
       this.#forgetCancelled(message)
       this.onmessage?.(message)
@@ -157,13 +157,13 @@ export class StdioTransport implements Transport {
       return undefined
     }
     try {
-      // A schema takes longer than the rest of a small request.
+      // Checking a schema takes longer than the rest of a small request.
       return isPlainRequest(parsed) ? parsed : this.#options.sdk.parseJSONRPCMessage(parsed)
     } catch {
       const why = 'The client sent JSON that is not a message of MCP.'
       this.onerror?.(new Error(why))
       const id = isPlainObject(parsed) && 'method' in parsed ? parsed['id'] : undefined
-      // Somebody may wait for the answer.
+      // The client may be waiting for the answer.
       if (typeof id === 'string' || typeof id === 'number')
         this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: why } }).catch(() => undefined)
       return undefined
@@ -192,7 +192,7 @@ export class StdioTransport implements Transport {
     if (this.#running.delete(requestId)) this.#proceed()
   }
 
-  /** Runs what waits, as far as there is room, and reads on unless too much waits. */
+  /** Runs waiting requests while there is room, and continues reading unless too many wait. */
   #proceed(): void {
     const { stdin, maxConcurrent } = this.#options
     while (!this.#isClosed && this.#running.size < maxConcurrent && this.#unreadBytes < STDIO_UNREAD_BYTES) {

@@ -7,7 +7,7 @@ import { importPeer } from '../../../core/peer.ts'
 
 export type Connection = Libsql.Database
 
-// "FLDT" in the file header, so that another program's database is not mistaken for a session store.
+// "FLDT" in the file header, so another program's database is not mistaken for a session store.
 const APPLICATION_ID = 0x46_4c_44_54
 const SCHEMA_VERSION = 1
 const SCHEMA = `
@@ -59,8 +59,8 @@ function refuseMissingFolder(file: string): void {
 }
 
 /**
- * Inspects the file through a read-only connection. `node:fs` would not do: closing the file there drops the locks that
- * other connections of this process hold on it.
+ * Inspects the file through a read-only connection. `node:fs` would not work: closing the file there drops the locks
+ * that other connections of this process hold on it.
  */
 function refuseForeign(file: string, connect: (name: string) => Connection): void {
   if (getSize(file) === 0) {
@@ -71,7 +71,7 @@ function refuseForeign(file: string, connect: (name: string) => Connection): voi
   try {
     isEmpty(file, db)
   } catch (error) {
-    // A process was killed while it created the file. Only a connection that can write can recover from that.
+    // A process was killed while it created the file. Only a writable connection can recover from that.
     if (!/^SQLITE_(READONLY|CANTOPEN)/.test(getCode(error))) throw error
   } finally {
     db.close()
@@ -86,7 +86,7 @@ function prepareFile(file: string, db: Connection): void {
       if (isEmpty(file, db)) db.exec(SCHEMA)
     })
   }
-  // Set after creating the tables, so that the file's own header, and not only the WAL, has the application id.
+  // Set after creating the tables, so the application id is in the file's own header and not only in the WAL.
   db.exec('PRAGMA journal_mode = WAL')
 }
 
@@ -105,7 +105,7 @@ function isEmpty(file: string, db: Connection): boolean {
   return false
 }
 
-// `all`, because `get` leaves the statement unfinished, which keeps a lock.
+// Uses `all`, because `get` leaves the statement unfinished, which keeps a lock.
 function numberFrom(db: Connection, sql: string): number {
   const [row] = db.prepare(sql).raw().all() as [[number]]
   return row[0]
@@ -123,7 +123,7 @@ export function inTransaction<T>(db: Connection, kind: 'DEFERRED' | 'IMMEDIATE' 
   }
 }
 
-/** Runs a job on the file, and adds a code and the file name to errors. */
+/** Runs a job on the file, and adds a code and the file name to its errors. */
 export function nameFile<T>(file: string, what: string, job: () => T): T {
   try {
     return job()

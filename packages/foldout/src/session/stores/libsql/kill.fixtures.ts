@@ -35,7 +35,7 @@ export const digest = defineSlice({
 })
 export const steps = defineLog({ name: 'steps', of: [digest.events.stepped] })
 
-/** What a process finds in the file before it writes. */
+/** The events that a process finds in the file before it writes. */
 export interface Report {
   readonly integrity: unknown
   readonly digest: Digest
@@ -67,7 +67,7 @@ export function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-/** Dispatches a group of events in one of the ways a session has. */
+/** Dispatches a group of events in one of the ways a session offers. */
 function dispatchGroup(session: KeptSession, random: (below: number) => number): void {
   const first = session.get(steps).length + 1
   const size = 1 + random(5)
@@ -100,7 +100,7 @@ async function work(path: string, seed: number): Promise<never> {
   for (;;) {
     dispatchGroup(session, random)
     const upTo = session.get(steps).length
-    // Without waiting each time, several groups are in flight when the process is killed.
+    // Because not every write is awaited, several groups are in flight when the process is killed.
     if (random(3) === 0) {
       await session.saved()
       say(upTo)

@@ -15,12 +15,12 @@ const folder = mkdtempSync(join(tmpdir(), 'foldout-kill-'))
 afterAll(() => removeFolder(folder))
 
 interface Life {
-  /** What the process found, unless it was killed before it had looked. */
+  /** The report of the process, unless it was killed before it had read the file. */
   readonly report: Report | undefined
   readonly acknowledged: number
 }
 
-/** Starts a process on the file and kills it some time after its start or after its first word. */
+/** Starts a process on the file and kills it some time after it starts or first prints. */
 async function liveAndDie(path: string, seed: number, random: (below: number) => number): Promise<Life> {
   const child = spawn(process.execPath, ['--import', 'tsx', fixture, path, String(seed)])
   const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('close', (_code, signal) => resolve(signal)))

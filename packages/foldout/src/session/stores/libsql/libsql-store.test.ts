@@ -21,7 +21,7 @@ const newFile = (): string => join(folder, `${++files}.db`)
 sessionStoreSuite('libsqlStore', () => createLibsqlStore({ path: newFile() }))
 sessionStoreSuite('createLibsqlStore, reopened for each call,', async () => reopeningStore(newFile()))
 
-/** Nothing but the file goes from one call to the next. */
+/** Reopens the file for every call, so nothing else carries over between calls. */
 function reopeningStore(path: string): SessionStore {
   async function once<T>(job: (store: SessionStore) => Promise<T>): Promise<T> {
     const store = await createLibsqlStore({ path })
@@ -41,7 +41,7 @@ function reopeningStore(path: string): SessionStore {
   }
 }
 
-/** The bytes of a file with one session of 60 events, most of them as text of several pages. */
+/** The bytes of a file with one session of 60 events, most of them several pages long. */
 async function healthyFile(): Promise<Buffer> {
   const path = newFile()
   const store = await createLibsqlStore({ path })
@@ -72,7 +72,7 @@ describe('createLibsqlStore and its file', () => {
     await store.close()
   })
 
-  it('R25 creates the file, and its folder only when asked', async () => {
+  it('R25 creates the file, and its folder only on request', async () => {
     const missing = join(folder, 'not', 'there')
     const path = join(missing, 'sessions.db')
     await expect(createLibsqlStore({ path })).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe('createLibsqlStore and its file', () => {
     })
   })
 
-  it('R25 has written what it acknowledges', async () => {
+  it('R25 has written everything it acknowledges', async () => {
     const path = newFile()
     const store = await createLibsqlStore({ path })
     await store.append('one', [{ sequence: 1, event: { type: 'a', payload: 1 }, scope: 'all' }])
@@ -147,7 +147,7 @@ describe('createLibsqlStore and a file of another program', () => {
       return healthy
     },
   }
-  it.each(Object.keys(damages))('R25 refuses %s, names it, and leaves it byte for byte', async (damage) => {
+  it.each(Object.keys(damages))('R25 rejects %s, names it, and leaves every byte unchanged', async (damage) => {
     const path = newFile()
     const bytes = damages[damage]!(await healthyFile())
     writeFileSync(path, bytes)
@@ -166,7 +166,7 @@ describe('createLibsqlStore and a file of another program', () => {
     expect(readFileSync(path).equals(bytes)).toBe(true)
   })
 
-  it.each(['delete', 'wal'])('R25 leaves another database in journal mode %s unchanged', async (mode) => {
+  it.each(['delete', 'wal'])('R25 leaves a foreign database in journal mode %s unchanged', async (mode) => {
     const path = newFile()
     const other = new Database(path)
     other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE precious (a); INSERT INTO precious VALUES (1)`)
@@ -246,7 +246,7 @@ describe('createLibsqlStore in several processes', () => {
     await store.close()
   })
 
-  it('R25 is created once and keeps what all processes write', async () => {
+  it('R25 is created once and keeps the events of all processes', async () => {
     const path = newFile()
     await Promise.all([child(path, 'a', 100), child(path, 'b', 100), child(path, 'c', 100)])
     await Promise.all([child(path, 'a', 150), countUp(path, 'd', 150), countUp(path, 'e', 150)])

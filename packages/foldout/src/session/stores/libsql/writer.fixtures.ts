@@ -8,7 +8,7 @@ export const counter = defineSlice({
   reducers: { counted: (_state, payload: number) => payload },
 })
 
-/** Counts up in its own session, and waits for each number to be written. */
+/** Counts up in its own session, and waits until each number is written. */
 export async function countUp(path: string, id: string, upTo: number): Promise<void> {
   const store = await createLibsqlStore({ path })
   const session = await openSession({ store, id, slices: [counter] })

@@ -3,7 +3,7 @@ import { FoldoutError, getErrorMessage } from '../../../core/errors.ts'
 import { importPeer } from '../../../core/peer.ts'
 
 /**
- * What a statement gives back.
+ * The result of a statement.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export interface PostgresClient {
 }
 
 /**
- * What a store needs of a pool of connections. A `Pool` of the package `pg` has it.
+ * The parts of a connection pool that a store needs. A `Pool` of the package `pg` has them.
  *
  * @example
  * ```ts
@@ -98,8 +98,8 @@ export interface PostgresDatabase {
   /** The name of the schema, quoted. */
   readonly schema: string
   /**
-   * Runs one statement. It may have run already when it is tried again, so it has to say the same a second time. `what` completes
-   * the sentence "The notes could not …". Without `patienceMs`, the database is waited for as long as `retryMs` says.
+   * Runs one statement. The statement may be tried again after it has run, so it must be repeatable. `what` completes
+   * the sentence "The notes could not …". Without `patienceMs`, the database is awaited for as long as `retryMs` says.
    */
   run(what: string, sql: string, values?: readonly unknown[], patienceMs?: number): Promise<PostgresAnswer>
   /** Runs several statements as one transaction. It is tried again as a whole. */
@@ -174,7 +174,7 @@ async function openPool(
   if (options.connectionString === undefined) {
     throw new FoldoutError(
       'store-failed',
-      `Nobody said where the database of the ${title} is. Pass a pool of the package pg, or a connectionString.`,
+      `The ${title} has no database. Pass a pool of the package pg, or a connectionString.`,
     )
   }
   const { default: pg } = await importPeer('pg', () => import('pg'))
@@ -212,7 +212,7 @@ async function runTransaction<Result>(
 /** Creates the tables. The lock belongs to the transaction, so it also works behind a pooler that shares connections. */
 async function migrate(database: PostgresDatabase, tables: PostgresTables): Promise<void> {
   const { schema } = database
-  // Mostly there is nothing to do, and a user without the right to create tables finds that out.
+  // Usually there is nothing to do, and a user who may not create tables must not need to.
   const version = await readVersion(database, tables)
   if (version === tables.version) return
   refuseLater(schema, version, tables)
@@ -279,7 +279,7 @@ const AWAY =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|57P0[1235]|08...|53...|40001|40P01)$/
 
 /**
- * Whether an error says that a database is away, and not that a statement is wrong.
+ * Whether an error means that the database is away, rather than that a statement is wrong.
  *
  * @example
  * ```ts

@@ -63,7 +63,7 @@ describe('R62 sessions in PostgreSQL', () => {
       createPostgresStore({ pool: openShared(), schema: newSchema() }),
     )
 
-    it('R62 really goes from one connection to another, and does not notice', async () => {
+    it('R62 switches between connections without noticing', async () => {
       const shared = openShared()
       const getPid = async (): Promise<unknown> =>
         ((await shared.query('SELECT pg_backend_pid() AS pid')).rows[0] as { pid: number }).pid
@@ -112,7 +112,7 @@ describe('R62 createPostgresStore', () => {
     expect((await store.load('many'))?.events).toHaveLength(10_000)
   })
 
-  it('R62 is created once by twelve that open it at a time', async () => {
+  it('R62 is created once when twelve stores open it at the same time', async () => {
     const schema = newSchema()
     const others = await Promise.all(
       Array.from({ length: 12 }, () => createPostgresStore({ connectionString: url, schema })),
@@ -269,7 +269,7 @@ describe('R62 a database that goes away', () => {
     expect(events.map(({ event }) => event.payload)).toEqual(Array.from({ length: n }, (_, i) => i + 1))
   }, 60_000)
 
-  it('R62 takes an answer that was lost for what it was: written once', async () => {
+  it('R62 recognizes events that were written although the answer was lost', async () => {
     const own = openPool(url)
     let cut = 0
     const losing = {
@@ -287,7 +287,7 @@ describe('R62 a database that goes away', () => {
     await expect(store.append('one', [stored(3, 'another')])).rejects.toMatchObject({ code: 'store-conflict' })
   })
 
-  it('R62 is given up in the end', async () => {
+  it('R62 is abandoned in the end', async () => {
     const gone = Object.assign(new Error('nobody there'), { code: 'ECONNREFUSED' })
     const away = { connect: () => Promise.reject(gone), query: () => Promise.reject(gone) }
     await expect(createPostgresStore({ pool: away, retryMs: 100 })).rejects.toMatchObject({

@@ -32,7 +32,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     const snapshot = Number(row?.snapshot ?? 0)
     return { snapshot, last: Math.max(snapshot, Number(row?.last ?? 0)) }
   }
-  /** Throws what is wrong with events that were refused. Another writer may have changed that since. */
+  /** Throws the reason why events were rejected. Another writer may have removed that reason since. */
   async function explainRefusal(id: string, events: readonly StoredEvent[]): Promise<never> {
     checkEvents(id, await getRange(id), events)
     throw new FoldoutError(
@@ -101,15 +101,15 @@ async function insertEvents(database: PostgresDatabase, sql: string, values: unk
 
 function writeStatements(schema: string) {
   return {
-    // One statement, so that session and events are of one moment.
+    // One statement, so the session and its events are from the same moment.
     load: `
       SELECT 0 AS kind, sequence, snapshot AS text, NULL AS scope FROM ${schema}.sessions WHERE id = $1
       UNION ALL
       SELECT 1, sequence, event, scope FROM ${schema}.events WHERE session = $1
       ORDER BY kind, sequence`,
-    // The lock is on the session's row as it is now, and a snapshot changes that row: a writer that began before a
-    // compaction, and that waits for it, compares with the new number. The key alone would not do, because the rows that
-    // the compaction has removed are free again.
+    // The statement locks the current row of the session, and a snapshot changes that row: a writer that began before a
+    // compaction and waits for it compares with the new number. The key alone would not be enough, because the keys of
+    // the rows that the compaction removed are free again.
     append: `
       WITH made AS (
         INSERT INTO ${schema}.sessions (id, sequence) SELECT $1, 0 WHERE $6::bigint = 1
@@ -156,7 +156,7 @@ function writeStatements(schema: string) {
   }
 }
 
-/** Numbers come as texts, because a bigint may not fit a number. */
+/** Numbers arrive as strings, because a bigint may not fit into a number. */
 interface RangeRow {
   readonly snapshot: string | null
   readonly last: string | null

@@ -1,18 +1,18 @@
 import type { LimitName } from '../host/sandbox-run.ts'
 
-/** Something a hostile program tries. It must end as it says here, and leave the host as it was. */
+/** Something a hostile program tries. It must end as described here, and leave the host unchanged. */
 export interface Attempt {
   readonly name: string
   readonly source: string
-  /** What the program gets to see, where it may run to its end. */
+  /** The value that the program returns, if it may run to its end. */
   readonly value?: unknown
-  /** What it fails with. */
+  /** The error that it fails with. */
   readonly error?: RegExp
-  /** The limit it runs into, or one of several: which comes first depends on how fast the machine is. */
+  /** The limit that it reaches, or one of several: which comes first depends on the speed of the machine. */
   readonly limit?: LimitName | readonly (LimitName | undefined)[]
 }
 
-/** Looks for anything of the host's behind a value. */
+/** Searches for any host object behind a value. */
 const REACH = (expression: string): string => `
   const value = ${expression}
   const make = value?.constructor?.constructor ?? Function

@@ -7,7 +7,7 @@ import { createSandbox, type Sandbox, type SandboxFunctions } from '../../../../
 const TIME_MS = 1_200
 const OUTPUT = 5_000
 const CALLS = 20
-/** A machine of 16 MB, the threads that are in use and being replaced, and some garbage. */
+/** Allows for a machine of 16 MB, the threads in use and being replaced, and some garbage. */
 const MEMORY_MB = 400
 
 const cyclic: Record<string, unknown> = {}
@@ -28,7 +28,7 @@ const functions: SandboxFunctions = new Map<string, (args: unknown, signal: Abor
 
 const ATTEMPTS: readonly Attempt[] = [...REACHING_OUT, ...EXHAUSTING, ...LARGE_VALUES]
 
-/** As careless as many are written: a `__proto__` among the keys would poison every object. */
+/** Written as carelessly as many such functions: a `__proto__` among the keys would poison every object. */
 function deepMerge(target: Record<string, unknown>, source: Record<string, unknown>): Record<string, unknown> {
   for (const key of Object.keys(source)) {
     const value = source[key]
@@ -40,7 +40,7 @@ function deepMerge(target: Record<string, unknown>, source: Record<string, unkno
   return target
 }
 
-/** What a careless function of the host may throw or return. */
+/** Values that a careless host function may throw or return. */
 const HOSTILE: Readonly<Record<string, () => unknown>> = {
   'throws an object without a prototype': () => {
     throw Object.create(null)
@@ -66,7 +66,7 @@ const HOSTILE: Readonly<Record<string, () => unknown>> = {
     },
   }),
   'returns a thenable that rejects': () => ({
-    // oxlint-disable-next-line unicorn/no-thenable -- that is what is tried
+    // oxlint-disable-next-line unicorn/no-thenable -- the attempt is about thenables
     then: (_: unknown, reject: (thrown: unknown) => void) => reject(Object.create(null)),
   }),
   'returns a big integer': () => 1n,
@@ -84,7 +84,7 @@ function fail(): never {
 describe('R44 a program in the sandbox', () => {
   const limits = { cpuMs: 500, memoryMb: 16, calls: CALLS, outputCharacters: OUTPUT }
   let sandbox: Sandbox
-  /** For programs that end by themselves: how long that takes depends on what else the machine does. */
+  /** For programs that end on their own: how long that takes depends on the load of the machine. */
   let patient: Sandbox
   let memory: number
 
@@ -99,13 +99,13 @@ describe('R44 a program in the sandbox', () => {
     patient.close()
   })
 
-  it('R44 is attacked in many ways', () => {
+  it('R44 has many attempts to make', () => {
     const names = ATTEMPTS.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     expect(names.length).toBeGreaterThanOrEqual(60)
   })
 
-  it.each(ATTEMPTS)('R44 gets nowhere: $name', async (attempt: Attempt) => {
+  it.each(ATTEMPTS)('R44 cannot escape: $name', async (attempt: Attempt) => {
     const { value, error, limit } = attempt
     const limitsAllowed = [limit].flat()
     const used = limitsAllowed.includes('time') ? sandbox : patient
@@ -123,7 +123,7 @@ describe('R44 a program in the sandbox', () => {
     expect((process.memoryUsage().rss - memory) / 2 ** 20).toBeLessThan(MEMORY_MB)
   })
 
-  it.each(ODD_VALUES)('R44 ends, and nothing else does, when it $name', async ({ source }) => {
+  it.each(ODD_VALUES)('R44 is the only thing that ends when it $name', async ({ source }) => {
     const ran = await patient.run(source, { functions })
     expect(ran.limit).toBeUndefined()
     expect(ran.ok).toBe(ran.error === undefined)

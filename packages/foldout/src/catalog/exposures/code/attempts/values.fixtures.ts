@@ -36,7 +36,7 @@ const VALUES: readonly (readonly [name: string, before: string, value: string])[
 
 const then = (settle: string) => (value: string) => `({ then(resolve, reject) { ${settle}(${value}) } })`
 
-/** What can be done with a value, and the ways it may end; only the last of them are told apart elsewhere. */
+/** The uses of a value, and the ways each may end. */
 const USES: readonly (readonly [name: string, use: (value: string) => string])[] = [
   ['throws', (value) => `throw ${value}`],
   ['rejects with', (value) => `await Promise.reject(${value})`],
@@ -57,7 +57,10 @@ const USES: readonly (readonly [name: string, use: (value: string) => string])[]
 const { env } = import.meta as ImportMeta & { readonly env: { readonly MODE: string } }
 const EVERY = env.MODE === 'whole' ? 1 : 3
 
-/** Every value in every use. How each ends is up to the language; that it ends, and nothing else, is what counts. */
+/**
+ * Every value in every use. The language decides how each ends; the test only checks that it ends and nothing else
+ * breaks.
+ */
 export const ODD_VALUES: readonly { readonly name: string; readonly source: string }[] = USES.flatMap(
   ([name, use], nth) =>
     VALUES.filter((_, at) => (nth + at) % EVERY === 0).map(([value, before, expression]) => ({
@@ -66,7 +69,7 @@ export const ODD_VALUES: readonly { readonly name: string; readonly source: stri
     })),
 )
 
-/** Values so large or so deep that they break careless code. */
+/** Values that are large or deep enough to break careless code. */
 export const LARGE_VALUES: readonly Attempt[] = [
   {
     name: 'throws a value 100,000 levels deep',

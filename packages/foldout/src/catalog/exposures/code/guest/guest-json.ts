@@ -2,7 +2,7 @@ import { MAX_JSON_DEPTH } from '../../../../core/json/json-in-text.ts'
 import type { Json } from '../../../../core/json/json.ts'
 
 /**
- * Reads JSON that a program wrote, or says why it is refused: deep nesting or a key `__proto__` could break code of the host.
+ * Reads JSON that a program wrote, or says why it is rejected: deep nesting or a key `__proto__` could break host code.
  */
 export function readGuestJson(text: string): { readonly value: Json } | { readonly problem: string } {
   if (isNestedDeeper(text, MAX_JSON_DEPTH)) return { problem: `it is nested deeper than ${MAX_JSON_DEPTH} levels` }

@@ -8,11 +8,11 @@ import { MOST_ARGUMENT_CHARACTERS, PRELUDE } from './prelude.ts'
 
 /** The host side of a machine. It must not trust the values it receives, and must not throw. */
 export interface MachineHost {
-  /** Handles something the program did. Returns the reason if that is not allowed. */
+  /** Handles an action of the program. Returns the reason if it is not allowed. */
   post(values: readonly (string | number | undefined)[]): string | undefined
   /** Whether there is a function of this name. */
   has(name: string): boolean
-  /** The names of a server's functions. */
+  /** Lists the names of a server's functions. */
   list(server: string): readonly string[]
   /** Called repeatedly while a program computes. */
   shouldStop(): boolean
@@ -23,7 +23,7 @@ export interface Machine {
   start(host: MachineHost, servers: readonly string[], tools: readonly string[]): void
   /** Starts a program. Returns an error if its syntax is wrong. */
   evaluate(code: string): ProgramError | undefined
-  /** Finds the innermost place in the program in a stack trace, counted from 1. */
+  /** Finds the innermost location inside the program in a stack trace, counted from 1. */
   placeIn(stack: string): Place | undefined
   /** Settles a call with its result as JSON, or with an error message. */
   settle(call: number, isOk: boolean, text: string): void
@@ -46,9 +46,12 @@ export interface Machines {
 /** The name of a program in stack traces. */
 const FILE = 'program.ts'
 const PLACE = /program\.ts:(\d+):(\d+)/
-/** Wraps a program that has a `return` at its top level. On the same line as its first, so that line numbers stay the same. */
+/**
+ * Wraps a program that has a `return` at its top level. It goes on the program's first line, so line numbers stay the
+ * same.
+ */
 const FUNCTION_HEAD = '(async () => {'
-/** Enough for any reasonable recursion, and far less than the thread has. */
+/** Enough for any reasonable recursion, and far less than the thread's own stack. */
 const STACK_BYTES = 256 * 1024
 const ENTRIES = ['start', 'finish', 'settle', 'fire'] as const
 const CALLBACKS = ['post', 'has', 'list', 'random'] as const
@@ -182,7 +185,7 @@ function registerCallbacks(vm: QuickJS, host: MachineHost, mostCharacters: numbe
   for (const name of CALLBACKS) vm.registerHostCallback(name, callbacks[name])
 }
 
-/** What the engine's library returns for a text if no memory is left. */
+/** The engine library's result for a text if no memory is left. */
 const UNREADABLE = '<null>'
 
 /** Reads strings and numbers. Nothing else is read, because that could run code of the program. */

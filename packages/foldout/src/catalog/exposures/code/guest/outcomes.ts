@@ -4,7 +4,7 @@ import { readGuestJson } from './guest-json.ts'
 import type { Machine } from './machine.ts'
 import { MOST_ERROR_CHARACTERS } from './prelude.ts'
 
-/** The least share of its memory that a machine still uses when running out of memory is noticed. */
+/** The minimum share of its memory that a machine still uses when an out-of-memory error is noticed. */
 const FREED_SHARE = 0.25
 
 const STUCK: ProgramError = {
@@ -20,7 +20,7 @@ const OUT_OF_MEMORY: Outcome = { kind: 'limit', limit: 'memory' }
  */
 export function toValueOutcome(text: unknown, length: unknown, most: number): Outcome {
   if (text === undefined && length === undefined) return { kind: 'value', value: undefined, text: '', length: 0 }
-  // If there is a text that cannot be read, it did not fit into the machine's memory a second time.
+  // A text that cannot be read did not fit into the machine's memory a second time.
   if (typeof text !== 'string' || typeof length !== 'number') return OUT_OF_MEMORY
   const kept = text.slice(0, most)
   if (kept.length < length) return { kind: 'value', value: undefined, text: kept, length }
@@ -32,7 +32,7 @@ export function toValueOutcome(text: unknown, length: unknown, most: number): Ou
 /** The outcome of a program that threw something. */
 export function toThrownOutcome(values: readonly unknown[], machine: Machine): Outcome {
   const [name, message, stack] = values.map((value) => (typeof value === 'string' ? value : undefined))
-  // Without memory for an error the engine throws null, and some memory has been freed by the time that arrives.
+  // Without memory for an error, the engine throws null, and some memory is free again by the time it arrives.
   const isNull = message === 'null' && machine.isOutOfMemory(FREED_SHARE)
   if (isNull || message === undefined || (name === 'InternalError' && message === 'out of memory')) return OUT_OF_MEMORY
   const cut = (text: string): string => text.slice(0, MOST_ERROR_CHARACTERS)

@@ -1,6 +1,6 @@
-/** Longest arguments of a call, in characters. */
+/** The maximum length of a call's arguments, in characters. */
 export const MOST_ARGUMENT_CHARACTERS = 1_000_000
-/** Longest name or message of an error that is reported, in characters. */
+/** The maximum length of a reported error's name or message, in characters. */
 export const MOST_ERROR_CHARACTERS = 2_000
 
 /**

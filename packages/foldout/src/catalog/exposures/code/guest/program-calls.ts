@@ -39,7 +39,7 @@ export function createProgramCalls({ program, names, limits, send }: ProgramCall
       }
       const read = readGuestJson(args)
       if ('problem' in read) return `The arguments of ${name}() cannot be passed on: ${read.problem}.`
-      // The host counts too and must learn about the first call beyond the limit; more would only flood it.
+      // The host counts too and must see the first call beyond the limit; more would only flood it.
       if (++made > limits.calls + 1) return describeTooManyCalls(name, limits)
       waiting.add(id)
       send({ type: 'call', program, call: id, name, args: read.value })

@@ -35,7 +35,7 @@ const NOT_AVAILABLE: readonly (readonly [RegExp, string])[] = [
   [/^\s*export\b/, 'export is not available. Return the value instead.'],
 ]
 
-/** Relates an error to the source as the model wrote it. `code` is what ran: the source without types. */
+/** Relates an error to the source as the model wrote it. `code` is the source without types, which ran. */
 export function explainError(error: ProgramError, source: string, code: string): ProgramError {
   const { line, column, ...rest } = error
   if (line === undefined) return rest

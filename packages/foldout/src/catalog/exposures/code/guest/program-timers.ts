@@ -8,7 +8,7 @@ export interface ProgramTimers {
 }
 
 const MOST_TIMERS = 1_000
-/** A timer may last a little longer than the program, so that the time limit ends the program first. */
+/** A timer may last a little longer than the program, so the time limit ends the program first. */
 const MARGIN_MS = 1_000
 
 export function createProgramTimers(timeMs: number, fire: (id: number) => void): ProgramTimers {
@@ -20,7 +20,7 @@ export function createProgramTimers(timeMs: number, fire: (id: number) => void):
     start(id, delay) {
       if (typeof id !== 'number' || typeof delay !== 'number' || timers.has(id)) return 'There is no such timer.'
       if (timers.size >= MOST_TIMERS) return `At most ${MOST_TIMERS} timers can be pending.`
-      // A timer with too long a delay would fire at once.
+      // A timer with an excessive delay would fire at once.
       const milliseconds = Math.min(Math.max(0, delay), timeMs + MARGIN_MS)
       const end = (): void => {
         timers.delete(id)

@@ -22,7 +22,7 @@ export interface WorkerProgramOptions {
   readonly onEnd: (outcome: Outcome, missingLogs: number) => void
 }
 
-/** What a program did, as the prelude posts it: strings and numbers that cannot be trusted. */
+/** An action of a program, as posted by the prelude: strings and numbers that cannot be trusted. */
 type Posted = readonly (string | number | undefined)[]
 
 export function createWorkerProgram(options: WorkerProgramOptions): WorkerProgram {
@@ -62,7 +62,7 @@ export function createWorkerProgram(options: WorkerProgramOptions): WorkerProgra
       const error = work()
       if (error) outcome = toErrorOutcome(error)
     } catch (error) {
-      // What it did before it broke does not count, because its machine cannot be trusted.
+      // Its earlier actions do not count, because its machine cannot be trusted.
       outcome = toBrokenOutcome(error)
     }
     watch.stop()

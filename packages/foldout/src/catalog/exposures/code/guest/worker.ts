@@ -14,7 +14,7 @@ const { limits, stopped, engine } = workerData as WorkerSetup
 const send = (message: FromWorker): void => port.postMessage(message)
 
 function getPort(): NonNullable<typeof parentPort> {
-  if (!parentPort) throw new Error('This file runs in a worker thread only.')
+  if (!parentPort) throw new Error('This file runs only in a worker thread.')
   return parentPort
 }
 
@@ -26,7 +26,7 @@ async function serve(): Promise<void> {
 
   function createSpare(): Promise<Machine> {
     const machine = machines.create()
-    // The next program reports the failure; until then the rejection must count as handled.
+    // The next program reports the failure; until then, the rejection must count as handled.
     machine.catch(() => undefined)
     return machine
   }

@@ -34,7 +34,7 @@ function describeFailure(name: string, thrown: unknown): string {
   try {
     return getErrorMessage(thrown).slice(0, MOST_MESSAGE_CHARACTERS)
   } catch {
-    return `${name}() failed, and what it threw cannot be shown.`
+    return `${name}() failed with an error that cannot be shown.`
   }
 }
 

@@ -15,7 +15,7 @@ export interface Output {
   readonly value: ReturnedValue | undefined
 }
 
-/** Cuts console output and value to what fits. If both are too long, each gets half. */
+/** Cuts console output and value to the limit. If both are too long, each gets half. */
 export function fitOutput(
   { logs, missingLogs, value }: Output,
   most: number,

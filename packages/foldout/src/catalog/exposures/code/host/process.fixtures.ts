@@ -1,6 +1,6 @@
 import { createSandbox } from '../../../../entries/code.ts'
 
-// Ends by itself, after its programs and although nobody closes the sandbox.
+// The process ends after its programs, although nothing closes the sandbox.
 const sandbox = createSandbox({ limits: { timeMs: 300 } })
 const { value } = await sandbox.run("await new Promise((done) => setTimeout(done, 50))\nreturn 'waited'", {
   functions: new Map(),

@@ -50,7 +50,7 @@ describe('R44 limits of a program', () => {
     expect(patient.value).toBe(1)
   })
 
-  it('R44 what a program logged is kept when its thread must be ended', async () => {
+  it('R44 logs of a program whose thread must be ended are kept', async () => {
     const ran = await sandboxWith({ timeMs: 200 }).run(
       "console.log('begun')\nArray.prototype.sort.call({ length: 2 ** 53 - 1 })",
       { functions: nothing },
@@ -133,7 +133,7 @@ describe('R44 the limit of output', () => {
     expect(ran.missingCharacters).toBe(402)
   })
 
-  it('R44 gives each half of the room if both are too long', async () => {
+  it('R44 gives each half of the space if both are too long', async () => {
     const ran = await sandboxWith(most).run("console.log('x'.repeat(500))\nreturn 'y'.repeat(500)", {
       functions: nothing,
     })
@@ -142,7 +142,7 @@ describe('R44 the limit of output', () => {
     expect(ran.missingCharacters).toBe(502 + 500 - 100)
   })
 
-  it('R44 does not change what fits', async () => {
+  it('R44 does not change output that fits', async () => {
     const ran = await sandboxWith(most).run("console.log('x'.repeat(60))\nreturn 'y'.repeat(30)", {
       functions: nothing,
     })
@@ -169,7 +169,7 @@ describe('R44 stopping a program', () => {
     const stoppedAt = performance.now()
     abort.abort()
     expect(await running).toMatchObject(cancelled)
-    // By themselves they end after five seconds or never.
+    // On their own, they end after five seconds or never.
     expect(performance.now() - stoppedAt).toBeLessThan(4_000)
     expect(signals.every((signal) => signal.aborted)).toBe(true)
     expect((await sandbox.run('return 1', { functions })).value).toBe(1)
@@ -213,7 +213,7 @@ describe('R44 the threads of a sandbox', () => {
     }
     const functions = new Map([['work', work]])
     const sandbox = sandboxWith({}, { concurrentPrograms: 2 })
-    // So that both threads are there.
+    // Starts both threads.
     await Promise.all([sandbox.run('1', { functions }), sandbox.run('2', { functions })])
     const runs = await Promise.all(Array.from({ length: 6 }, () => sandbox.run('await work()', { functions })))
     expect(runs.every(({ ok }) => ok)).toBe(true)

@@ -89,7 +89,10 @@ export interface SandboxRun {
   readonly error?: ProgramError
   /** All calls, in the order in which they were made. */
   readonly calls: readonly SandboxCall[]
-  /** The limit that the program reached. It goes on after `output`, which only cuts output, and may go on after `calls`. */
+  /**
+   * The limit that the program reached. It continues after `output`, which only cuts output, and may continue after
+   * `calls`.
+   */
   readonly limit?: LimitName
   readonly durationMs: number
 }

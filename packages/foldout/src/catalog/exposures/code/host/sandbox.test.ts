@@ -65,7 +65,7 @@ describe('R44 a program', () => {
     ])
   })
 
-  it('R44 reports which calls were made', async () => {
+  it('R44 reports its calls', async () => {
     // It ends only when its time is up.
     const hasty = createSandbox({ limits: { timeMs: 1_500 } })
     onTestFinished(() => hasty.close())
@@ -108,7 +108,7 @@ describe('R44 a program', () => {
     expect(new Set(random).size).toBe(5)
   })
 
-  it('R44 can wait', async () => {
+  it('R44 can wait for timers', async () => {
     const source = `
       const order = []
       setTimeout((what) => order.push(what), 20, 'late')
@@ -125,8 +125,8 @@ describe('R44 a program', () => {
   })
 })
 
-describe('R44 what a program logs', () => {
-  it('R44 is kept with its level', async () => {
+describe('R44 the logs of a program', () => {
+  it('R44 are kept with their level', async () => {
     const { logs } = await run(
       "console.log('a', 1); console.info('b'); console.warn('c'); console.error('d'); console.debug('e'); console.table([1])",
     )
@@ -159,7 +159,7 @@ describe('R44 what a program logs', () => {
   })
 })
 
-describe('R44 what is wrong with a program', () => {
+describe('R44 the error of a program', () => {
   it.each([
     ['let a = ;', { name: 'SyntaxError', message: 'Unexpected token', line: 1, column: 9 }],
     ['const a: number = 1\nconst b: = 2', { name: 'SyntaxError', message: 'Unexpected token', line: 2, column: 10 }],
@@ -208,7 +208,7 @@ describe('R44 what is wrong with a program', () => {
 })
 
 describe('R44 a sandbox', () => {
-  it('R44 refuses impossible limits', () => {
+  it('R44 rejects impossible limits', () => {
     expect(() => createSandbox({ limits: { timeMs: 0 } })).toThrow(
       "The limit 'timeMs' of a sandbox must be a whole number from 1 to 2147483647, not 0.",
     )
@@ -217,7 +217,7 @@ describe('R44 a sandbox', () => {
   })
 
   it.each(['', 'a b', '1a', 'a.', '.a', 'a\nb', 'a.b\nc', 'my-server.tool'])(
-    'R44 refuses a function named %j',
+    'R44 rejects a function named %j',
     async (name) => {
       await expect(run('1', new Map([[name, () => 1]]))).rejects.toThrow('cannot name a function of a program')
     },
@@ -228,7 +228,7 @@ describe('R44 a sandbox', () => {
     expect((await run("return await server['get-it.now']()", given)).value).toBe('got')
   })
 
-  it('R44 runs programs with other functions each time', async () => {
+  it('R44 runs programs with different functions each time', async () => {
     const one = new Map<string, SandboxFunction>([['a.b', () => 1]])
     const other = new Map<string, SandboxFunction>([
       ['a.b', () => 2],

@@ -6,7 +6,7 @@ import type { SandboxFunctions, SandboxRun } from './sandbox-run.ts'
 import { createWorkerPool } from './worker-pool.ts'
 
 /**
- * What programs may use, and how many run at the same time.
+ * Options of a sandbox: the limits of programs, and how many run at the same time.
  *
  * @example
  * ```ts
@@ -15,12 +15,12 @@ import { createWorkerPool } from './worker-pool.ts'
  */
 export interface SandboxOptions {
   readonly limits?: Partial<SandboxLimits>
-  /** Programs that run at the same time, each in its own thread. Further programs wait. Default 4. */
+  /** The number of programs that run at the same time, each in its own thread. Further programs wait. Default 4. */
   readonly concurrentPrograms?: number
 }
 
 /**
- * What one program can call, and what cancels it.
+ * Options of one program: its functions, and the signal that cancels it.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export interface Sandbox {
    * result; this rejects only if no program can run at all.
    */
   run(source: string, options: RunOptions): Promise<SandboxRun>
-  /** Starts a thread, so that the first program does not have to wait for it. */
+  /** Starts a thread, so the first program does not have to wait for it. */
   warmUp(): Promise<void>
   /** Stops all programs and ends the threads. Threads do not keep the process alive, even if this is not called. */
   close(): void
@@ -66,7 +66,8 @@ const PEERS = ['quickjs-wasi', 'sucrase']
  * ```
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  // Otherwise a model would be the first to see that a package is missing, which a developer has to install.
+  // Otherwise, the model would be the first to see that a package is missing, instead of the developer who has to
+  // install it.
   for (const name of PEERS) checkPeer(name, import.meta.resolve)
   const limits = readLimits(options.limits)
   const { concurrentPrograms = 4 } = options
@@ -119,7 +120,7 @@ function refuseBadNames(names: Iterable<string>): void {
     if (NAME.test(name)) continue
     throw new FoldoutError(
       'sandbox-invalid',
-      `'${name}' cannot name a function of a program. Use an identifier, or one with a dot and any text of one line behind it: 'server.tool'.`,
+      `'${name}' cannot name a function of a program. Use an identifier, or an identifier followed by a dot and any single-line text: 'server.tool'.`,
     )
   }
 }

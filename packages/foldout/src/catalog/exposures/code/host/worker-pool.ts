@@ -30,7 +30,8 @@ export function createWorkerPool(limits: SandboxLimits, most: number): WorkerPoo
       const at = idle.indexOf(worker)
       if (at !== -1) idle.splice(at, 1)
       if (isClosed) return
-      // A thread that has worked is replaced for the next program. One that never worked would only fail again.
+      // A thread that was ready is replaced for the next program. A thread that never became ready would only fail
+      // again.
       if (wasReady) offer(start())
       else for (const { reject } of waiting.splice(0)) reject(error)
     })

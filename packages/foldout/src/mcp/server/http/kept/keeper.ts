@@ -19,25 +19,25 @@ import { clientSlice, type ClientState } from './slice.ts'
 export interface KeptCopy {
   readonly shared: SharedSession
   readonly client: KeptClient
-  /** As it is here; `shared.sync()` takes over what others have changed. */
+  /** Returns the local state; `shared.sync()` applies the changes of others. */
   getState(): ClientState
-  /** Says that the session is in use, so that nobody takes it for idle. Returns whether that is to be saved. */
+  /** Marks the session as in use, so nobody considers it idle. Returns whether the mark must be saved. */
   touch(): boolean
 }
 
 /** The sessions of clients, in a store that several machines share. */
 export interface SessionKeeper {
   begin(id: string, begun: Omit<Parameters<typeof clientSlice.events.begun>[0], 'name'>): KeptCopy
-  /** A session that was begun here or elsewhere; nothing if there is none. */
+  /** Loads a session that was begun on any machine; undefined if there is none. */
   load(id: string): Promise<KeptCopy | undefined>
   /** Ends a session on all machines. */
   end(id: string): Promise<void>
-  /** Ends a session on all machines, unless one of them has used it since this one last looked. */
+  /** Ends a session on all machines, unless one of them has used it since this machine last checked. */
   endIfUnused(id: string, copy: KeptCopy): Promise<void>
   close(): void
 }
 
-/** How many times within the time that ends an idle session its users say that it is used, and its end is looked for. */
+/** How often, within the idle time of a session, its users mark it as used and idle sessions are searched for. */
 const SIGNS_OF_LIFE = 4
 const PAGE = 500
 
@@ -68,7 +68,7 @@ export function createSessionKeeper(options: ServeMcpOptions): SessionKeeper | u
         return shared && createCopy(shared, signMs)
       } catch (error) {
         if (!isUnreadable(error)) throw error
-        // Another version of the server wrote it. The client begins again.
+        // Another version of the server wrote it, so the client has to start over.
         options.onError?.(error as Error)
         return undefined
       }
@@ -165,14 +165,14 @@ function createSweep(store: SessionStore, prefix: string, idleMs: number): () =>
 }
 
 export interface FollowOptions {
-  /** Takes over what other machines have changed in a session. */
+  /** Applies the changes of other machines to a session. */
   catchUp(session: HttpSession): Promise<unknown>
   report(error: unknown): void
 }
 
 /**
- * Looks, again and again, at the sessions that have something under way here: a stream that news go to, a call that another machine
- * may be told to cancel, a question whose answer may reach another machine.
+ * Polls the sessions with activity on this machine: a stream that receives news, a call that may be cancelled through
+ * another machine, a question whose answer may reach another machine.
  */
 export function followSessions(
   getSessions: () => readonly HttpSession[],

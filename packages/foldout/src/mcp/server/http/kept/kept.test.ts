@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
-/** Calls that run, so that a test sees what they are told. */
+/** The running calls, so a test sees their signals and messages. */
 const running: CallContext[] = []
 
 const ask: RawTool = {
@@ -52,7 +52,7 @@ const hang: RawTool = {
   },
 }
 
-/** Machines that share a store; each is a server of its own. */
+/** Machines that share a store; each is a separate server. */
 async function startMachines(count: number, changes: Partial<ServeMcpOptions> = {}, store = createMemoryStore()) {
   const urls: string[] = []
   const closes: (() => Promise<void>)[] = []
@@ -131,7 +131,7 @@ async function connect(fetcher: typeof fetch, kind: ClientKind): Promise<Balance
 }
 
 describe.each(legacyKinds)('R65 a session on several machines, for a %s', (kind) => {
-  it('R65 lists, searches, grows its list and remembers what tools keep, whichever machine answers', async () => {
+  it('R65 lists, searches, grows its list and remembers the state of tools, whichever machine answers', async () => {
     const { urls } = await startMachines(3)
     const client = await connect(balance(urls), kind)
     const first = await client.list()
@@ -147,7 +147,7 @@ describe.each(legacyKinds)('R65 a session on several machines, for a %s', (kind)
     for (let i = 1; i <= 6; i++) expect(await client.call('use_tool', { name: 'count_visits' })).toBe(`Visit ${i}.`)
   })
 
-  it('R65 reports progress and asks the user, also when the answer reaches another machine', async () => {
+  it('R65 reports progress and asks the user, even if the answer reaches another machine', async () => {
     const { urls } = await startMachines(2)
     const client = await connect(balance(urls), kind)
     for (let i = 0; i < 3; i++) {
@@ -166,7 +166,7 @@ describe.each(legacyKinds)('R65 a session on several machines, for a %s', (kind)
     expect(answers).toEqual(Array.from({ length: 6 }, () => 'The answer is {"color":"blue"}.'))
   })
 
-  it('R65 goes on when machines go away, and when all have been started again', async () => {
+  it('R65 survives the loss of machines, and a restart of all of them', async () => {
     const { urls, store, closes } = await startMachines(2)
     const down = new Set<string>()
     const all = [...urls]
@@ -190,7 +190,7 @@ describe.each(legacyKinds)('R65 a session on several machines, for a %s', (kind)
     await client.call('use_tool', { name: 'light_room_0001', arguments: {} })
     expect(await client.list()).toEqual([...first, 'light_room_0001'])
     for (let i = 2; i <= 4; i++) await client.call('use_tool', { name: `light_room_000${i}`, arguments: {} })
-    // After two announcements without a new list, nothing joins any more, whichever machine announced them.
+    // After two announcements without a new list, no tools are added anymore, whichever machine announced them.
     expect(await client.list()).toEqual([...first, 'light_room_0001', 'light_room_0002', 'light_room_0003'])
   })
 })
@@ -355,7 +355,7 @@ describe('R65 a kept session', () => {
     stream.close()
   })
 
-  it('R65 refuses what it cannot keep, and is refused while the store is away', async () => {
+  it('R65 rejects data that it cannot store, and is rejected while the store is away', async () => {
     const store = createMemoryStore()
     let isAway = false
     const flaky: SessionStore = {

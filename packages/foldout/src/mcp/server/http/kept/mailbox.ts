@@ -5,26 +5,26 @@ import { MAX_DEPTH, MAX_LETTER_BYTES } from '../../../limits.ts'
 import { clientSlice, type Letter } from './slice.ts'
 import type { KeptCopy } from './keeper.ts'
 
-/** Stands for every copy of a session. */
+/** Addresses every copy of a session. */
 const ANY_COPY = '*'
 const ADDRESS = /^foldout:([0-9a-f-]{36}):(\d{1,15})$/
 
 type Message = Readonly<Record<string, unknown>>
 
-/** What is to be done with the messages of a request. */
+/** How the messages of a request are handled. */
 export interface Sorted {
-  /** Those that this machine handles, with the ids that it gave. */
+  /** The messages that this machine handles, with its own ids. */
   readonly own: unknown
-  /** Whether nothing is left to handle here. */
+  /** Whether nothing is left to handle on this machine. */
   readonly isForwarded: boolean
   /** Whether a message is too long to be kept for another machine. */
   readonly isTooLong: boolean
 }
 
 /**
- * The post of a session that several machines have copies of. Questions to a client carry the address of the copy that asks, so its
- * answer is known for what it is wherever it arrives, and waits in the session's journal for that copy. Notices that a request is
- * cancelled wait there for whichever copy runs the request.
+ * The mailbox of a session that has copies on several machines. Questions to a client carry the address of the copy
+ * that asks, so the answer is recognized wherever it arrives, and waits in the session's journal for that copy. Notices
+ * that a request is cancelled wait there for whichever copy runs the request.
  */
 export class Mailbox {
   readonly #copy: KeptCopy
@@ -35,7 +35,7 @@ export class Mailbox {
 
   constructor(copy: KeptCopy) {
     this.#copy = copy
-    // What was there before this copy is not for it.
+    // Letters from before this copy are not addressed to it.
     for (const { id } of copy.getState().letters) this.#seen.add(id)
   }
 
@@ -44,7 +44,7 @@ export class Mailbox {
     return this.#open.size > 0
   }
 
-  /** A message to the client, with the address of this copy if the client will refer to it. */
+  /** Adds the address of this copy to a message, if the client will refer to the message. */
   address(message: JSONRPCMessage): JSONRPCMessage {
     if (!('method' in message)) return message
     if ('id' in message) {
@@ -59,7 +59,7 @@ export class Mailbox {
     return { ...message, params: { ...message.params, requestId } }
   }
 
-  /** Sorts out what is for another machine, and leaves it in the journal. */
+  /** Finds the messages for other machines, and leaves them in the journal. */
   sort(body: unknown): Sorted {
     const messages = Array.isArray(body) ? (body as readonly unknown[]) : [body]
     const own: unknown[] = []
@@ -77,7 +77,7 @@ export class Mailbox {
     if (isPlainObject(message)) this.#send(ANY_COPY, message)
   }
 
-  /** The messages that other machines have left for this copy. */
+  /** Returns the messages that other machines have left for this copy. */
   collect(): readonly Message[] {
     const { session } = this.#copy.shared
     const { letters } = this.#copy.getState()
@@ -107,7 +107,7 @@ export class Mailbox {
   }
 }
 
-/** Which question of which copy a message answers; nothing if it is something else. */
+/** Finds the question and the copy that a message answers; undefined if it is not an answer. */
 function readAnswered(message: unknown): { readonly to: string; readonly id: number } | undefined {
   if (!isPlainObject(message) || 'method' in message || typeof message['id'] !== 'string') return undefined
   const [, to, id] = ADDRESS.exec(message['id']) ?? []

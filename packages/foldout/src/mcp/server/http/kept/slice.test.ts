@@ -12,12 +12,12 @@ function keep(sizes: readonly number[]): readonly string[] {
 }
 
 describe('R65 letters that wait for another machine', () => {
-  it('are the newest of at most so many', () => {
+  it('are the newest, up to a limit', () => {
     const kept = keep(Array.from({ length: MAX_LETTERS + 3 }, () => 1))
     expect(kept).toEqual(Array.from({ length: MAX_LETTERS }, (_, i) => `${i + 3}`))
   })
 
-  it('are the newest of at most so many bytes', () => {
+  it('are the newest, up to a limit in bytes', () => {
     const half = MAX_LETTERS_BYTES / 2
     expect(keep([half, half])).toEqual(['0', '1'])
     expect(keep([1, half, half])).toEqual(['1', '2'])

@@ -2,17 +2,17 @@ import { isPlainObject } from '../../../../core/json/json.ts'
 import { defineSlice } from '../../../../session/slice.ts'
 import { MAX_LETTERS, MAX_LETTERS_BYTES, MAX_WATCHED } from '../../../limits.ts'
 
-/** A message of a client that reached another machine than the one that it is for. */
+/** A message of a client that reached a machine other than the intended one. */
 export interface Letter {
   readonly id: string
-  /** The copy of the session that it is for; `ANY_COPY` if nobody knows. */
+  /** The copy of the session that it is for; `ANY_COPY` if that is unknown. */
   readonly to: string
   readonly message: Readonly<Record<string, unknown>>
   /** How long the message is as JSON. */
   readonly bytes: number
 }
 
-/** What is kept of a client's session. */
+/** The stored state of a client's session. */
 export interface ClientState {
   /** Names the client to tools. The session's own id is not kept, because anyone who has it can use the session. */
   readonly name: string
@@ -41,7 +41,7 @@ const NOTHING: ClientState = {
 
 const add = <Item>(list: readonly Item[], item: Item): readonly Item[] => (list.includes(item) ? list : [...list, item])
 
-/** Every machine reads all of them with each request, so a client must not make it read much. */
+/** Every machine reads all letters on each request, so their size is limited. */
 function dropOldest(letters: readonly Letter[]): readonly Letter[] {
   let bytes = 0
   const first = letters.findLastIndex((letter, at) => {
@@ -51,13 +51,13 @@ function dropOldest(letters: readonly Letter[]): readonly Letter[] {
   return letters.slice(first + 1)
 }
 
-/** The journal of a client's session: what every machine has to know of it. */
+/** The state of a client's session that every machine has to know. */
 export const clientSlice = defineSlice({
   name: 'mcp-client',
   initial: NOTHING,
   reducers: {
     begun: (state, begun: Begun): ClientState => ({ ...state, ...begun }),
-    /** Says that the client is still there. */
+    /** Records that the client is still connected. */
     used: (state): ClientState => state,
     joined: (state, tool: string): ClientState => ({ ...state, joined: add(state.joined, tool) }),
     noted: (state, { name, value }: { readonly name: string; readonly value: unknown }): ClientState => ({
