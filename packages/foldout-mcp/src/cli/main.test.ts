@@ -79,7 +79,7 @@ describe('foldout tools', () => {
         'empty',
         '  no tools',
         '',
-        '3 tools, 78 tokens (estimated). What a client is given with each exposure:',
+        '3 tools, 78 tokens (estimated). What each exposure lists:',
       ].join('\n'),
     )
     expect(stderr.split('\n').sort()).toEqual(['', 'empty: 0 tools', 'shop: 2 tools', 'weather: 1 tool'])
@@ -251,9 +251,9 @@ describe('mistakes on the command line', () => {
     [['tools', '--timeout', 'soon'], /It must be a number of seconds/],
     [['search', 'x', '--limit', '0'], /It must be a whole number of at least 1/],
     [['search'], /missing required argument 'query'/],
-    [['search', ' '], /Say what the tool should do/],
+    [['search', ' '], /Describe what the tool should do/],
     [['tools', '--config', '/not/there.json'], /There is no file \/not\/there\.json\./],
-    [['tools'], /There is no foldout\.config\.ts, no foldout\.config\.json, no \.mcp\.json in this folder\./],
+    [['tools'], /There is no foldout\.config\.ts, foldout\.config\.json or \.mcp\.json in this folder\./],
   ])('%j', async (args, message) => {
     const { code, stderr, stdout } = await run(args)
     expect(stderr).toMatch(message)
@@ -271,7 +271,7 @@ describe('mistakes on the command line', () => {
     expect(stdout).toMatch(/\nSet up:\n {2}import .*[^]*\nServe:\n {2}serve .*[^]*\nStart here:\n {2}foldout import/)
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
     const nothing = await run(['tools'])
-    expect(nothing.stderr).toMatch(/To get one:\n {2}foldout import +takes over .*\n {2}foldout add /)
+    expect(nothing.stderr).toMatch(/To create one:\n {2}foldout import +imports .*\n {2}foldout add /)
   })
 
   it('compares exposures in 80 columns', async () => {

@@ -102,14 +102,14 @@ describe('foldout serve', () => {
     const client = await connect()
     expect(await listNames(client)).toEqual(['read_result', 'refund_order'])
     writeFileSync(config, '{"mcpServers": {')
-    await vi.waitFor(() => expect(notes).toMatch(/The new configuration is not used: .* is not valid JSON/), WAIT)
+    await vi.waitFor(() => expect(notes).toMatch(/The new configuration was rejected, .* is not valid JSON/), WAIT)
     expect(await listNames(client)).toEqual(['read_result', 'refund_order'])
     writeConfig({ shop: [REFUND], weather: [FORECAST] }, { expose: 'all' })
     await vi.waitFor(
       async () => expect(await listNames(client)).toEqual(['get_forecast', 'read_result', 'refund_order']),
       WAIT,
     )
-    await vi.waitFor(() => expect(notes).toContain('The new configuration is used.'), WAIT)
+    await vi.waitFor(() => expect(notes).toContain('The new configuration is in use.'), WAIT)
   })
 
   it('serves over HTTP too, also where standard input is empty, until it is told to stop', async () => {

@@ -80,8 +80,8 @@ describe('R52: foldout import', () => {
       `a  new  cursor (${cursor}), zed (${zed})`,
       `b  new  cursor (${cursor})`,
       `2 servers were added to ${config}.`,
-      'What they cost: foldout tools',
-      'Into a client: foldout install <client> --move',
+      'To see what they cost: foldout tools',
+      'To use them through the gateway: foldout install <client> --move',
       '',
     ])
     expect([code, stderr]).toEqual([0, ''])
@@ -116,7 +116,7 @@ describe('R52: foldout import', () => {
 
   it('says whose files have no servers', async () => {
     expect((await run('import', '--client', 'zed', '--no-project')).stdout).toBe(
-      'No servers were found in the files of Zed.\nTo add one: foldout add <name> -- <command>\n',
+      'No servers were found in the files of Zed.\nTo add one, run: foldout add <name> -- <command>\n',
     )
     expect((await run('import', '--no-project')).stdout).toMatch(/^No servers .* of 24 MCP clients\.\n/)
   })
@@ -164,7 +164,7 @@ describe('R52: foldout install and uninstall', () => {
     const file = await write('home/.cursor/mcp.json', '{}')
     const { code, stdout } = await run('install', 'cursor', '--config', config)
     expect([code, stdout.split('\n')[0]]).toEqual([0, `Foldout is installed in Cursor: ${file}`])
-    expect(stdout).toContain('It has no servers yet. To take over those of your clients: foldout import\n')
+    expect(stdout).toContain('It has no servers yet. To import those of your clients: foldout import\n')
     expect(JSON.parse((await run('install', 'cursor', '--config', config, '--json')).stdout)).toMatchObject({
       status: 'unchanged',
       file,
@@ -178,7 +178,7 @@ describe('R52: foldout install and uninstall', () => {
     const before = await readFile(file, 'utf8')
     const { stdout } = await run('install', 'cursor', '--config', config)
     expect(stdout).toContain(
-      'Cursor also starts 2 servers by itself: a, b\nTo let only the gateway serve them: foldout install cursor --move\n',
+      'Cursor also starts 2 servers itself: a, b\nTo move them into the gateway: foldout install cursor --move\n',
     )
     const moved = await run('install', 'cursor', '--config', config, '--move')
     expect(moved.stdout).toMatch(/Moved: a\nMoved: b\n/)
@@ -194,7 +194,7 @@ describe('R52: foldout install and uninstall', () => {
     const installed = await run('install', 'cursor', '--config', config, '--move', '--json')
     expect(installed.stdout).not.toContain('SECRET')
     expect(await readFile(file, 'utf8')).not.toContain('SECRET')
-    expect((await run('uninstall', 'cursor')).stdout).toContain('Put back: a')
+    expect((await run('uninstall', 'cursor')).stdout).toContain('Restored: a')
     expect(await readFile(file, 'utf8')).toBe(text)
   })
 

@@ -165,10 +165,10 @@ describe('R58 foldout simulate', () => {
     const wrong = write('wrong.json', '[{"open": ["refunds"]}]')
     expect(await run('simulate', DESK, '--steps', wrong)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/does not say/),
+      stderr: expect.stringMatching(/is not a list of steps/),
     })
     expect((await run('simulate', DESK, '--steps', wrong, '--open', 'role')).stderr).toMatch(
-      /Give one of --open, --steps/,
+      /Use exactly one of --open, --steps/,
     )
     const none = write('none.jsonl', '{"version":1,"runs":[]}\n')
     expect((await run('simulate', DESK, '--recording', none)).stderr).toMatch(/has no run of the prompt desk\/support/)

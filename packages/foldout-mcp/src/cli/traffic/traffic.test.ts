@@ -115,7 +115,7 @@ describe('R58 foldout replay', () => {
     const { code, stdout } = await run('replay', traffic, '--config', writeConfig(FORECAST, ORDERS), '--calls')
     expect(code).toBe(1)
     expect(stdout).toMatch(/before: shop\/refund_order/)
-    expect(stdout).toMatch(/shop\/refund_order: skipped, the tool is not there any more/)
+    expect(stdout).toMatch(/shop\/refund_order: skipped, the tool no longer exists/)
   })
 
   it('leaves out a last line that was cut off, and refuses other files', async () => {
@@ -174,7 +174,7 @@ describe('R58 foldout eval', () => {
     ['[]', /has no queries/],
     ['{"query": "a"}', /Query 1 of .* is wrong at "tools"/],
     ['{"query": "a", "tools": []}\n{', /Line 2 of .* is not valid JSON/],
-    ['{"query": "a", "tools": ["gone"]}', /None of the tools in .* exists: gone/],
+    ['{"query": "a", "tools": ["gone"]}', /None of the tools in .* exist: gone/],
   ])('refuses %j', async (text, message) => {
     const { code, stdout, stderr } = await run('eval', write(text), '--config', writeConfig(FORECAST))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

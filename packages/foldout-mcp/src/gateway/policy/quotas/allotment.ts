@@ -8,7 +8,7 @@ interface Waiting {
 export type Taken = 'taken' | { readonly waitMs: number }
 
 /**
- * What one process has of a bucket. Calls that wait at the same time are asked for together, and a few tokens more are taken ahead,
+ * One process's share of a bucket. Calls that wait at the same time are requested together, and a few tokens are taken in advance,
  * so that most calls cost no round trip. What is not used soon goes back.
  */
 export class Allotment {
