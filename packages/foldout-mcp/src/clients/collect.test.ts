@@ -191,9 +191,9 @@ describe('R52: entries of clients', () => {
       ['foldout', 'it is Foldout itself'],
       ['here', 'it is Foldout itself'],
       ['windows', 'it is Foldout itself'],
-      ['empty', 'it has neither a command nor an address'],
+      ['empty', 'it has neither a command nor a URL'],
       ['text', 'it is not an object'],
-      ['developer', 'it is a part of the client, not a server'],
+      ['developer', 'it is part of the client, not a server'],
     ])
   })
 

@@ -143,11 +143,11 @@ describe('R52: installing', () => {
       ),
       { numRuns: 20 },
     )
-    await expect(install('cursor', { name: 'git' })).rejects.toThrow("Cursor has another server called 'git'")
+    await expect(install('cursor', { name: 'git' })).rejects.toThrow("Cursor already has another server called 'git'")
   })
 
   it('says which clients have no file for a project', async () => {
-    await expect(install('windsurf', { scope: 'project' })).rejects.toThrow('has no configuration for a single project')
+    await expect(install('windsurf', { scope: 'project' })).rejects.toThrow('has no per-project configuration')
   })
 
   it('leaves a file that does not parse as it is', async () => {
@@ -168,7 +168,7 @@ describe('R52: installing', () => {
     await chmod(file, 0o644)
     const bytes = Buffer.from([0xff, 0xfe, 0x7b, 0x00])
     await writeFile(file, bytes)
-    await expect(install('cursor')).rejects.toThrow('is not written in UTF-8')
+    await expect(install('cursor')).rejects.toThrow('is not UTF-8 text')
     expect((await readFile(file)).equals(bytes)).toBe(true)
     await rm(file)
     await mkdir(file)
@@ -326,7 +326,7 @@ describe('R52: moving servers', () => {
     await install('cursor', { isMove: true })
     await install('windsurf', { isMove: true })
     const { notes } = await uninstall('cursor')
-    expect(notes).toEqual([expect.stringContaining('windsurf uses it')])
+    expect(notes).toEqual([expect.stringContaining('it is still used by windsurf')])
     expect(await readFile(join(where.project, 'foldout.config.json'), 'utf8')).toContain('"x"')
   })
 
@@ -344,7 +344,7 @@ describe('R52: moving servers', () => {
     const text = '{"mcpServers": {"a": {"command": "x"}}}'
     const file = await write('cursor', text)
     await writeFile(join(where.project, 'foldout.config.ts'), 'export default {}')
-    await expect(install('cursor', { isMove: true })).rejects.toThrow('is a program')
+    await expect(install('cursor', { isMove: true })).rejects.toThrow('is code')
     await writeFile(join(where.project, 'broken.json'), '{')
     await expect(install('cursor', { isMove: true, config: 'broken.json' })).rejects.toThrow('was not changed')
     expect(await readFile(file, 'utf8')).toBe(text)

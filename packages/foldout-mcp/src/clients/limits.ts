@@ -1,14 +1,14 @@
-/** A larger configuration file of a client is not read. */
+/** A client's configuration file larger than this is not read. */
 export const MAX_CONFIG_BYTES = 33_554_432
 
-/** How long a command waits for another one that changes the same file. */
+/** How long a command waits for another command that is changing the same file. */
 export const LOCK_TIMEOUT_MS = 10_000
 
-/** A lock that is older belongs to a command that died. */
+/** A lock older than this belongs to a command that died. */
 export const LOCK_STALE_MS = 60_000
 
 /** How long a client's own command may take. */
 export const OWN_COMMAND_TIMEOUT_MS = 60_000
 
-/** How many lines of a TOML file may look like tables inside of texts, before the file is not edited. Each costs a parse. */
+/** How many lines inside the strings of a TOML file may look like tables; with more, the file is not edited. Each one costs a parse. */
 export const MOST_DOUBTFUL_HEADERS = 50

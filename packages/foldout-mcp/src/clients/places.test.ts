@@ -83,6 +83,6 @@ describe('R52: the file of a client', () => {
       (name) => getClient(name).name,
     )
     expect(names).toEqual(['claude-code', 'vscode', 'copilot-cli', 'claude-code', 'gemini-cli', 'roo-code'])
-    expect(() => getClient('emacs')).toThrow(/^There is no client 'emacs'\. There are: antigravity, /)
+    expect(() => getClient('emacs')).toThrow(/^There is no client 'emacs'\. Choose from: antigravity, /)
   })
 })

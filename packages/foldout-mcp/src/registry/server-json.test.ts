@@ -119,7 +119,7 @@ describe('R52: a server.json of the registry', () => {
     [{ name: 'x' }, /has nothing that can be started: its packages are none/],
     [
       { name: 'x', packages: [{ registryType: 'mcpb', identifier: 'x' }] },
-      /its packages are mcpb\. There must be one of npm, pypi, oci, nuget/,
+      /its packages are mcpb\. It needs one of npm, pypi, oci, nuget/,
     ],
     [{ name: 'x', packages: 7 }, /"packages" must be a list/],
   ])('refuses %j', (value, message) => {
