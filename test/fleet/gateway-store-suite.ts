@@ -258,7 +258,7 @@ export function auditSuite(name: string, create: () => Promise<Pick<AuditStore, 
         await log.append(randomUUID(), [format(100)])
       } while (after !== undefined)
       expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => 24 - i))
-      await expect(log.search({ limit: 4, after: '1; DROP TABLE' })).rejects.toThrow(/is not where a page/)
+      await expect(log.search({ limit: 4, after: '1; DROP TABLE' })).rejects.toThrow(/is not the end of a page/)
     })
   })
 }

@@ -240,7 +240,7 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
       call(await connect(gateways[1]?.url ?? ''), 'count'),
     ])
     expect(getText(looked)).toContain('args')
-    expect(getText(paid)).toContain('cannot be noted now')
+    expect(getText(paid)).toContain('cannot be stored now')
     expect(getText(counted)).toMatch(/was not run: (its quota cannot be checked|the quota of)/)
     expect(gateway.getLog()).toContain('The store is away.')
     await startAgain()

@@ -125,7 +125,7 @@ describe('R58 foldout replay', () => {
     writeFileSync(traffic, '{"runs": []}\n\n')
     const { code, stderr } = await run('replay', traffic, '--config', config)
     expect(code).toBe(2)
-    expect(stderr).toMatch(/Line 1 of .* is not traffic of the gateway/)
+    expect(stderr).toMatch(/Line 1 of .* is not gateway traffic/)
   })
 
   it('is what advise learns a core from, each start of the gateway apart', async () => {

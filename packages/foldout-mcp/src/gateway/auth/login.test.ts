@@ -83,12 +83,12 @@ describe('the redirect of a login (R55)', () => {
     for (const iss of ['https://attacker.example', '']) {
       const { code, stderr } = await logIn((page) => get(forge(page, { iss })))
       expect(code).toBe(1)
-      expect(stderr).toContain('was stopped: the answer is from somebody else.')
+      expect(stderr).toContain('was stopped: the response came from a different authorization server.')
     }
     const told = await logIn((page) =>
       get(forge(page, { code: '', error: 'Call_this_number', iss: 'https://attacker.example' })),
     )
-    expect(told.stderr).toContain('was stopped: the answer is from somebody else.')
+    expect(told.stderr).toContain('was stopped: the response came from a different authorization server.')
     expect(told.stderr).not.toContain('Call_this_number')
     expect(desk.issuer.grants).toEqual([])
     expect(isSaved()).toBe(false)
@@ -145,7 +145,7 @@ describe('a login (R55)', () => {
     const busy = await desk.logIn(desk.define({ auth }))
     expect({ code: busy.code, stderr: busy.stderr }).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('The port for the browser cannot be opened: listen EADDRINUSE') as string,
+      stderr: expect.stringContaining('Cannot listen for the browser: listen EADDRINUSE') as string,
     })
     await new Promise((resolve) => probe.close(resolve))
     let page = ''
@@ -180,7 +180,7 @@ describe('a login (R55)', () => {
     const named = await desk.logIn()
     expect(named).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('names the address http://192.0.2.1 to sign in at, which is not safe') as string,
+      stderr: expect.stringContaining('asks for a sign-in at http://192.0.2.1, which is not safe') as string,
     })
   })
 
@@ -222,7 +222,7 @@ describe('a login (R55)', () => {
   it.each([
     ['nobody', '{}', "The configuration has no server 'nobody'. Choose from: tickets."],
     ['tickets', '{"command": "server", "url": null}', 'is started by a command'],
-    ['tickets', '{"headers": {"Authorization": "Bearer x"}}', 'has a header Authorization'],
+    ['tickets', '{"headers": {"Authorization": "Bearer x"}}', 'has an Authorization header'],
     ['tickets', '{"url": "${NOT_SET}"}', 'The environment variable NOT_SET is not set.'],
     ['tickets', '{"auth": {"type": "client-credentials"}}', 'needs a clientId'],
   ])('of %s with %s says what is wrong', async (name, entry, message) => {

@@ -187,7 +187,7 @@ describe('a token (R55)', () => {
     const { refresh_token: token = '' } = desk.readStored().secrets.tokens ?? {}
     await (await desk.issuer.provider.RefreshToken.find(token))?.destroy()
     desk.changeStored({ issuedAt: 0, expiresAt: 1 })
-    const message = `The sign-in to 'tickets' no longer holds: it was revoked or has expired at ${desk.issuer.issuer}. Run foldout login tickets.`
+    const message = `The sign-in to 'tickets' is no longer valid: it was revoked or has expired at ${desk.issuer.issuer}. Run foldout login tickets.`
     expect((await desk.create()).servers).toMatchObject([{ state: { reason: message } }])
     expect((await desk.create()).servers).toMatchObject([{ state: { reason: message } }])
     expect(desk.readStored().secrets.tokens).toBeUndefined()
@@ -241,7 +241,9 @@ describe('a token (R55)', () => {
     await desk.logIn(desk.define({ auth: { scopes: 'read' } }))
     const gateway = await desk.create({ auth: { scopes: 'read' } })
     desk.server.scope = 'write'
-    expect(await whoAmI(gateway)).toContain('It asks for more rights than its sign-in has (write). Run foldout login')
+    expect(await whoAmI(gateway)).toContain(
+      'It asks for more permissions than your sign-in has (write). Run foldout login',
+    )
     await desk.logIn(desk.define({ auth: { scopes: 'read' } }))
     await vi.waitFor(async () => expect(await whoAmI(gateway)).toBe('anna'))
   })
@@ -276,7 +278,7 @@ describe('an authorization server (R55)', () => {
     const { code, stderr } = await desk.logIn()
     expect(code).toBe(0)
     expect(stderr).toContain(
-      `Careful: you were signed in at ${desk.issuer.issuer} before, and are now asked to sign in at ${second.issuer}.`,
+      `Careful: you used to sign in at ${desk.issuer.issuer}, and are now asked to sign in at ${second.issuer}.`,
     )
     expect(await whoAmI(await desk.create())).toBe('anna')
   })

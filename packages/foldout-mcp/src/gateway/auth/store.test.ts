@@ -132,7 +132,7 @@ describe('sign-ins that are kept (R55)', () => {
     expect({ record, asked }).toEqual({ record: createRecord(), asked: 1 })
     expect(await store.read(KEY)).toEqual(createRecord())
     expect(problems).toEqual([
-      expect.stringContaining('The sign-in cannot be saved, and holds until this process ends'),
+      expect.stringContaining('The sign-in cannot be saved, and lasts only until this process ends'),
     ])
   })
 
@@ -242,7 +242,7 @@ describe('requests of a sign-in (R55)', () => {
 
   it('take no endless answers', async () => {
     const { url, close } = await serve('x'.repeat(2_000_000))
-    await expect(createAuthFetch(local(url))(url)).rejects.toThrow('An answer for the sign-in is too long.')
+    await expect(createAuthFetch(local(url))(url)).rejects.toThrow('A response during the sign-in is too long.')
     close()
   })
 

@@ -70,9 +70,9 @@ describe('a list of servers', () => {
     [{ args: [] }, 'It has neither a command nor a url.'],
     [{ command: 7 }, 'Its command must be a string.'],
     [{ command: 'a', args: 'b' }, 'Its args must be a list.'],
-    [{ command: 'a', args: [{}] }, 'Its args.0 must be a string, a number or true or false.'],
+    [{ command: 'a', args: [{}] }, 'Its args.0 must be a string, a number, true or false.'],
     [{ command: 'a', env: ['A=1'] }, 'Its env must be an object.'],
-    [{ command: 'a', env: { A: null } }, 'Its env.A must be a string, a number or true or false.'],
+    [{ command: 'a', env: { A: null } }, 'Its env.A must be a string, a number, true or false.'],
     [{ command: 'a', start: 'soon' }, 'Its start must be one of lazy, eager.'],
     [{ command: 'a', tools: { x: { hidden: true } } }, 'Its tools.x has no setting called hidden.'],
     ['npx a', 'The entry is not an object.'],
@@ -110,7 +110,7 @@ describe('the sign-in of a server (R55)', () => {
       'Its auth of type private-key-jwt needs a privateKey or a privateKeyFile.',
     ],
     [{ type: 'private-key-jwt', privateKey: 'a' }, 'Its auth of type private-key-jwt needs a clientId.'],
-    [{ clientSecret: 'a' }, 'Its auth has a clientSecret and no clientId.'],
+    [{ clientSecret: 'a' }, 'Its auth has a clientSecret but no clientId.'],
     [{ redirectPort: 70_000 }, 'Its auth.redirectPort'],
   ])('is refused if it cannot work: %j', (auth, reason) => {
     const [server] = read({ a: { url: 'https://a.example', auth } })
@@ -123,11 +123,8 @@ describe('the sign-in of a server (R55)', () => {
   })
 
   it.each([
-    [{ issuer: 'login' }, 'Its auth.issuer must be an address.'],
-    [
-      { clientMetadataUrl: 'http://a.example/client.json' },
-      'must be an address that begins with https:// and has a path',
-    ],
+    [{ issuer: 'login' }, 'Its auth.issuer must be a URL.'],
+    [{ clientMetadataUrl: 'http://a.example/client.json' }, 'must begin with https:// and have a path'],
     [
       { type: 'private-key-jwt', clientId: 'a', privateKeyFile: 'none.pem' },
       'Its auth.privateKeyFile cannot be read: ENOENT',
@@ -158,7 +155,7 @@ describe('variables', () => {
     [{ command: '${NOT_SET}' }, 'The environment variable NOT_SET is not set.'],
     [{ command: 'a', cwd: '${ROOT}' }, /It needs \$\{ROOT\}/],
     [{ command: 'a', envFile: 'missing.env' }, /^Its envFile cannot be read: ENOENT/],
-    [{ url: 'file:///etc/passwd' }, 'Its url must be an address that begins with http:// or https://.'],
+    [{ url: 'file:///etc/passwd' }, 'Its url must begin with http:// or https://.'],
   ])('are missed with a sentence: %j', async (entry, message) => {
     await expect(fill(entry)).rejects.toThrow(message)
   })
@@ -203,7 +200,7 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
     [
       'foldout.config.json',
       { mcpServers: {}, $schema: 'x', rulez: [], whatever: 1 },
-      ['"rulez".* mean "rules"', '"whatever", which does nothing.$'],
+      ['"rulez".* mean "rules"', '"whatever", which has no effect.$'],
     ],
     [
       'settings.json',
@@ -238,7 +235,7 @@ export default { mcpServers: { files }, expose: 'hybrid' as const }`,
   it('may not be nested too deep for the parser', async () => {
     const deep = `{"mcpServers": {}, "x": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`
     const reading = readGatewayConfig([write('deep.json', deep)])
-    await expect(reading).rejects.toThrow(/is nested too deep to be read\. No configuration needs that\.$/)
+    await expect(reading).rejects.toThrow(/is nested too deeply to be a configuration\.$/)
     await expect(reading).rejects.toBeInstanceOf(UsageError)
   })
 

@@ -99,7 +99,7 @@ describe('R56 tokens over HTTP', () => {
     await gateway.update(define({ http: { tokens: ['the-second-token'] } }))
     await expect(site.connect(url, { headers: bearer('the-first-token') })).rejects.toThrow(/token|401|unauthorized/i)
     await site.connect(url, { headers: bearer('the-second-token') })
-    await expect(gateway.update(define({ http: {} }))).rejects.toThrow(/cannot be taken away/)
+    await expect(gateway.update(define({ http: {} }))).rejects.toThrow(/cannot be removed/)
     await expect(site.connect(url)).rejects.toThrow(/token|401|unauthorized/i)
   })
 })
@@ -184,7 +184,7 @@ describe('R56 limits of a tool', () => {
     const hung = await Promise.all([catalog.call('hang', {}), catalog.call('hang', {})])
     for (const result of hung)
       expect(getText(result)).toBe(
-        "The tool 'hang' gave no answer within 0.05 seconds, which is the limit for it. Whether it has run is not known.",
+        "The tool 'hang' did not answer within its limit of 0.05 seconds. It is not known whether it has run.",
       )
     const many = await Promise.all(Array.from({ length: 50 }, () => catalog.call('echo', {})))
     expect(many.filter(({ isError }) => isError)).toEqual([])

@@ -117,7 +117,7 @@ describe.each(['legacy', 'auto'] as const)('R56 a client in the era %s', (mode) 
     const refusal = getText(await callTool(client, 'delete_note', { id: 1 }))
     const [, id = ''] = /foldout approve --call ([0-9a-f]{16})/.exec(refusal) ?? []
     expect(refusal).toBe(
-      `Tool 'notes/delete_note' was not run: the user has to approve it. Ask the user to run "foldout approve --call ${id}" within 10 minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it for good.`,
+      `Tool 'notes/delete_note' was not run: the user has to approve it. Ask the user to run "foldout approve --call ${id}" within 10 minutes, then call the tool again with the same arguments. A rule in the gateway's configuration can allow it permanently.`,
     )
     const files = createApprovalFiles(join(site.data, 'approvals'))
     // Asked again, it is the same call that waits.
@@ -348,7 +348,7 @@ describe('R56 the audit log', () => {
       await gateway.close()
       expect(site.events.filter(({ type }) => type === 'problem')).toMatchObject([
         { message: expect.stringMatching(/^The audit log \/dev\/full cannot be written: ENOSPC/) },
-        { message: '3 calls are missing in the audit log /dev/full, which could not be written.' },
+        { message: '3 calls are missing from the audit log /dev/full, which could not be written.' },
       ])
     },
   )

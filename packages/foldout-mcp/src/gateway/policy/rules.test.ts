@@ -87,9 +87,9 @@ describe('R56 rules', () => {
       { action: 'ask', preset: 'wrok', server: 'git*' },
     ]
     expect(findIdleRules(rules, ['github'], ['work'])).toEqual([
-      "A rule names the server 'gitub', and the configuration has none that fits.",
-      "A rule names the server 'gihtub', and the configuration has none that fits.",
-      "A rule names the preset 'wrok', and the configuration has none that fits.",
+      "A rule names the server 'gitub', which matches nothing in the configuration.",
+      "A rule names the server 'gihtub', which matches nothing in the configuration.",
+      "A rule names the preset 'wrok', which matches nothing in the configuration.",
     ])
   })
 })
@@ -112,7 +112,7 @@ describe('R56 mistakes in rules', () => {
     ],
     [{ rules: {} }, 'f.json: "rules" must be a list.'],
     [{ audit: { file: 'a', size: 1 } }, 'f.json: "audit" has no setting called size.'],
-    [{ audit: 7 }, 'f.json: "audit" must be a text or an object.'],
+    [{ audit: 7 }, 'f.json: "audit" must be a string or an object.'],
   ])('%j: %s', (more, message) => {
     expect(() => read(more)).toThrow(new UsageError(message))
   })

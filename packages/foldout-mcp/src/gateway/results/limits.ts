@@ -1,43 +1,43 @@
 /** Results with more tokens are folded. Option `foldResults` of the configuration. */
 export const FOLD_TOKENS = 8_000
 
-/** Tokens of a result that a model reads at a time, unless it asks for fewer or more. */
+/** Tokens of a result that one reading returns by default. */
 export const READ_TOKENS = 4_000
 
-/** Tokens of the beginning that stands in a folded result. */
+/** Tokens of the excerpt in a folded result. */
 export const FIRST_TOKENS = 500
 
-/** Bytes of a result for a client that checks it against the tool's schema. Such a result stays whole up to here. */
+/** Bytes up to which a result stays whole for a client that checks it against the tool's schema. */
 export const LARGEST_WHOLE_BYTES = 9_437_184
 
 /** How long a folded result is kept after it was last read. */
 export const KEPT_MS = 1_800_000
 
-/** Folded results of one client that are kept. One more makes room for itself. */
+/** Folded results kept per client. One more replaces the least recently used. */
 export const KEPT_PER_CLIENT = 100
 
-/** Folded results of all clients that are kept. */
+/** Folded results kept for all clients together. */
 export const MAX_KEPT = 1_000
 
-/** Bytes of all folded results that are kept. */
+/** Bytes of all kept folded results together. */
 export const MAX_KEPT_BYTES = 1_073_741_824
 
-/** Bytes of a folded result that is kept in memory. A larger one is kept in a file that only the user can read. */
+/** Bytes up to which a folded result is kept in memory. A larger one is kept in a file that only the user can read. */
 export const IN_MEMORY_BYTES = 65_536
 
 /** Readings of folded results that run at a time. Each has a thread. */
 export const MOST_READING = 2
 
-/** How long a search may take, before it gives back what it has found and says where to go on. */
+/** How long a search may take before it returns what it has found and says where to continue. */
 export const SEARCH_MS = 5_000
 
-/** How long one reading may take, before it is ended. */
+/** How long one reading may take before it is stopped. */
 export const READING_MS = 15_000
 
 /** Memory of the thread that reads, in megabytes. */
 export const READING_MEMORY_MB = 1_024
 
-/** How long a thread waits for the next reading, before it ends. */
+/** How long a thread waits for the next reading before it ends. */
 export const THREAD_IDLE_MS = 30_000
 
 /** Steps that all matches of one search may take together; a step takes 10 to 50 nanoseconds. */
@@ -58,5 +58,5 @@ export const OUTLINE_LINES = 40
 /** Keys of one object in the shape of a result. */
 export const OUTLINE_KEYS = 20
 
-/** How many items of a list are looked at for its shape. */
+/** How many items of a list are examined for its shape. */
 export const OUTLINE_SAMPLES = 100

@@ -1,4 +1,4 @@
-/** How long a decision that gateways share waits for a database that is away. Then the call is refused. */
+/** How long a decision that gateways share waits for an unreachable database. Then the call is refused. */
 export const DECISION_PATIENCE_MS = 5_000
 
 /** How long a database may take to answer when a gateway starts. */
@@ -10,22 +10,22 @@ export const CONNECT_TIMEOUT_MS = 5_000
 /** How long a statement may take. */
 export const STATEMENT_TIMEOUT_MS = 30_000
 
-/** After the database was away, what can do without it does not ask again for so long. */
+/** How long after a failure optional reads leave an unreachable database alone. */
 export const AWAY_PAUSE_MS = 1_000
 
-/** How many connections of one gateway to the database are open at a time. Another one listens for announcements. */
+/** How many connections to the database one gateway opens. One more listens for announcements. */
 export const MAX_CONNECTIONS = 10
 
-/** How many sign-ins of one gateway are renewed at a time, each of which keeps a connection to the database. */
+/** How many sign-ins one gateway renews at a time. Each renewal holds a connection to the database. */
 export const MAX_RENEWALS = 4
 
-/** How often a gateway looks for what others have changed, in case that announcements do not reach it. */
+/** How often a gateway looks for changes by others, in case announcements do not reach it. */
 export const POLL_MS = 2_000
 
-/** A gateway that has not been heard of for so long is silent. */
+/** A gateway that has not reported for this long is silent. */
 export const SILENT_MS = 15_000
 
-/** How often what has expired is removed. */
+/** How often expired rows are removed. */
 export const SWEEP_MS = 600_000
 
 /** How long a gateway that has gone is still listed. */

@@ -129,7 +129,7 @@ describe('R65 a gateway with quotas', () => {
     expect(site.events).toContainEqual({
       type: 'problem',
       server: undefined,
-      message: "A quota names the server 'mial', and the configuration has none that fits.",
+      message: "A quota names the server 'mial', which matches nothing in the configuration.",
     })
   })
 })

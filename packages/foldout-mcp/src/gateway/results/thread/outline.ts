@@ -15,7 +15,7 @@ interface Place {
 
 /**
  * The shape of a JSON value: one line for each path, with the types and counts of what is there. Items of a list are taken
- * together. What is closer to the root comes in first when there is too much.
+ * together. If there is too much, paths closer to the root come first.
  */
 export function outlineJson(value: unknown): string {
   const root: Place = { path: '$', samples: [value], share: '', inner: [], hidden: 0 }
