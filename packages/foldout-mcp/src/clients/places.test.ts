@@ -78,7 +78,7 @@ describe('R52: the file of a client', () => {
     expect(chooseFile(getClient(name), 'user', { ...LINUX, env: { ...LINUX.env, [variable]: '/x' } })).toBe(file)
   })
 
-  it('is found by the names that people use', () => {
+  it('is found by the names people use', () => {
     const names = ['Claude', 'VS Code', 'copilot', 'claudeCode', 'Gemini CLI', 'roo'].map(
       (name) => getClient(name).name,
     )
