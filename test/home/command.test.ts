@@ -112,7 +112,7 @@ describe('the home server', { timeout: 60_000 }, () => {
     expect(stderr).toMatch(said)
   })
 
-  it('R47 says if a port is in use', async () => {
+  it('R47 reports a port that is in use', async () => {
     const { served } = homeServer()
     const { url } = await served.http()
     const { code, stderr } = await run('--port', new URL(url).port)

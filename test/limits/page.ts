@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 
 /** One default limit, as its module declares it. */
 export interface Limit {
-  /** The room it belongs to, as `mcp` or `catalog/search`. */
+  /** The room it belongs to, such as `mcp` or `catalog/search`. */
   readonly room: string
   readonly name: string
   readonly value: unknown
@@ -14,7 +14,7 @@ export interface Limit {
 
 const packages = join(import.meta.dirname, '../../packages')
 
-/** The modules that hold default limits, one a room. */
+/** The modules that hold default limits, one per room. */
 export function findLimitModules(): readonly string[] {
   return readdirSync(packages, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(`${sep}limits.ts`) && /^[^/\\]+[/\\]src[/\\]/.test(file))
@@ -70,8 +70,8 @@ export function formatPage(limits: readonly Limit[]): string {
   return [
     '# Default limits',
     '',
-    'Nothing that comes from a model, a client, an upstream server, a skill or a file may stop or stall the process. These limits are what bounds it. Each says what it is and what happens beyond it;',
-    'a limit that can be changed names its option. The page is written from the `limits.ts` modules of the source: `npx vitest run test/limits --update` writes it again.',
+    'Nothing that comes from a model, a client, an upstream server, a skill or a file may stop or stall the process. These limits prevent that. Each row says what is limited and what happens beyond the limit;',
+    'a limit that can be changed names its option. The page is written from the `limits.ts` modules of the source: `npx vitest run test/limits --update` regenerates it.',
     '',
     '| where | limit | default | change it with | what it bounds, and what happens beyond it |',
     '| --- | --- | --- | --- | --- |',

@@ -57,7 +57,7 @@ async function start({ behavior }: Pick<Case, 'behavior'>): Promise<MockProvider
   return provider
 }
 
-/** What the provider got as the user's content, after the request was held against the provider's own types. */
+/** The user's content as the provider got it, after the request was checked against the provider's own types. */
 async function send(name: keyof typeof CASES, input: AgentInput): Promise<unknown> {
   const { wire, create, ...rest } = CASES[name]
   const provider = await start(rest)
@@ -128,7 +128,7 @@ describe('images and files in the input', () => {
   })
 })
 
-describe('input that a model cannot be given is refused before any request', () => {
+describe('input that a model does not accept is refused before any request', () => {
   const tiff = { type: 'image' as const, data: Buffer.from('II*\0'), mediaType: 'image/tiff' }
   const table = { type: 'file' as const, data: Buffer.from('PK'), mediaType: 'application/vnd.ms-excel' }
   const openaiAt = (model: string) => (url: string) => openai({ model, apiKey, baseURL: `${url}/v1` })
