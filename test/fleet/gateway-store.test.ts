@@ -242,7 +242,7 @@ describe('R65 an unreachable database', () => {
       expect.stringContaining('gateway store in PostgreSQL could not'),
       stamp,
     ])
-    expect(problems.filter((problem) => problem.startsWith('The store is away.'))).toHaveLength(1)
+    expect(problems.filter((problem) => problem.startsWith('The store is unreachable.'))).toHaveLength(1)
     await back.start()
     await expect.poll(() => store.approvals.use(call.id, call.binding)).toBe(true)
     expect(await store.approvals.takeRound(state)).toEqual({ binding: 'b' })

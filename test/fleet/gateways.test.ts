@@ -242,7 +242,7 @@ describe('R65 gateways behind one address', { timeout: LONG }, () => {
     expect(getText(looked)).toContain('args')
     expect(getText(paid)).toContain('cannot be stored now')
     expect(getText(counted)).toMatch(/was not run: (its quota cannot be checked|the quota of)/)
-    expect(gateway.getLog()).toContain('The store is away.')
+    expect(gateway.getLog()).toContain('The store is unreachable.')
     await startAgain()
     await expect.poll(async () => getText(await call(client, 'pay', { amount: 8 })), { timeout: LONG }).toBe('done')
     expect(readLines(effects).filter((line) => line.includes('"amount":8'))).toHaveLength(1)

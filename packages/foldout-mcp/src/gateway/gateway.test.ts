@@ -128,7 +128,7 @@ describe('R54 servers', () => {
     for (let i = 0; i < 3; i++) expect((await call(gateway, 'hang')).isError).toBe(true)
     expect(gateway.servers[0]?.state.type).toBe('failed')
     expect(getText(await call(gateway, 'echo'))).toMatch(
-      /^Tool 'echo' was not run: the server 'a' cannot be started\. It did not answer 3 calls in a row\. It is tried again in \d+ s at the earliest\.$/,
+      /^Tool 'echo' was not run: the server 'a' cannot be started\. It did not answer 3 calls in a row\. It will be retried in \d+ s at the earliest\.$/,
     )
   })
 

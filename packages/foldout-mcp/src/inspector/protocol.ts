@@ -173,7 +173,7 @@ export interface ServerRow {
   readonly calls: number
   /** When it may be tried again, in milliseconds since 1970; undefined if it has not failed. */
   readonly retryAt: number | undefined
-  /** Whether it would work if somebody signed in. */
+  /** Whether it only needs a sign-in to work. */
   readonly needsSignIn: boolean
   /** Undefined until they are known. */
   readonly tools: number | undefined

@@ -89,7 +89,7 @@ export class SignIn implements AuthProvider {
     await this.#load().catch((error: unknown) => this.#options.onProblem(describeAuthFailure(error)))
   }
 
-  /** Gets a token now, for a program that signs in by itself. */
+  /** Gets a token now, for a program that signs in without a person. */
   async renew(challenge: Challenge): Promise<SignInRecord | undefined> {
     this.#challenge = challenge
     await this.#renew((await this.#load())?.tokens?.access_token)

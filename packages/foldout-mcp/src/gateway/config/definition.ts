@@ -113,7 +113,7 @@ export interface HttpDefinition {
  * const token: TokenDefinition = { user: 'ada', token: '${ADA_TOKEN}' }
  */
 export interface TokenDefinition {
-  /** The name in rules and the audit log of whoever sends the token. */
+  /** The name of the token's user in rules and the audit log. */
   readonly user: string
   readonly token: string
 }

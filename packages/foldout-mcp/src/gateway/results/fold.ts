@@ -124,7 +124,7 @@ async function fold(large: LargeText, { keep }: FoldOptions, count: CountTokens)
     return { ...large, handle, shown: shown.join('\n') }
   } catch (error) {
     const reason = (error as Error).message
-    const shown = `Only the beginning of this result is here: it has ${size}, and could not be kept (${reason}). Call the tool again for less, such as a part, a page or a filter.\n\nIt begins:\n${start}`
+    const shown = `Only the beginning of this result is here: it has ${size}, and could not be stored (${reason}). Call the tool again and ask for less, such as one part, one page or a filtered result.\n\nIt begins:\n${start}`
     return { ...large, handle: undefined, shown }
   }
 }

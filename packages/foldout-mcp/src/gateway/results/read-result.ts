@@ -131,7 +131,7 @@ function describeRange(answer: Read, entries: readonly ReadingEntry[], next: num
   const last = entries.at(-1)
   const isPart = unit === 'characters' && first !== undefined && first.isCut
   const after = isPart ? first.at + first.text.length : next
-  const more = after === undefined ? '' : ` Go on with from: ${after}.`
+  const more = after === undefined ? '' : ` Continue with from: ${after}.`
   if (isSearch) return `${describeMatches(answer, entries.length, after)}.${more}`
   if (!first || !last) return total ? `There are only ${formatNumber(total)} ${unit}.` : 'There is nothing here.'
   const end = unit === 'characters' ? first.at + first.text.length - 1 : last.at

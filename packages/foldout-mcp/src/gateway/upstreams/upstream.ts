@@ -26,7 +26,7 @@ export type UpstreamState =
       readonly type: 'failed'
       readonly reason: string
       readonly retryAt: number
-      /** Whether the server would work if somebody signed in. */
+      /** Whether the server only needs a sign-in to work. */
       readonly needsSignIn?: true
     }
 
@@ -356,7 +356,7 @@ export class Upstream {
   #toPauseError({ reason, retryAt }: { readonly reason: string; readonly retryAt: number }): UpstreamError {
     const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000))
     return new UpstreamError(
-      `the server '${this.#server.name}' cannot be started. ${reason} It is tried again in ${seconds} s at the earliest.`,
+      `the server '${this.#server.name}' cannot be started. ${reason} It will be retried in ${seconds} s at the earliest.`,
     )
   }
 

@@ -79,10 +79,11 @@ type ForkedState = Pick<RunState, 'version' | 'id' | 'status' | 'messages' | 'di
 export function forkRun(run: RunModel, at: number): RunFork {
   const request = run.requests[at - 1]
   if (!request) throw new Error(`The run has no request ${at}.`)
-  if (!run.hasTexts) throw new Error('This run was recorded without texts, so there is no conversation to go on from.')
+  if (!run.hasTexts)
+    throw new Error('This run was recorded without texts, so there is no conversation to continue from.')
   if (run.earlier > 0)
     throw new Error(
-      `This run began with ${run.earlier} earlier messages, which are not in its recording, so a fork would go on without them. Fork the session itself, or record the conversation from its first turn.`,
+      `This run began with ${run.earlier} earlier messages, which are not in its recording, so a fork would continue without them. Fork the session itself, or record the conversation from its first turn.`,
     )
   const id = randomUUID()
   const state: ForkedState = {

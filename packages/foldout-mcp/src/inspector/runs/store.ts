@@ -13,7 +13,7 @@ export interface RunStore {
   get(id: string): RunModel
   /** Takes lines of a recorder. */
   add(lines: readonly unknown[]): void
-  /** Reads a file, and what is appended to it later. Resolves when what is there is read. */
+  /** Reads a file, and what is appended to it later. Resolves when the current content has been read. */
   follow(file: string): Promise<void>
   subscribe(listener: () => void): () => void
   close(): void

@@ -208,7 +208,7 @@ export function createPinFiles(folder: string): PinStore {
   return createPins({
     read: (id, part) => readJson(getFile(id, part), MAX_PIN_BYTES),
     async create(id, { pin, pinned }) {
-      // Written first, so that whoever sees the pin can also read the definitions.
+      // Written first, so that the definitions are there as soon as the pin is.
       await createFile(getFile(id, 'pinned'), pinned)
       return createFile(getFile(id, 'pin'), pin)
     },

@@ -33,7 +33,7 @@ export function outlineJson(value: unknown): string {
     queue.push(...place.inner)
   }
   const written: string[] = []
-  // A path grows with each level, so what is nested deep is never reached.
+  // A path grows with each level, so deeply nested values are never reached.
   const write = (place: Place): void => {
     written.push(`${place.path}: ${describeKinds(place.samples)}${place.share}`)
     for (const inner of place.inner) write(inner)

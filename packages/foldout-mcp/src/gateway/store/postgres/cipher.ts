@@ -51,7 +51,7 @@ export function createCipher(source: KeySource): Cipher {
       try {
         return Buffer.concat([decipher.update(data.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8')
       } catch {
-        throw new Error('A sign-in in the store was changed by somebody without the key.')
+        throw new Error('A sign-in in the store was changed without the key.')
       }
     },
   }

@@ -113,7 +113,7 @@ function watchAvailability(
       lastError = error
       if (awaySince === undefined)
         onProblem(
-          `The store is away. Calls that need an approval or have a quota are refused until it is back; others work from what is known. ${(error as Error).message}`,
+          `The store is unreachable. Calls that need an approval or have a quota are refused until it is back; other calls keep working. ${(error as Error).message}`,
         )
       awaySince ??= failedAt
       throw error
